@@ -1,0 +1,1 @@
+"""Commands: thin, one file a group; a room is imported only when its command runs."""

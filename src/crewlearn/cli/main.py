@@ -1,0 +1,20 @@
+"""The `crewlearn` command."""
+
+import typer
+
+from crewlearn.cli import bounds, policies, simulate
+
+app = typer.Typer(
+    help="Learn whom to keep and whom to replace in a contingent workforce.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("simulate")(simulate.simulate_command)
+app.command("policies")(policies.policies_command)
+app.command("bounds")(bounds.bounds_command)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

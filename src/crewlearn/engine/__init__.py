@@ -1,0 +1,1 @@
+"""Simulated years: the world's randomness, and runs of policies in it."""

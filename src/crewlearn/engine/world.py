@@ -1,0 +1,65 @@
+"""The simulated world of one run: hidden means, outputs, delays and the starting team."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from crewlearn.engine.streams import DAY, DELAY, OUTPUT, TEAM, delay_key, output_key, run_key
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_delay, draw_output
+from crewlearn.problem.model import Problem
+
+
+@dataclass(frozen=True)
+class World:
+    """What happens in run `run` of a simulation with seed `seed`, whatever policy is played.
+
+    >>> from crewlearn.problem.instances import benchmark
+    >>> World(benchmark(), seed=1, run=0).output(3, 7) == World(benchmark(), seed=1, run=0).output(3, 7)
+    True
+    """
+
+    problem: Problem
+    seed: int
+    run: int
+    means: FloatArray = field(init=False, compare=False)
+    output_form: OutputForm = field(init=False, compare=False)
+    delay_form: DelayForm = field(init=False, compare=False)
+    keys: tuple[int, ...] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", self.problem.means(self.seed, self.run))
+        object.__setattr__(self, "output_form", self.problem.output.form())
+        object.__setattr__(self, "delay_form", self.problem.delay.form(len(self.means)))
+        object.__setattr__(
+            self,
+            "keys",
+            tuple(run_key(self.seed, self.run, purpose) for purpose in (OUTPUT, DAY, DELAY, TEAM)),
+        )
+
+    def best_output(self) -> float:
+        """Give mu(A*), the mean output a period of the best team."""
+        return float(np.sort(self.means)[::-1][: self.problem.team].sum())
+
+    def starting_team(self) -> IntArray:
+        """Give the team the firm happens to have: uniformly random, in worker order."""
+        team = np.empty(self.problem.team, dtype=np.int64)
+        choose_sorted(team, self.problem.team, len(self.means), self.keys[TEAM])
+        return team
+
+    def day_effect(self, period: int) -> float:
+        """Give the shock common to all workers of a period."""
+        return draw_day_effect(self.output_form.day_effect_sd, mix(self.keys[DAY], period))
+
+    def output(self, period: int, worker: int) -> float:
+        """Give the output of a worker who is active in a period."""
+        form = self.output_form
+        key = output_key(self.keys[OUTPUT], period, worker)
+        return draw_output(form.code, form.spread, float(self.means[worker]), self.day_effect(period), key)
+
+    def delay(self, period: int, out: int, into: int) -> int:
+        """Give the delay of the replacement of `out` by `into` if initiated in a period."""
+        form = self.delay_form
+        key = delay_key(self.keys[DELAY], period, out, into)
+        return draw_delay(form.code, form.low, form.high, float(form.success[into]), key)

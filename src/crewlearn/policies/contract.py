@@ -1,0 +1,117 @@
+"""The contract between a policy and the world around it, which may be simulated or real.
+
+A policy is an immutable configuration. What it remembers is a separate state of plain data. Facts (setting, roster,
+estimates, who may come and go) belong to the world and are shown afresh in each `Situation`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from crewlearn.policies.estimates import Estimates
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray
+from crewlearn.problem.model import Setting
+from crewlearn.problem.roster import Roster
+
+Pair = tuple[int, int]
+"""A replacement (out, in); out = -1 leaves the outgoing worker open, or fills an empty station."""
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What only an oracle is told: true means, and the delay a pair would have if initiated in a period."""
+
+    means: FloatArray
+    delay: Callable[[int, int, int], int]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a policy may look at, and must not change, at the start of a period.
+
+    `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who
+    may be let go: pins, blocks and leavers of a live site; everybody in a simulation.
+    """
+
+    period: int
+    setting: Setting
+    roster: Roster
+    estimates: Estimates
+    may_enter: BoolArray
+    may_leave: BoolArray
+    hidden: Hidden | None = None
+
+    @classmethod
+    def open_to_all(
+        cls, period: int, setting: Setting, roster: Roster, estimates: Estimates, hidden: Hidden | None = None
+    ) -> "Situation":
+        """Build a situation in which everybody may come and go."""
+        everybody = np.ones(setting.workers, dtype=np.bool_)
+        return cls(period, setting, roster, estimates, everybody, everybody, hidden)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What happened in a period: output by worker, pairs that completed, pairs that failed."""
+
+    period: int
+    output: Mapping[int, float] = field(default_factory=dict)
+    completed: tuple[Pair, ...] = ()
+    failed: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy(Generic[State]):
+    """A policy: who should replace whom, given what is known.
+
+    Subclasses are frozen dataclasses with `start` and `decide`; the rest has defaults that suit a policy which neither
+    leaves hires open nor waits for anything.
+    """
+
+    state_type: ClassVar[type[Any]]
+    """The dataclass of plain data that the policy remembers between periods."""
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        raise NotImplementedError
+
+    @property
+    def oracle(self) -> bool:
+        """Whether the policy must be told what is hidden; the live advisor refuses such policies."""
+        return False
+
+    def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> State:
+        """Begin a run; `stream_key` names the policy's own random stream, `interview` holds the scores it buys."""
+        raise NotImplementedError
+
+    def decide(self, state: State, situation: Situation) -> tuple[list[Pair], State]:
+        """Say which replacements to initiate this period; changes nothing but the state it gives back."""
+        raise NotImplementedError
+
+    def assign(self, state: State, situation: Situation, incoming: int) -> int:
+        """Say who makes room for a worker whose hire was left open: an active worker, or -1 for an empty station."""
+        return NOBODY
+
+    def observe(self, state: State, report: Report) -> State:
+        """Take in what happened in the period; estimates are kept by the world."""
+        return state
+
+    def revise(self, state: State, situation: Situation) -> State:
+        """Take in that the setting, the pool or who may come and go has changed."""
+        return state
+
+    def state_to_json(self, state: State) -> dict[str, Any]:
+        """Describe a state as plain data."""
+        return dataclasses.asdict(state)  # type: ignore[call-overload, no-any-return]  # states are dataclasses
+
+    def state_from_json(self, data: Mapping[str, Any]) -> State:
+        """Rebuild the state that `state_to_json` described."""
+        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        state: State = self.state_type(**plain)
+        return state

@@ -1,0 +1,129 @@
+"""Every policy by name, with the presets that the two conventions fill in."""
+
+import dataclasses
+import importlib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crewlearn.policies.baselines import KeepTeam, Oracle
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.dr_ucb import DRUCB
+from crewlearn.problem.errors import InvalidInput, unknown_name
+from crewlearn.problem.instances import check_conventions
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered policy: its class, what its name fixes, what each convention fills in, and one line about it."""
+
+    policy: type[Policy[Any]]
+    line: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+_DR_UCB = {
+    "as-written": {"radius": "log-T", "pairing": "rank-lcb"},
+    "as-released": {"radius": "log-t", "pairing": "rank-ucb"},
+}
+
+REGISTRY: Mapping[str, Entry] = {
+    "dr-ucb": Entry(DRUCB, "the paper's policy: adaptive timing, constrained selection, rank matching", {}, _DR_UCB),
+    "dr-ucb-v": Entry(
+        DRUCB,
+        "DR-UCB with a radius that knows the observed variance",
+        {"radius": "empirical-bernstein"},
+        _DR_UCB,
+    ),
+    "dr-ucb+fixed-calendar": Entry(
+        DRUCB, "DR-UCB deciding on dates fixed at the start", {"timing": "fixed-calendar"}, _DR_UCB
+    ),
+    "dr-ucb-without-screening": Entry(
+        DRUCB, "DR-UCB aiming at the top m UCBs, whatever the fee", {"selection": "top-m"}, _DR_UCB
+    ),
+    "dr-ucb+random-pairing": Entry(DRUCB, "DR-UCB pairing at random", {"pairing": "random"}, _DR_UCB),
+    "dr-ucb+oracle-delayed-pairing": Entry(
+        DRUCB, "DR-UCB pairing with knowledge of true means and delays", {"pairing": "oracle"}, _DR_UCB
+    ),
+    "dr-ucb+late-pairing": Entry(
+        DRUCB, "DR-UCB settling who leaves when the incoming worker arrives", {"pairing": "late"}, _DR_UCB
+    ),
+    "keep-team": Entry(KeepTeam, "never replaces anyone"),
+    "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
+}
+"""The registered policies by name."""
+
+
+def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
+    """Build a policy from its name and parameters; an explicit parameter wins over the convention.
+
+    A class of your own is named `module:Class`, with parameters after a further colon.
+
+    >>> make_policy("dr-ucb:gamma=20,radius=log-t").radius
+    'log-t'
+    >>> make_policy("dr-ucb", conventions="as-released").pairing
+    'rank-ucb'
+    """
+    check_conventions(conventions)
+    name, _, rest = spec.partition(":")
+    if name in REGISTRY:
+        entry = REGISTRY[name]
+    elif rest:
+        class_name, _, rest = rest.partition(":")
+        entry = Entry(_import_policy(spec, name, class_name), "")
+    else:
+        raise unknown_name("policy", name, REGISTRY)
+    preset = entry.presets.get(conventions, {})
+    return entry.policy(**{**preset, **entry.fixed, **_parameters(name, entry.policy, rest)})
+
+
+def parameters_of(policy: type[Policy[Any]]) -> dict[str, Any]:
+    """Give a policy's parameters and their defaults."""
+    return {item.name: item.default for item in dataclasses.fields(policy)}
+
+
+def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]:
+    try:
+        found = getattr(importlib.import_module(module), class_name)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(
+            "policy", spec, f"is neither a registered name ({', '.join(REGISTRY)}) nor module:Class ({error})"
+        ) from error
+    if not (isinstance(found, type) and issubclass(found, Policy)):
+        raise InvalidInput("policy", spec, "the class must derive from crewlearn.Policy")
+    return found
+
+
+def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, Any]:
+    hints = typing.get_type_hints(policy)
+    known = {item.name: hints[item.name] for item in dataclasses.fields(policy)}
+    parameters = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise InvalidInput(f"policy {name}", item, "parameters are written name=value")
+        if key not in known:
+            raise unknown_name(f"policy {name} parameter", key, known)
+        parameters[key] = _parse(f"policy {name} parameter {key}", known[key], value)
+    return parameters
+
+
+def _parse(field_name: str, kind: Any, text: str) -> Any:
+    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if type(None) in kinds and text.lower() == "none":
+        return None
+    if bool in kinds:
+        if text.lower() not in ("true", "false"):
+            raise InvalidInput(field_name, text, "must be true or false")
+        return text.lower() == "true"
+    for number in (int, float):
+        if number in kinds:
+            try:
+                return number(text)
+            except ValueError:
+                expected = "a whole number" if number is int else "a number"
+                raise InvalidInput(field_name, text, f"must be {expected}") from None
+    return text

@@ -1,0 +1,1 @@
+"""The model: the problem, its laws, the roster and its transitions."""

@@ -1,0 +1,67 @@
+"""The paper's benchmark instances, as its text states them and as its printed tables ran them.
+
+Means: the text draws each run's pool afresh from a normal(0.5, 0.3) truncated to [0, 1]; the tables used one pool,
+NumPy's `default_rng(12345).normal(0.5, 0.3, 25)` clipped to [0, 1]. Delays: in the text an incoming worker is free each
+later period with probability 1/mean, so 1, 2, 3, ...; the tables counted failures before a success, so 0, 1, 2, ....
+"""
+
+import dataclasses
+
+from crewlearn.problem.errors import unknown_name
+from crewlearn.problem.laws import AvailabilityDelay, DelayLaw, GeometricDelay, NoDelay, UniformOutput
+from crewlearn.problem.model import Problem
+from crewlearn.problem.recipes import Recipe
+
+CONVENTIONS = ("as-written", "as-released")
+MONTHS = {3: 91, 6: 182, 12: 365, 24: 730}
+"""The paper's months in periods."""
+
+
+def check_conventions(conventions: str) -> str:
+    """Check the name of a convention."""
+    if conventions not in CONVENTIONS:
+        raise unknown_name("conventions", conventions, CONVENTIONS)
+    return conventions
+
+
+def benchmark(
+    team: int = 10,
+    conventions: str = "as-written",
+    *,
+    horizon: int = 730,
+    cost: float = 5.0,
+    mean_delay: float = 3.0,
+    instance_seed: int = 12345,
+) -> Problem:
+    """Give the benchmark of the paper's Section 6: 25 workers, 24 months, cost 5, mean delay 3.
+
+    >>> benchmark(team=5, conventions="as-released").setting
+    Setting(workers=25, team=5, horizon=730, cost=5.0, mean_delay=3.0)
+    """
+    delay: DelayLaw
+    if check_conventions(conventions) == "as-written":
+        pool = Recipe("truncated-normal", count=25, mean=0.5, sd=0.3, seed=instance_seed, per_run=True)
+        delay = AvailabilityDelay(p=1.0 / mean_delay) if mean_delay > 0 else NoDelay()
+    else:
+        pool = Recipe("clipped-normal", count=25, mean=0.5, sd=0.3, seed=instance_seed)
+        delay = GeometricDelay(mean=mean_delay, first=0) if mean_delay > 0 else NoDelay()
+    return Problem(
+        team=team, horizon=horizon, cost=cost, workers=pool, output=UniformOutput(half_width=0.1), delay=delay
+    )
+
+
+def design_choices(horizon: int, conventions: str = "as-written", *, cost: float = 5.0) -> Problem:
+    """Give the benchmark of the design-choice and high-cost tables, which fix their own horizon (90 or 365)."""
+    return _short_delays(benchmark(conventions=conventions, horizon=horizon, cost=cost), conventions)
+
+
+def gamma_curve(conventions: str = "as-written") -> Problem:
+    """Give the five-year instance on which the paper compares values of gamma."""
+    return _short_delays(benchmark(conventions=conventions, horizon=1825, instance_seed=1), conventions)
+
+
+def _short_delays(problem: Problem, conventions: str) -> Problem:
+    """Draw delays with mean 2 while policies are told 3: what the tables beside the benchmark ran."""
+    if conventions == "as-written":
+        return problem
+    return dataclasses.replace(problem, delay=GeometricDelay(mean=2.0, first=0), assumed_mean_delay=3.0)

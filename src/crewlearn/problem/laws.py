@@ -1,0 +1,313 @@
+"""Output laws and delay laws: how they are declared, and how a draw is made from them.
+
+Every output law keeps a worker's mean exactly and stays in [0, 1]: whatever spreads the output (half-width, spread,
+day effect) is cut symmetrically to the room the mean has. A day effect moves the day's mean for all workers alike;
+the law's own noise is then drawn around that day's mean.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.chance import mix, normal, uniform, unit
+from crewlearn.problem.errors import InvalidInput, real, whole
+
+UNIFORM_OUTPUT, BERNOULLI_OUTPUT, TRUNCATED_NORMAL_OUTPUT, BETA_OUTPUT = range(4)
+FIXED_DELAY, GEOMETRIC_DELAY, UNIFORM_DELAY = range(3)
+
+
+class OutputForm(NamedTuple):
+    """An output law as rule functions take it: code, own spread, spread of the day effect."""
+
+    code: int
+    spread: float
+    day_effect_sd: float
+
+
+class DelayForm(NamedTuple):
+    """A delay law as rule functions take it: code, least and greatest delay, success chance of each incoming worker."""
+
+    code: int
+    low: int
+    high: int
+    success: FloatArray
+
+
+@dataclass(frozen=True)
+class UniformOutput:
+    """Uniform on mean ± half_width."""
+
+    half_width: float = 0.1
+    day_effect_sd: float = 0.0
+    law: ClassVar[str] = "uniform"
+
+    def __post_init__(self) -> None:
+        real("[output] half_width", self.half_width, 0.0, 0.5)
+        real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
+
+    def form(self) -> OutputForm:
+        """Give the law's code and numbers."""
+        return OutputForm(UNIFORM_OUTPUT, float(self.half_width), float(self.day_effect_sd))
+
+
+@dataclass(frozen=True)
+class BernoulliOutput:
+    """1 with probability mean, else 0."""
+
+    day_effect_sd: float = 0.0
+    law: ClassVar[str] = "bernoulli"
+
+    def __post_init__(self) -> None:
+        real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
+
+    def form(self) -> OutputForm:
+        """Give the law's code and numbers."""
+        return OutputForm(BERNOULLI_OUTPUT, 0.0, float(self.day_effect_sd))
+
+
+@dataclass(frozen=True)
+class TruncatedNormalOutput:
+    """Normal around the mean with spread sd, cut symmetrically so that the mean stays and the range is [0, 1]."""
+
+    sd: float
+    day_effect_sd: float = 0.0
+    law: ClassVar[str] = "truncated-normal"
+
+    def __post_init__(self) -> None:
+        real("[output] sd", self.sd, 0.0)
+        real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
+
+    def form(self) -> OutputForm:
+        """Give the law's code and numbers."""
+        return OutputForm(TRUNCATED_NORMAL_OUTPUT, float(self.sd), float(self.day_effect_sd))
+
+
+@dataclass(frozen=True)
+class BetaOutput:
+    """Beta with the worker's mean; the higher the concentration (a + b), the smaller the spread."""
+
+    concentration: float
+    day_effect_sd: float = 0.0
+    law: ClassVar[str] = "beta"
+
+    def __post_init__(self) -> None:
+        real("[output] concentration", self.concentration, 0.0, above=True)
+        real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
+
+    def form(self) -> OutputForm:
+        """Give the law's code and numbers."""
+        return OutputForm(BETA_OUTPUT, float(self.concentration), float(self.day_effect_sd))
+
+
+@dataclass(frozen=True)
+class NoDelay:
+    """A hire starts in the period it is initiated, before output."""
+
+    law: ClassVar[str] = "none"
+
+    @property
+    def mean_delay(self) -> float:
+        """Mean periods from initiation to start."""
+        return 0.0
+
+    def form(self, workers: int) -> DelayForm:
+        """Give the law's code and numbers."""
+        return DelayForm(FIXED_DELAY, 0, 0, np.ones(workers))
+
+
+@dataclass(frozen=True)
+class FixedDelay:
+    """Always the same number of periods."""
+
+    periods: int
+    law: ClassVar[str] = "fixed"
+
+    def __post_init__(self) -> None:
+        whole("[delay] periods", self.periods, 0)
+
+    @property
+    def mean_delay(self) -> float:
+        """Mean periods from initiation to start."""
+        return float(self.periods)
+
+    def form(self, workers: int) -> DelayForm:
+        """Give the law's code and numbers."""
+        return DelayForm(FIXED_DELAY, self.periods, self.periods, np.ones(workers))
+
+
+@dataclass(frozen=True)
+class GeometricDelay:
+    """Geometric with the given mean, counted from `first` (0: failures before a success; 1: trials up to it)."""
+
+    mean: float
+    first: int = 0
+    law: ClassVar[str] = "geometric"
+
+    def __post_init__(self) -> None:
+        whole("[delay] first", self.first, 0, 1)
+        real("[delay] mean", self.mean, 0.0)
+        if self.mean < self.first:
+            raise InvalidInput(
+                "[delay] mean",
+                self.mean,
+                "a geometric delay that counts from first = 1 has a mean >= 1; raise it or set first = 0",
+            )
+
+    @property
+    def mean_delay(self) -> float:
+        """Mean periods from initiation to start."""
+        return float(self.mean)
+
+    def form(self, workers: int) -> DelayForm:
+        """Give the law's code and numbers."""
+        success = 1.0 / (1.0 + self.mean - self.first)
+        return DelayForm(GEOMETRIC_DELAY, self.first, self.first, np.full(workers, success))
+
+
+@dataclass(frozen=True)
+class AvailabilityDelay:
+    """Each later period the incoming worker is free with probability p: one for all, or one for each worker."""
+
+    p: float | tuple[float, ...]
+    law: ClassVar[str] = "availability"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.p, (int, float, str)):  # a list, as TOML gives it
+            object.__setattr__(self, "p", tuple(self.p))
+        for index, chance in enumerate(self._chances()):
+            name = f"[delay] p[{index}]" if isinstance(self.p, tuple) else "[delay] p"
+            real(name, chance, 0.0, 1.0, above=True)
+        if not self._chances():
+            raise InvalidInput("[delay] p", self.p, "must be one probability or one for each worker")
+
+    def _chances(self) -> tuple[float, ...]:
+        return self.p if isinstance(self.p, tuple) else (self.p,)
+
+    @property
+    def mean_delay(self) -> float:
+        """Mean delay of the least available worker: the bound that the paper calls omega-bar."""
+        return max(1.0 / chance for chance in self._chances())
+
+    def form(self, workers: int) -> DelayForm:
+        """Give the law's code and numbers."""
+        if isinstance(self.p, tuple) and len(self.p) != workers:
+            raise InvalidInput(
+                "[delay] p",
+                list(self.p),
+                f"must be one probability or a list of {workers}, one for each worker",
+            )
+        return DelayForm(GEOMETRIC_DELAY, 1, 1, np.broadcast_to(np.array(self.p, dtype=np.float64), (workers,)).copy())
+
+
+@dataclass(frozen=True)
+class UniformDelay:
+    """Any whole number of periods from low to high, all equally likely."""
+
+    low: int
+    high: int
+    law: ClassVar[str] = "uniform"
+
+    def __post_init__(self) -> None:
+        whole("[delay] low", self.low, 0)
+        whole("[delay] high", self.high, self.low)
+
+    @property
+    def mean_delay(self) -> float:
+        """Mean periods from initiation to start."""
+        return (self.low + self.high) / 2.0
+
+    def form(self, workers: int) -> DelayForm:
+        """Give the law's code and numbers."""
+        return DelayForm(UNIFORM_DELAY, self.low, self.high, np.ones(workers))
+
+
+OutputLaw = UniformOutput | BernoulliOutput | TruncatedNormalOutput | BetaOutput
+DelayLaw = NoDelay | FixedDelay | GeometricDelay | AvailabilityDelay | UniformDelay
+
+OUTPUT_LAWS: tuple[type[OutputLaw], ...] = (UniformOutput, BernoulliOutput, TruncatedNormalOutput, BetaOutput)
+DELAY_LAWS: tuple[type[DelayLaw], ...] = (
+    NoDelay,
+    FixedDelay,
+    GeometricDelay,
+    AvailabilityDelay,
+    UniformDelay,
+)
+
+
+def draw_truncated_normal(spread: float, room: float, key: int) -> float:
+    """Draw from a normal(0, spread) cut to ±room, by rejection from the stream `key`.
+
+    The proposal is normal where the cut is wide and uniform where it is narrow, so that few draws are rejected.
+    """
+    if spread <= 0.0 or room <= 0.0:
+        return 0.0
+    n = 0
+    while True:
+        n += 1
+        if room >= spread:
+            x = spread * normal(key, n)
+            if abs(x) <= room:
+                return x
+        else:
+            x = room * (2.0 * uniform(key, 2 * n) - 1.0)
+            if uniform(key, 2 * n + 1) <= math.exp(-0.5 * (x / spread) ** 2):
+                return x
+
+
+def draw_gamma(shape: float, key: int) -> float:
+    """Draw from a gamma law with the given shape and scale 1 (Marsaglia and Tsang's squeeze)."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = uniform(key, 0) ** (1.0 / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    scale = 1.0 / math.sqrt(9.0 * d)
+    n = 0
+    while True:
+        n += 1
+        z = normal(mix(key, 1), n)
+        cube = (1.0 + scale * z) ** 3
+        if cube > 0.0 and math.log(uniform(mix(key, 2), n)) < 0.5 * z * z + d - d * cube + d * math.log(cube):
+            return boost * d * cube
+
+
+def draw_beta(a: float, b: float, key: int) -> float:
+    """Draw from a beta law; where both gammas vanish in floating point, its limit is a coin with mean a/(a+b)."""
+    x = draw_gamma(a, mix(key, 1))
+    y = draw_gamma(b, mix(key, 2))
+    if x + y <= 0.0:
+        return 1.0 if unit(mix(key, 3)) < a / (a + b) else 0.0
+    return x / (x + y)
+
+
+def draw_day_effect(day_effect_sd: float, key: int) -> float:
+    """Draw the shock common to all workers of a period, from the period's key."""
+    return day_effect_sd * normal(key, 0) if day_effect_sd > 0.0 else 0.0
+
+
+def draw_output(code: int, spread: float, mean: float, day_effect: float, key: int) -> float:
+    """Draw one worker's output of one period from the key of that worker and period."""
+    room = min(mean, 1.0 - mean)
+    centre = mean + min(max(day_effect, -room), room)
+    room = min(centre, 1.0 - centre)
+    if room <= 0.0:
+        return centre
+    if code == UNIFORM_OUTPUT:
+        return centre + min(spread, room) * (2.0 * unit(key) - 1.0)
+    if code == BERNOULLI_OUTPUT:
+        return 1.0 if unit(key) < centre else 0.0
+    if code == TRUNCATED_NORMAL_OUTPUT:
+        return centre + draw_truncated_normal(spread, room, key)
+    return draw_beta(spread * centre, spread * (1.0 - centre), key)
+
+
+def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
+    """Draw one delay from the key of its period and pair; `success` is the incoming worker's chance a period."""
+    if code == FIXED_DELAY or (code == GEOMETRIC_DELAY and success >= 1.0):
+        return low
+    if code == GEOMETRIC_DELAY:
+        return low + int(math.log(unit(key)) / math.log1p(-success))
+    return low + int(unit(key) * (high - low + 1))

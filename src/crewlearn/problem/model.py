@@ -1,0 +1,129 @@
+"""The delayed-replacement problem of the paper's Section 3, as data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import InvalidInput, real, unknown_name, whole
+from crewlearn.problem.laws import DelayLaw, OutputLaw, UniformOutput
+from crewlearn.problem.recipes import Recipe
+
+FEE_DUE = ("initiation", "completion")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy is told of the problem: k workers, team of m, horizon T, cost c, mean delay omega-bar.
+
+    A live pool may be smaller than its team, so `workers` is not held above `team` here; a `Problem` is.
+    """
+
+    workers: int
+    team: int
+    horizon: int
+    cost: float
+    mean_delay: float
+
+    def __post_init__(self) -> None:
+        whole("workers", self.workers, 0)
+        whole("team", self.team, 1)
+        whole("horizon", self.horizon, 1)
+        real("cost", self.cost, 0.0)
+        real("mean_delay", self.mean_delay, 0.0)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Workers with known means in [0, 1] and, optionally, prior data: n earlier observations and their mean.
+
+    >>> Pool(means=(0.4, 0.8), prior_n=(0, 12), prior_mean=(0.0, 0.75)).count
+    2
+    """
+
+    means: tuple[float, ...]
+    prior_n: tuple[int, ...] = ()
+    prior_mean: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        checks: dict[str, Callable[[str, object], float]] = {
+            "means": lambda name, value: real(name, value, 0.0, 1.0),
+            "prior_n": lambda name, value: whole(name, value, 0),
+            "prior_mean": lambda name, value: real(name, value, 0.0, 1.0),
+        }
+        for name, check in checks.items():
+            values = getattr(self, name)
+            if not isinstance(values, (list, tuple, np.ndarray)):
+                raise InvalidInput(f"[workers] {name}", values, "must be a list with one entry for each worker")
+            checked = tuple(check(f"[workers] {name}[{index}]", value) for index, value in enumerate(values))
+            if checked and len(checked) != len(self.means):
+                raise InvalidInput(
+                    f"[workers] {name}",
+                    list(checked),
+                    f"must have {len(self.means)} entries, one for each worker",
+                )
+            object.__setattr__(self, name, checked)
+        if bool(self.prior_n) != bool(self.prior_mean):
+            missing, given = ("prior_mean", "prior_n") if self.prior_n else ("prior_n", "prior_mean")
+            raise InvalidInput(f"[workers] {missing}", [], f"must be given beside {given}, one entry for each worker")
+
+    @property
+    def count(self) -> int:
+        """Number of workers, k."""
+        return len(self.means)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A delayed-replacement bandit: whom one can hire, what they put out, what replacing costs and how long it takes.
+
+    >>> from crewlearn.problem.laws import GeometricDelay
+    >>> problem = Problem(team=1, horizon=30, cost=2.0, workers=Pool((0.4, 0.8)), delay=GeometricDelay(mean=3.0))
+    >>> problem.setting
+    Setting(workers=2, team=1, horizon=30, cost=2.0, mean_delay=3.0)
+    """
+
+    team: int
+    horizon: int
+    cost: float
+    workers: Pool | Recipe
+    delay: DelayLaw
+    output: OutputLaw = field(default_factory=UniformOutput)
+    fee_due: str = "initiation"
+    assumed_mean_delay: float | None = None
+
+    def __post_init__(self) -> None:
+        whole("team", self.team, 1)
+        whole("horizon", self.horizon, 1)
+        real("cost", self.cost, 0.0)
+        if self.team >= self.workers.count:
+            raise InvalidInput(
+                "team",
+                self.team,
+                f"must be below the number of workers, {self.workers.count}: someone must be left to hire",
+            )
+        if self.fee_due not in FEE_DUE:
+            raise unknown_name("fee_due", str(self.fee_due), FEE_DUE)
+        if self.assumed_mean_delay is not None:
+            real("assumed_mean_delay", self.assumed_mean_delay, 0.0)
+        self.delay.form(self.workers.count)  # a list of availabilities must fit the workers
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What policies are told."""
+        told = self.delay.mean_delay if self.assumed_mean_delay is None else self.assumed_mean_delay
+        return Setting(self.workers.count, self.team, self.horizon, float(self.cost), float(told))
+
+    def means(self, seed: int = 0, run: int = 0) -> FloatArray:
+        """Give the workers' hidden mean outputs in a run of a simulation with the given seed."""
+        if isinstance(self.workers, Recipe):
+            return self.workers.means(seed, run)
+        return np.array(self.workers.means, dtype=np.float64)
+
+    def prior_data(self) -> tuple[IntArray, FloatArray]:
+        """Give the prior data: how many observations each worker starts with, and their mean."""
+        if isinstance(self.workers, Pool) and self.workers.prior_n:
+            return np.array(self.workers.prior_n, dtype=np.int64), np.array(self.workers.prior_mean, dtype=np.float64)
+        return np.zeros(self.workers.count, dtype=np.int64), np.zeros(self.workers.count)

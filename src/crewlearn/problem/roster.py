@@ -1,0 +1,261 @@
+"""A friendly view over the roster's arrays: who works where, who is on the way, and what may change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crewlearn.problem import transitions
+from crewlearn.problem.arrays import NOBODY, IntArray
+from crewlearn.problem.errors import InvalidInput, whole
+from crewlearn.problem.transitions import (
+    ARRIVING,
+    COMPLETED,
+    FAILED,
+    FREE,
+    INITIATED,
+    LEAVING,
+    NEVER,
+    PENDING,
+    RosterArrays,
+)
+
+_REMEDY = {
+    transitions.NO_SUCH_INCOMING: "the incoming worker does not exist; name one of the workers 0 to k-1",
+    transitions.NO_SUCH_OUTGOING: "the outgoing worker does not exist; name an active worker, or -1 to leave it open",
+    transitions.INCOMING_IS_ACTIVE: "the incoming worker is in the active team already; choose one who is not",
+    transitions.INCOMING_IS_PENDING: "the incoming worker is in a pending replacement already; choose another or wait",
+    transitions.OUTGOING_IS_NOT_ACTIVE: "the outgoing worker is not active; choose one of the active team",
+    transitions.OUTGOING_IS_PENDING: "the outgoing worker is in a pending replacement already; choose another or wait",
+    transitions.EVERY_STATION_IS_SPOKEN_FOR: "there are as many pending replacements as stations; wait for one to end",
+    transitions.NO_EMPTY_STATION: "no station is empty; name the active worker who makes room",
+}
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A replacement under way: `into` takes the place of `out` (-1: open) in period `due` (-1: not known)."""
+
+    out: int
+    into: int
+    since: int
+    due: int
+
+
+class Roster:
+    """Who is at which station and which replacements are pending.
+
+    >>> roster = Roster.start(workers=6, active=[1, 2, 5])
+    >>> roster.initiate(1, 3, period=4, due=4)
+    >>> roster.initiate(2, 4, period=4, due=6)
+    >>> [roster.complete(pending.into) for pending in roster.elapsed(4)]
+    [(1, 3)]
+    >>> roster.active
+    (2, 3, 5)
+    >>> roster.pending
+    (Pending(out=2, into=4, since=4, due=6),)
+    """
+
+    def __init__(self, arrays: RosterArrays) -> None:
+        self.arrays = arrays
+
+    @classmethod
+    def start(cls, workers: int, active: Sequence[int], team: int | None = None) -> "Roster":
+        """Build a roster of `team` stations (as many as `active` names, if left out); -1 names an empty station."""
+        workers = whole("workers", workers, 0)
+        stations = whole("team", len(active) if team is None else team, 1)
+        if len(active) > stations:
+            raise InvalidInput("active", list(active), f"names {len(active)} workers for {stations} stations")
+        roster = cls(
+            RosterArrays(
+                stations=_nobody(stations),
+                station_of=_nobody(workers),
+                role=np.zeros(workers, dtype=np.int64),
+                pending_out=_nobody(stations),
+                pending_in=_nobody(stations),
+                pending_since=_nobody(stations),
+                pending_due=_nobody(stations),
+                counts=np.zeros(4, dtype=np.int64),
+            )
+        )
+        for station, given in enumerate(active):
+            worker = whole(f"active[{station}]", given, NOBODY, workers - 1)
+            if worker == NOBODY:
+                continue
+            if roster.arrays.station_of[worker] >= 0:
+                raise InvalidInput(f"active[{station}]", worker, "is at a station already; name each worker once")
+            roster.arrays.stations[station] = worker
+            roster.arrays.station_of[worker] = station
+        return roster
+
+    @property
+    def workers(self) -> int:
+        """Number of workers, k."""
+        return len(self.arrays.station_of)
+
+    @property
+    def team(self) -> int:
+        """Number of stations, m."""
+        return len(self.arrays.stations)
+
+    @property
+    def stations(self) -> tuple[int, ...]:
+        """The worker at each station; -1 where it is empty."""
+        return tuple(self.arrays.stations.tolist())
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The active workers in worker order: the paper's A_t."""
+        return tuple(sorted(worker for worker in self.stations if worker != NOBODY))
+
+    @property
+    def outside(self) -> tuple[int, ...]:
+        """The workers not in the active team, in worker order."""
+        return tuple(np.flatnonzero(self.arrays.station_of < 0).tolist())
+
+    @property
+    def empty(self) -> int:
+        """Number of empty stations."""
+        return self.stations.count(NOBODY)
+
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        """The pending replacements in order of initiation."""
+        arrays, n = self.arrays, self.arrays.counts[PENDING]
+        columns = (arrays.pending_out, arrays.pending_in, arrays.pending_since, arrays.pending_due)
+        return tuple(Pending(*row) for row in zip(*(column[:n].tolist() for column in columns), strict=True))
+
+    @property
+    def initiated(self) -> int:
+        """How many replacements were ever initiated."""
+        return int(self.arrays.counts[INITIATED])
+
+    @property
+    def completed(self) -> int:
+        """How many replacements were ever completed."""
+        return int(self.arrays.counts[COMPLETED])
+
+    @property
+    def failed(self) -> int:
+        """How many replacements were ever taken back."""
+        return int(self.arrays.counts[FAILED])
+
+    def elapsed(self, period: int) -> tuple[Pending, ...]:
+        """Give the pending replacements whose incoming worker is available by `period`."""
+        return tuple(pending for pending in self.pending if pending.due != NEVER and pending.due <= period)
+
+    def initiate(self, out: int, into: int, period: int, due: int = NEVER) -> None:
+        """Begin to replace `out` by `into`; `out` = -1 leaves the outgoing worker open or fills an empty station."""
+        _refuse(f"replacement ({out}, {into})", transitions.request_fault(self.arrays, out, into), self)
+        transitions.initiate(self.arrays, out, into, period, due)
+
+    def complete(self, into: int, leaver: int | None = None) -> tuple[int, int]:
+        """Let the awaited worker `into` start, in the place of `leaver` (as committed, if left out); give the pair."""
+        slot = self._slot(into)
+        out = int(self.arrays.pending_out[slot]) if leaver is None else leaver
+        _refuse(f"completion ({out}, {into})", transitions.completion_fault(self.arrays, slot, out), self)
+        transitions.complete(self.arrays, slot, out)
+        return out, into
+
+    def fail(self, into: int) -> tuple[int, int]:
+        """Take back the pending replacement that brings `into`; give the pair."""
+        slot = self._slot(into)
+        pair = int(self.arrays.pending_out[slot]), into
+        transitions.fail(self.arrays, slot)
+        return pair
+
+    def vacate(self, worker: int) -> None:
+        """Let an active worker go at once; their station stays empty until somebody fills it."""
+        if worker not in self.active:
+            raise InvalidInput("worker", worker, f"is not active; the active team is {list(self.active)}")
+        transitions.vacate(self.arrays, worker)
+
+    def grown(self, workers: int) -> "Roster":
+        """Give the same roster with a larger pool, the newcomers outside."""
+        extra = whole("workers", workers, self.workers) - self.workers
+        arrays = self.copy().arrays
+        return Roster(
+            arrays._replace(
+                station_of=np.concatenate([arrays.station_of, _nobody(extra)]),
+                role=np.concatenate([arrays.role, np.zeros(extra, dtype=np.int64)]),
+            )
+        )
+
+    def resized(self, team: int) -> "Roster":
+        """Give the same roster with another number of stations; only stations that nobody holds or awaits can go."""
+        whole("team", team, 1)
+        kept = [worker for worker in self.stations if worker != NOBODY]
+        if len(kept) > team:
+            raise InvalidInput("team", team, f"{len(kept)} workers are active; let {len(kept) - team} go first")
+        displacing = sum(pending.out != NOBODY for pending in self.pending)
+        if len(kept) - displacing + len(self.pending) > team:
+            raise InvalidInput("team", team, "the pending hires need more stations; take some back first")
+        roster = Roster.start(self.workers, self.stations if team >= self.team else kept, team)
+        for pending in self.pending:
+            transitions.initiate(roster.arrays, pending.out, pending.into, pending.since, pending.due)
+        roster.arrays.counts[:] = self.arrays.counts
+        return roster
+
+    def copy(self) -> "Roster":
+        """Give an independent copy."""
+        return Roster(RosterArrays(*(array.copy() for array in self.arrays)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the roster as plain data."""
+        return {name: array.tolist() for name, array in self.arrays._asdict().items()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Roster":
+        """Rebuild the roster that `to_json` described."""
+        return cls(RosterArrays(**{name: np.array(data[name], dtype=np.int64) for name in RosterArrays._fields}))
+
+    def check(self) -> None:
+        """Raise if the arrays contradict each other or the paper's coherence constraints."""
+        arrays, pending = self.arrays, self.pending
+        seated = [worker for worker in self.stations if worker != NOBODY]
+        incoming = [item.into for item in pending]
+        outgoing = [item.out for item in pending if item.out != NOBODY]
+        role = np.full(self.workers, FREE)
+        role[incoming] = ARRIVING
+        role[outgoing] = LEAVING
+        rules = {
+            "a worker is at two stations": len(set(seated)) == len(seated),
+            "station_of contradicts stations": all(
+                arrays.stations[station] == worker for worker, station in enumerate(arrays.station_of) if station >= 0
+            )
+            and int((arrays.station_of >= 0).sum()) == len(seated),
+            "a worker is in two pending replacements": len(set(incoming + outgoing)) == len(incoming + outgoing),
+            "an outgoing worker is not active": all(arrays.station_of[worker] >= 0 for worker in outgoing),
+            "an incoming worker is active": all(arrays.station_of[worker] < 0 for worker in incoming),
+            "a role is wrong": bool((arrays.role == role).all()),
+            "more hires than stations": len(pending) <= self.team,
+            "the counts do not add up": self.initiated == self.completed + self.failed + len(pending),
+        }
+        for complaint, holds in rules.items():
+            if not holds:
+                raise AssertionError(f"{complaint}: {self!r}")
+
+    def _slot(self, into: int) -> int:
+        for slot, pending in enumerate(self.pending):
+            if pending.into == into:
+                return slot
+        awaited = [pending.into for pending in self.pending]
+        raise InvalidInput("into", into, f"no pending replacement brings this worker; awaited are {awaited}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Roster) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]  # a roster changes
+
+    def __repr__(self) -> str:
+        return f"Roster(stations={list(self.stations)}, pending={[(p.out, p.into, p.due) for p in self.pending]})"
+
+
+def _nobody(n: int) -> IntArray:
+    return np.full(n, NOBODY, dtype=np.int64)
+
+
+def _refuse(what: str, fault: int, roster: Roster) -> None:
+    if fault != transitions.LEGAL:
+        raise InvalidInput(what, list(roster.stations), f"{_REMEDY[fault]} (the stations hold the team shown)")
