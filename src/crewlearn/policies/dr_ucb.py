@@ -52,7 +52,6 @@ def replacement_threshold(cost: float, horizon: int, period: int) -> float:
 
 
 def choose_round(
-    timing: int,
     selection: int,
     cap: int,
     always_build: bool,
@@ -62,6 +61,8 @@ def choose_round(
     may_enter: BoolArray,
     may_leave: BoolArray,
     threshold: float,
+    held: IntArray,
+    pending_too: bool,
     target: IntArray,
     marked: IntArray,
     leaving: IntArray,
@@ -70,13 +71,17 @@ def choose_round(
 ) -> tuple[Candidates, int]:
     """Choose the target and who leaves and enters for it, as places in the candidates given back with their number.
 
-    The fixed calendar chooses as if nothing were pending; the adaptive rule builds on what is.
+    Those `held` do not leave. With `pending_too` the choice is made as if nothing were pending (the fixed calendar's
+    way); otherwise it builds on what is.
     """
-    pending_too = timing == FIXED_CALENDAR
     going = np.zeros(len(roster.role), dtype=np.bool_)
     if not pending_too:
         going = list_going(roster, marked, lcb, may_leave)
-    candidates = list_candidates(roster, ucb, lcb, may_leave, may_enter, going, pending_too)
+    replaceable = may_leave.copy()
+    for worker in held:
+        if worker != NOBODY:
+            replaceable[worker] = False
+    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
     r = 0
     if not math.isinf(threshold):
         r = select(selection, candidates, threshold, cap, always_build, leaving, entering, diagnostics)
@@ -97,8 +102,9 @@ def choose_round(
                 target[size] = roster.pending_in[slot]
                 size += 1
     for index in range(r):
-        target[size] = candidates.in_worker[entering[index]]
-        size += 1
+        if size < len(target):
+            target[size] = candidates.in_worker[entering[index]]
+            size += 1
     size = 0
     for place in range(len(marked)):
         marked[place] = NOBODY
@@ -284,16 +290,16 @@ class DRUCB(Policy[DRUCBState]):
         )
         if todo == WAIT:
             return [], replace(state, disturbed=False) if state.disturbed else state
-        memory[CYCLE] += todo == NEW_CYCLE
 
         team = len(roster.stations)
-        target = np.full(team, NOBODY, dtype=np.int64)
+        after = np.empty(team, dtype=np.int64)
         marked = np.array(state.marked + (NOBODY,) * (team - len(state.marked)), dtype=np.int64)
         leaving, entering = np.empty(team, dtype=np.int64), np.empty(len(roster.role), dtype=np.int64)
         diagnostics = np.zeros(DIAGNOSTICS)
         ucb, lcb = self.bounds(situation)
+        new_cycle = todo == NEW_CYCLE
+        memory[CYCLE] += new_cycle
         candidates, r = choose_round(
-            timing,
             SELECTIONS[self.selection],
             self.frontier_cap,
             self.always_build_frontier,
@@ -303,13 +309,15 @@ class DRUCB(Policy[DRUCBState]):
             situation.may_enter,
             situation.may_leave,
             replacement_threshold(situation.setting.cost, situation.setting.horizon, period),
-            target,
+            target[:0] if new_cycle else target,  # within a cycle only what fell through is chosen again
+            new_cycle and timing == FIXED_CALENDAR,
+            after,
             marked,
             leaving,
             entering,
             diagnostics,
         )
-        begin_cycle(memory, target, team, situation.estimates, period, gamma)
+        begin_cycle(memory, after, team, situation.estimates, period, gamma)
         stream = np.array(state.stream, dtype=np.int64)
         outs, ins = pair_up(PAIRINGS[self.pairing], candidates, leaving, entering, r, stream)
         if self.oracle:
@@ -318,7 +326,7 @@ class DRUCB(Policy[DRUCBState]):
         key, draws = stream.tolist()
         chosen = replace(
             state.remembering(memory),
-            target=tuple(target.tolist()),
+            target=tuple(after.tolist()),
             marked=tuple(marked.tolist()) if PAIRINGS[self.pairing] == LATE else (),
             stream=(key, draws),
             exact=bool(diagnostics[EXACT]),

@@ -52,5 +52,5 @@ def record(estimates: Estimates, worker: int, output: float) -> None:
 
 def variance(estimates: Estimates, worker: int) -> float:
     """Give the variance of a worker's observations (population form); 0 before the first."""
-    n = estimates.counts[worker]
+    n = int(estimates.counts[worker])
     return float(estimates.squares[worker]) / n if n > 0 else 0.0

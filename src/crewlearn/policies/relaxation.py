@@ -1,9 +1,9 @@
 """A Lagrangian solution of the selection knapsack, for pools on which the exact frontier would grow too large.
 
 A price on the constraint's slack makes the choice separable: each leaver weighs UCB + price * LCB, each entrant is
-worth UCB + price * (UCB - c/(T-t)), and the cheapest leavers are matched with the best entrants while that gains. At any
-price the priced gain bounds the true optimum from above. The price is found by intersecting the lines of the best feasible
-and the best infeasible exchange seen, until no new line appears.
+worth UCB + price * (UCB - c/(T-t)), and the cheapest leavers are matched with the best entrants while that gains. At
+any price the priced gain bounds the true optimum from above. The price is found by intersecting the lines of the best
+feasible and the best infeasible exchange seen, until no new line appears.
 """
 
 import numpy as np

@@ -8,8 +8,8 @@ That is the paper's constraint: summed over any pairing, the optimistic gains ar
 does not matter to it, and for a given r the best entrants are the r highest UCBs.
 
 Sums compare first by how many untried workers (infinite bounds) they hold and then by the finite rest. "Strictly
-better" and "feasible" carry a tolerance. With equal sums the team stays; otherwise the lower worker number is preferred. An
-untried entrant satisfies the constraint whatever else is done, and an untried leaver makes room only for an untried
+better" and "feasible" carry a tolerance. With equal sums the team stays; else the lower worker number is preferred.
+An untried entrant satisfies the constraint whatever else is done, and an untried leaver makes room only for an untried
 entrant, which gains nothing; so the knapsack meets finite bounds alone. The frontier is built only when the
 unconstrained optimum is infeasible.
 """

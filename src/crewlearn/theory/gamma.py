@@ -47,19 +47,19 @@ def gamma_star(setting: Setting) -> float:
 
 
 def _positive_root(a: float, b: float) -> float:
-    """Solve x^3 + a x^2 = b for x > 0, with b >= 0."""
-    if b <= 0.0:
+    """Solve x^3 + a x^2 = b for x > 0, with b >= 0, in the form of Cardano's and Vieta's that loses no digits."""
+    if b < 1e-200:
         return max(0.0, -a)
-    # With x = y - a/3 the cubic is y^3 + 3 p y = 2 q; Cardano or Vieta, by the sign of the discriminant.
-    p, q = -((a / 3.0) ** 2), 0.5 * b - (a / 3.0) ** 3
-    discriminant = q * q + p**3
-    if discriminant >= 0.0:
-        s = math.cbrt(abs(q) + math.sqrt(discriminant))
-        y = math.copysign(s - p / s if s > 0.0 else 0.0, q)
+    scale = math.cbrt(b)  # in units of it, b = 1
+    third = a / (3.0 * scale)
+    if third < 0.0:  # shifted by a/3, the roots' sum and the shift are both positive
+        cube = -(third**3)
+        s = math.cbrt(0.5 + cube + math.sqrt(0.25 + cube))
+        return scale * (s + third * third / s - third)
+    # z = 1/x solves z^3 - 3 third z - 1 = 0, which has no square term to shift away
+    if third < 1.0 and third**3 <= 0.25:
+        root = math.sqrt(0.25 - third**3)
+        z = math.cbrt(0.5 + root) + math.cbrt(0.5 - root)
     else:
-        y = 2.0 * math.sqrt(-p) * math.cos(math.acos(max(-1.0, min(1.0, q / (-p) ** 1.5))) / 3.0)
-    x = y - a / 3.0
-    for _ in range(3):  # Newton's steps give back the digits that the subtraction of a/3 may have cost
-        x = max(x, 1e-300)
-        x -= (x * x * (x + a) - b) / (x * (3.0 * x + 2.0 * a))
-    return x
+        z = 2.0 * math.sqrt(third) * math.cos(math.acos(0.5 * third**-1.5) / 3.0)
+    return scale / z

@@ -1,0 +1,98 @@
+"""Commands as people and programs call them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from crewlearn.cli.main import app
+from crewlearn.policies.registry import REGISTRY
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.toml import problem_to_toml
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def problem_file(tmp_path: Path) -> Path:
+    path = tmp_path / "problem.toml"
+    path.write_text(problem_to_toml(benchmark(team=3, horizon=40)))
+    return path
+
+
+def test_simulate_gives_the_documented_json(problem_file: Path) -> None:
+    arguments = ["simulate", "--problem", str(problem_file), "--policy", "dr-ucb:gamma=4", "--policy", "keep-team"]
+    outcome = RUNNER.invoke(app, [*arguments, "--runs", "4", "--seed", "7", "--at", "10,40", "--json"])
+    assert outcome.exit_code == 0
+    document = json.loads(outcome.stdout)
+    assert (document["runs"], document["seed"], document["problem"]["team"]) == (4, 7, 3)
+    ours = document["policies"]["dr-ucb:gamma=4"]
+    assert set(ours) == {"regret", "normalized_loss", "replacements", "microseconds_per_run"}
+    assert set(ours["regret"]) == set(ours["normalized_loss"]) == {"10", "40"}
+    assert set(ours["regret"]["10"]) == {"mean", "std", "stderr", "p95"}
+    kept = document["policies"]["keep-team"]
+    assert kept["replacements"] == {"mean": 0.0}
+    assert kept["regret"]["40"]["mean"] == pytest.approx(4 * kept["regret"]["10"]["mean"])
+    again = json.loads(RUNNER.invoke(app, [*arguments, "--runs", "4", "--seed", "7", "--at", "40", "--json"]).stdout)
+    assert again["policies"]["dr-ucb:gamma=4"]["regret"]["40"] == ours["regret"]["40"]
+
+
+def test_simulate_shows_people_a_table(problem_file: Path) -> None:
+    outcome = RUNNER.invoke(app, ["simulate", "--problem", str(problem_file), "--runs", "2"])
+    assert outcome.exit_code == 0
+    assert "Team of 3 from 25 workers, 40 periods" in outcome.stdout
+    for name in ("dr-ucb", "keep-team", "oracle"):
+        assert name in outcome.stdout
+    assert "…" not in outcome.stdout  # nothing is cut
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--runs", "0"], "runs = 0: must be a whole number >= 1"),
+        (["--seed", "-1"], "seed = -1"),
+        (["--at", "9999"], "lies beyond the horizon; choose periods from 1 to 730"),
+        (["--at", "ten"], "at = 'ten': must be whole numbers"),
+        (["--policy", "dr-ubc"], "did you mean 'dr-ucb'"),
+        (["--policy", "dr-ucb", "--policy", "dr-ucb"], "is named twice"),
+        (["--conventions", "as-writen"], "did you mean 'as-written'"),
+        (["--problem", "nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_bad_calls_end_with_one_line_and_nothing_on_standard_output(arguments: list[str], complaint: str) -> None:
+    outcome = RUNNER.invoke(app, ["simulate", *arguments])
+    assert outcome.exit_code == 2
+    assert complaint in outcome.stderr
+    assert outcome.stdout == ""
+
+
+def test_policies_are_listed_with_their_parameters() -> None:
+    listed = json.loads(RUNNER.invoke(app, ["policies", "--json"]).stdout)
+    assert set(listed) == set(REGISTRY)
+    assert listed["dr-ucb"]["parameters"]["radius"] == "log-T"
+    text = RUNNER.invoke(app, ["policies", "--conventions", "as-released"]).stdout
+    assert all(name in text for name in REGISTRY)
+    assert "radius=log-t" in text
+
+
+def test_bounds_are_shown_with_their_terms() -> None:
+    document = json.loads(RUNNER.invoke(app, ["bounds", "--json"]).stdout)
+    assert document["gamma"] == pytest.approx(15.80, abs=0.005)
+    terms = document["regret_bound"]
+    assert terms.pop("total") == pytest.approx(sum(terms.values()))
+    text = RUNNER.invoke(app, ["bounds", "--gamma", "20"]).stdout
+    assert "gamma = 20.00" in text
+    assert "unstated positive constant" in text
+
+
+def test_importing_and_asking_for_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, crewlearn, crewlearn.cli.main\n"
+        "heavy = {'numba', 'matplotlib', 'pandas', 'fastapi', 'numpy'} & set(sys.modules)\n"
+        "print(sorted(heavy), crewlearn.simulate.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] simulate\n"
