@@ -12,7 +12,7 @@ from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Hidden, Situation
 from crewlearn.policies.dr_ucb import DRUCB, Bounds, replacement_threshold
-from crewlearn.policies.estimates import no_data, record, variance, with_prior
+from crewlearn.policies.estimates import mean, no_data, record, variance, with_prior
 from crewlearn.policies.radii import RADII, radius
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.policies.timing import block_threshold
@@ -34,7 +34,7 @@ def learning_cycle_site(cost: float) -> LiveSite:
     site.may_enter[0] = False
     for worker, n in ((1, 1), (2, 1000), (3, 1)):
         site.estimates.counts[worker] = n
-        site.estimates.mean[worker] = means[worker]
+        site.estimates.sums[worker] = n * means[worker]
     return site
 
 
@@ -120,19 +120,19 @@ def test_a_bad_policy_is_named(spec: str, remedy: str) -> None:
 
 
 def test_estimates_and_radii() -> None:
-    """Welford's update against the plain formulas; prior data count like observations of the largest spread."""
+    """Running sums against the plain formulas; prior data count like observations of the largest spread."""
     rng = np.random.default_rng(3)
     drawn = rng.random(50)
     estimates = no_data(2)
     for output in drawn:
         record(estimates, 1, output)
-    assert estimates.mean[1] == pytest.approx(drawn.mean())
+    assert mean(estimates, 1) == pytest.approx(drawn.mean())
     assert variance(estimates, 1) == pytest.approx(drawn.var())
     assert variance(estimates, 0) == 0.0
     prior = with_prior(np.array([0, 4]), np.array([0.9, 0.25]))
     record(prior, 1, 1.0)
-    assert (prior.counts[1], prior.mean[0]) == (5, 0.0)
-    assert prior.mean[1] == pytest.approx(np.mean([0, 0, 0, 1, 1]))
+    assert (prior.counts[1], mean(prior, 0)) == (5, 0.0)
+    assert mean(prior, 1) == pytest.approx(np.mean([0, 0, 0, 1, 1]))
     assert variance(prior, 1) == pytest.approx(np.var([0, 0, 0, 1, 1]))
     log_t = math.log(730)
     assert radius(RADII["log-T"], estimates, 1, log_t) == pytest.approx(math.sqrt(log_t / 50))
@@ -276,7 +276,7 @@ def test_an_empty_station_stays_empty_when_nobody_can_earn_the_fee() -> None:
     site = LiveSite(DRUCB(), Setting(3, 2, 100, 500.0, 1.0), [0])
     for worker in (1, 2):
         site.estimates.counts[worker] = 50
-        site.estimates.mean[worker] = 0.5
+        site.estimates.sums[worker] = 25.0
     assert site.ask() == []  # even at UCB 0.5 + sqrt(log 100 / 50) = 0.80 a period, 99 periods do not earn 500
 
 
@@ -359,7 +359,7 @@ def test_past_the_frontier_s_cap_the_cycle_says_so() -> None:
     means = rng.uniform(0.4, 0.6, 30)
     site = LiveSite(DRUCB(gamma=2.0, frontier_cap=2), Setting(30, 12, 400, 200.0, 1.0), range(12))
     site.estimates.counts[:] = rng.integers(2, 400, 30)
-    site.estimates.mean[:] = means
+    site.estimates.sums[:] = means * site.estimates.counts
     site.ask()
     cycle = site.policy.cycle(site.state, site.situation())  # type: ignore[attr-defined]
     assert not cycle.exact

@@ -64,10 +64,10 @@ def random_case(rng: np.random.Generator) -> tuple[Team, FloatArray, FloatArray,
     if rng.random() < 0.4:  # ties, exact ones among them
         means = np.round(means * 4) / 4
         counts = np.where(counts > 0, rng.choice([4, 16], workers), 0)
-    squares = counts * means * (1 - means) * rng.random(workers)
+    squares = counts * (means**2 + means * (1 - means) * rng.random(workers))
     radius = RADII[str(rng.choice(list(RADII)))]
     ucb, lcb = np.empty(workers), np.empty(workers)
-    confidence_bounds(radius, Estimates(counts, means, squares), log_term(radius, horizon, period), ucb, lcb)
+    confidence_bounds(radius, Estimates(counts, counts * means, squares), log_term(radius, horizon, period), ucb, lcb)
     if rng.random() < 0.3:  # bounds of any other origin
         lcb = np.where(np.isfinite(ucb), ucb - rng.random(workers), lcb)
     cost = float(rng.choice([0.0, 0.3, 1.0, 5.0, 60.0])) * float(rng.random())

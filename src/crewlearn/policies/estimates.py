@@ -1,4 +1,4 @@
-"""Running estimates of each worker's output: how many observations, their mean and their spread."""
+"""Running estimates of each worker's output: how many observations, their mean and their variance."""
 
 from typing import NamedTuple
 
@@ -8,18 +8,24 @@ from crewlearn.problem.arrays import FloatArray, IntArray
 
 
 class Estimates(NamedTuple):
-    """Count, mean and sum of squared deviations of each worker's observations.
+    """Count, sum and sum of squares of each worker's observations; outputs lie in [0, 1], so sums lose nothing.
 
     >>> estimates = no_data(2)
     >>> for output in (0.2, 0.4, 0.6):
     ...     record(estimates, 1, output)
-    >>> int(estimates.counts[1]), round(float(estimates.mean[1]), 3), round(variance(estimates, 1), 3)
+    >>> int(estimates.counts[1]), round(mean(estimates, 1), 3), round(variance(estimates, 1), 3)
     (3, 0.4, 0.027)
+    >>> estimates.means().round(3)
+    array([0. , 0.4])
     """
 
     counts: IntArray
-    mean: FloatArray
+    sums: FloatArray
     squares: FloatArray
+
+    def means(self) -> FloatArray:
+        """Give everybody's mean output; 0 for those never observed."""
+        return np.array([mean(self, worker) for worker in range(len(self.counts))], dtype=np.float64)
 
 
 def no_data(workers: int) -> Estimates:
@@ -30,10 +36,11 @@ def no_data(workers: int) -> Estimates:
 def with_prior(prior_n: IntArray, prior_mean: FloatArray) -> Estimates:
     """Start from earlier encounters: n observations with a known mean.
 
-    Their spread is not known, so it is taken as the largest that output in [0, 1] with this mean can have.
+    Their spread is not known, so it is taken as the largest that output in [0, 1] with this mean can have: all of it 0
+    or 1, which makes the sum of squares equal the sum.
     """
-    mean = np.where(prior_n > 0, prior_mean, 0.0)
-    return Estimates(prior_n.astype(np.int64), mean, prior_n * mean * (1.0 - mean))
+    sums = prior_n * prior_mean
+    return Estimates(prior_n.astype(np.int64), sums, sums.copy())
 
 
 def grown(estimates: Estimates, workers: int) -> Estimates:
@@ -43,14 +50,22 @@ def grown(estimates: Estimates, workers: int) -> Estimates:
 
 
 def record(estimates: Estimates, worker: int, output: float) -> None:
-    """Take in one observation (Welford's update)."""
+    """Take in one observation."""
     estimates.counts[worker] += 1
-    deviation = output - estimates.mean[worker]
-    estimates.mean[worker] += deviation / estimates.counts[worker]
-    estimates.squares[worker] += deviation * (output - estimates.mean[worker])
+    estimates.sums[worker] += output
+    estimates.squares[worker] += output * output
+
+
+def mean(estimates: Estimates, worker: int) -> float:
+    """Give the mean of a worker's observations; 0 before the first."""
+    n = int(estimates.counts[worker])
+    return float(estimates.sums[worker]) / n if n > 0 else 0.0
 
 
 def variance(estimates: Estimates, worker: int) -> float:
     """Give the variance of a worker's observations (population form); 0 before the first."""
     n = int(estimates.counts[worker])
-    return float(estimates.squares[worker]) / n if n > 0 else 0.0
+    if n == 0:
+        return 0.0
+    average = float(estimates.sums[worker]) / n
+    return max(0.0, float(estimates.squares[worker]) / n - average * average)

@@ -10,7 +10,7 @@ A worker never observed has UCB = +inf and LCB = -inf.
 
 import math
 
-from crewlearn.policies.estimates import Estimates, variance
+from crewlearn.policies.estimates import Estimates, mean, variance
 from crewlearn.problem.arrays import FloatArray
 
 LOG_HORIZON, LOG_PERIOD, EMPIRICAL_BERNSTEIN = range(3)
@@ -40,5 +40,6 @@ def confidence_bounds(code: int, estimates: Estimates, log_value: float, ucb: Fl
     """Fill in the upper and lower confidence bounds of all workers."""
     for worker in range(len(estimates.counts)):
         r = radius(code, estimates, worker, log_value)
-        ucb[worker] = estimates.mean[worker] + r
-        lcb[worker] = estimates.mean[worker] - r
+        average = mean(estimates, worker)
+        ucb[worker] = average + r
+        lcb[worker] = average - r
