@@ -11,14 +11,16 @@ from crewlearn.engine.interpreted import play
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Hidden, Situation
-from crewlearn.policies.dr_ucb import DRUCB, Bounds, replacement_threshold
+from crewlearn.policies.dr_ucb import DRUCB, Bounds
 from crewlearn.policies.estimates import mean, no_data, record, variance, with_prior
 from crewlearn.policies.radii import RADII, radius
 from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.policies.rounds import replacement_threshold
 from crewlearn.policies.timing import block_threshold
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import NoDelay
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 from live_site import LiveSite
@@ -379,7 +381,7 @@ def test_keep_team_and_oracle_are_the_two_ends() -> None:
         team = int(rng.integers(1, 7))
         setting = Setting(7, team, int(rng.integers(5, 60)), float(rng.uniform(0, 8)), float(rng.integers(0, 5)))
         means, active = rng.random(7), set(rng.choice(7, team, replace=False).tolist())
-        roster, hidden = Roster.start(7, sorted(active)), Hidden(means, lambda period, out, into: 0)
+        roster, hidden = Roster.start(7, sorted(active)), Hidden(means, NoDelay().form(7), 0)
         first, second = (Situation.open_to_all(t, setting, roster, no_data(7), hidden) for t in (1, 2))
         pairs, _ = Oracle().decide(Oracle().start(first, 0), first)
         chosen = active - {out for out, _ in pairs} | {into for _, into in pairs}

@@ -20,7 +20,8 @@ def candidates_of(out_lcb: FloatArray, in_lcb: FloatArray, spread: float = 0.3) 
 def pairs_of(rule: str, candidates: Candidates, stream: IntArray | None = None) -> list[tuple[int, int]]:
     r = len(candidates.out_worker)
     some_stream = np.array([1, 0], dtype=np.int64) if stream is None else stream
-    outs, ins = pair_up(PAIRINGS[rule], candidates, np.arange(r)[::-1], np.arange(r)[::-1], r, some_stream)
+    outs, ins = np.empty(r, dtype=np.int64), np.empty(r, dtype=np.int64)
+    pair_up(PAIRINGS[rule], candidates, np.arange(r)[::-1], np.arange(r)[::-1], r, some_stream, outs, ins)
     return list(zip(outs.tolist(), ins.tolist(), strict=True))
 
 
@@ -87,10 +88,10 @@ def test_late_pairing_leaves_everybody_open() -> None:
 def test_the_oracle_lets_the_worst_go_first_to_whoever_comes_first() -> None:
     outs, ins = np.array([0, 1, 2]), np.array([7, 8, 9])
     delays = np.array([[0, 5, 5], [1, 0, 2], [4, 1, 3]])
-    pair_by_delay(outs, ins, np.array([0.9, 0.2, 0.5]), delays)
+    pair_by_delay(outs, ins, 3, np.array([0.9, 0.2, 0.5]), delays)
     assert list(zip(outs.tolist(), ins.tolist(), strict=True)) == [(0, 7), (1, 8), (2, 9)]
     ins = np.array([7, 8, 9])
-    pair_by_delay(outs, ins, np.array([0.1, 0.2, 0.5]), np.array([[3, 3, 1], [2, 1, 0], [0, 9, 0]]))
+    pair_by_delay(outs, ins, 3, np.array([0.1, 0.2, 0.5]), np.array([[3, 3, 1], [2, 1, 0], [0, 9, 0]]))
     assert list(zip(outs.tolist(), ins.tolist(), strict=True)) == [(0, 9), (1, 8), (2, 7)]
 
 
@@ -126,5 +127,6 @@ def test_open_hires_claim_the_first_of_the_marked() -> None:
     roster.initiate(3, 7, period=1)
     roster.initiate(-1, 6, period=1)
     lcb = np.array([0.5, 0.3, 0.2, 0.1, 0.0, 0.0, 0.0, 0.0])
-    going = list_going(roster.arrays, np.array([0, 1, 2, -1]), lcb, np.ones(8, dtype=np.bool_))
+    going = np.zeros(8, dtype=np.bool_)
+    list_going(roster.arrays, np.array([0, 1, 2, -1]), lcb, np.ones(8, dtype=np.bool_), going)
     assert np.flatnonzero(going).tolist() == [2, 3]

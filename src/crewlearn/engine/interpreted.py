@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.streams import policy_key
+from crewlearn.engine.streams import DELAY, policy_key
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Hidden, Pair, Policy, Report, Situation
 from crewlearn.policies.estimates import record, with_prior
@@ -41,7 +41,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     problem, setting = world.problem, world.problem.setting
     roster = Roster.start(setting.workers, world.starting_team().tolist())
     estimates = with_prior(*problem.prior_data())
-    hidden = Hidden(world.means, world.delay) if policy.oracle else None
+    hidden = Hidden(world.means, world.delay_form, world.keys[DELAY]) if policy.oracle else None
     everybody = np.ones(setting.workers, dtype=np.bool_)
     best = world.best_output()
 

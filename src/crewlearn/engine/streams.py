@@ -21,11 +21,6 @@ def output_key(outputs: int, period: int, worker: int) -> int:
     return mix(mix(outputs, period), worker)
 
 
-def delay_key(delays: int, period: int, out: int, into: int) -> int:
-    """Give the key of the delay of a pair initiated in a period, from the run's key for delays."""
-    return mix(mix(mix(delays, period), out + 1), into)
-
-
 def policy_key(seed: int, run: int) -> int:
     """Give the key of a policy's own stream, small enough for a signed integer."""
     return run_key(seed, run, POLICY) & 0x7FFFFFFFFFFFFFFF

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crewlearn.engine.streams import DAY, DELAY, OUTPUT, TEAM, delay_key, output_key, run_key
+from crewlearn.engine.streams import DAY, DELAY, OUTPUT, TEAM, output_key, run_key
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
-from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_delay, draw_output
+from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_output, pair_delay
 from crewlearn.problem.model import Problem
 
 
@@ -60,6 +60,4 @@ class World:
 
     def delay(self, period: int, out: int, into: int) -> int:
         """Give the delay of the replacement of `out` by `into` if initiated in a period."""
-        form = self.delay_form
-        key = delay_key(self.keys[DELAY], period, out, into)
-        return draw_delay(form.code, form.low, form.high, float(form.success[into]), key)
+        return pair_delay(self.delay_form, self.keys[DELAY], period, out, into)

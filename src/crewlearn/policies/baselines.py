@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.policies.contract import Pair, Policy, Situation, hidden_from
 from crewlearn.problem.arrays import NOBODY, FloatArray
-from crewlearn.problem.errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,9 @@ class Oracle(Policy[Nothing]):
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
         """Match the worst active with the best outside while the gain over the periods they share exceeds the fee."""
-        if situation.hidden is None:
-            raise InvalidInput("policy", self.name, "needs hidden means, which only a simulation has")
+        means, setting, roster = hidden_from(self, situation).means, situation.setting, situation.roster
         if situation.period != 1:
             return [], state
-        means, setting, roster = situation.hidden.means, situation.setting, situation.roster
         lasting = setting.horizon - setting.mean_delay
         leavers = sorted((0.0 if w == NOBODY else float(means[w]), w) for w in roster.stations if _may_go(situation, w))
         entrants = sorted((-float(means[w]), w) for w in roster.outside if situation.may_enter[w])

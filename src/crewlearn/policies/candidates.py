@@ -83,9 +83,8 @@ def unclaimed_stations(roster: RosterArrays) -> int:
     return unclaimed
 
 
-def list_going(roster: RosterArrays, marked: IntArray, lcb: FloatArray, may_leave: BoolArray) -> BoolArray:
+def list_going(roster: RosterArrays, marked: IntArray, lcb: FloatArray, may_leave: BoolArray, going: BoolArray) -> None:
     """Flag the active workers whom pending hires will displace: those named, and of the marked the first to go."""
-    going = np.zeros(len(roster.role), dtype=np.bool_)
     for worker in range(len(roster.role)):
         going[worker] = roster.role[worker] == LEAVING
     for _ in range(-unclaimed_stations(roster)):
@@ -95,7 +94,6 @@ def list_going(roster: RosterArrays, marked: IntArray, lcb: FloatArray, may_leav
                 leaver = worker
         if leaver != NOBODY:
             going[leaver] = True
-    return going
 
 
 def can_go(roster: RosterArrays, may_leave: BoolArray, worker: int) -> bool:

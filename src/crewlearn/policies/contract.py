@@ -5,14 +5,16 @@ estimates, who may come and go) belong to the world and are shown afresh in each
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from crewlearn.policies.estimates import Estimates
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.laws import FIXED_DELAY, DelayForm, pair_delay
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 
@@ -22,12 +24,20 @@ Pair = tuple[int, int]
 State = TypeVar("State")
 
 
-@dataclass(frozen=True)
-class Hidden:
-    """What only an oracle is told: true means, and the delay a pair would have if initiated in a period."""
+class Hidden(NamedTuple):
+    """What only an oracle is told: true means, and by law and key the delay of any pair in any period."""
 
     means: FloatArray
-    delay: Callable[[int, int, int], int]
+    delay_form: DelayForm
+    delay_key: int
+
+    def delay(self, period: int, out: int, into: int) -> int:
+        """Give the delay that a pair would have if initiated in a period."""
+        return pair_delay(self.delay_form, self.delay_key, period, out, into)
+
+
+NOTHING_HIDDEN = Hidden(np.zeros(0), DelayForm(FIXED_DELAY, 0, 0, np.zeros(0)), 0)
+"""What the rules of a policy that is no oracle are given."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +125,12 @@ class Policy(Generic[State]):
         plain = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
         state: State = self.state_type(**plain)
         return state
+
+
+def hidden_from(policy: Policy[Any], situation: Situation) -> Hidden:
+    """Give the hidden facts to an oracle, and nothing to any other policy."""
+    if not policy.oracle:
+        return NOTHING_HIDDEN
+    if situation.hidden is None:
+        raise InvalidInput("policy", policy.name, "needs hidden means and delays, which only a simulation has")
+    return situation.hidden

@@ -1,118 +1,24 @@
-"""DR-UCB: when to replace, whom to employ and who replaces whom, from the three rules (the paper's Section 4)."""
+"""DR-UCB: the paper's policy, with each of its three rules a choice (Section 4)."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from crewlearn.policies.candidates import Candidates, list_candidates, list_going
-from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.policies.estimates import Estimates
+from crewlearn.policies.contract import Pair, Policy, Report, Situation, hidden_from
 from crewlearn.policies.frontier import FRONTIER_CAP
-from crewlearn.policies.pairing import (
-    LATE,
-    PAIRINGS,
-    choose_leaver,
-    keep_legal,
-    pair_by_delay,
-    pair_up,
-)
+from crewlearn.policies.pairing import PAIRINGS, choose_leaver
 from crewlearn.policies.radii import RADII, confidence_bounds, log_term
-from crewlearn.policies.selection import (
-    DIAGNOSTICS,
-    EXACT,
-    FRONTIER_STATES,
-    LARGEST_FRONTIER,
-    LOSS_BOUND,
-    SELECTIONS,
-    select,
-)
-from crewlearn.policies.timing import (
-    CYCLE,
-    FIXED_CALENDAR,
-    NEW_CYCLE,
-    TIMINGS,
-    WAIT,
-    begin_cycle,
-    time_to_replace,
-)
-from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
-from crewlearn.problem.errors import InvalidInput, real, unknown_name, whole
+from crewlearn.policies.rounds import Choices, Memory, decide_dr_ucb, fresh_memory, replacement_threshold
+from crewlearn.policies.selection import EXACT, FRONTIER_STATES, LARGEST_FRONTIER, LOSS_BOUND, SELECTIONS
+from crewlearn.policies.timing import TIMINGS, idle
+from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.errors import real, unknown_name, whole
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Pending
-from crewlearn.problem.transitions import PENDING, RosterArrays
+from crewlearn.problem.transitions import PENDING
 from crewlearn.theory.gamma import gamma_star
-
-
-def replacement_threshold(cost: float, horizon: int, period: int) -> float:
-    """Give c/(T-t), the gain a period that pays for a replacement; infinite in the last period, when none can."""
-    return cost / (horizon - period) if period < horizon else math.inf
-
-
-def choose_round(
-    selection: int,
-    cap: int,
-    always_build: bool,
-    roster: RosterArrays,
-    ucb: FloatArray,
-    lcb: FloatArray,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    threshold: float,
-    held: IntArray,
-    pending_too: bool,
-    target: IntArray,
-    marked: IntArray,
-    leaving: IntArray,
-    entering: IntArray,
-    diagnostics: FloatArray,
-) -> tuple[Candidates, int]:
-    """Choose the target and who leaves and enters for it, as places in the candidates given back with their number.
-
-    Those `held` do not leave. With `pending_too` the choice is made as if nothing were pending (the fixed calendar's
-    way); otherwise it builds on what is.
-    """
-    going = np.zeros(len(roster.role), dtype=np.bool_)
-    if not pending_too:
-        going = list_going(roster, marked, lcb, may_leave)
-    replaceable = may_leave.copy()
-    for worker in held:
-        if worker != NOBODY:
-            replaceable[worker] = False
-    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
-    r = 0
-    if not math.isinf(threshold):
-        r = select(selection, candidates, threshold, cap, always_build, leaving, entering, diagnostics)
-    for index in range(r):
-        worker = candidates.out_worker[leaving[index]]
-        if worker != NOBODY:
-            going[worker] = True
-    size = 0
-    for place in range(len(target)):
-        target[place] = NOBODY
-    for worker in roster.stations:
-        if worker != NOBODY and not going[worker]:
-            target[size] = worker
-            size += 1
-    if not pending_too:
-        for slot in range(roster.counts[PENDING]):
-            if size < len(target):
-                target[size] = roster.pending_in[slot]
-                size += 1
-    for index in range(r):
-        if size < len(target):
-            target[size] = candidates.in_worker[entering[index]]
-            size += 1
-    size = 0
-    for place in range(len(marked)):
-        marked[place] = NOBODY
-    for worker in roster.stations:
-        if worker != NOBODY and going[worker]:
-            marked[size] = worker
-            size += 1
-    return candidates, r
 
 
 @dataclass(frozen=True)
@@ -139,24 +45,35 @@ class DRUCBState:
     largest_frontier: int = 0
     loss_bound: float = 0.0
 
-    def memory(self) -> IntArray:
-        """Give the cycle's numbers as `timing` takes them."""
-        numbers = (
+    def numbers(self) -> tuple[int, ...]:
+        """Give the cycle's numbers in the order that `timing` names."""
+        return (
             self.cycle,
             self.decided_at,
             self.least_observed,
             self.seen_then,
             self.needed,
             self.next_date,
-            self.disturbed,
+            int(self.disturbed),
         )
-        return np.array(numbers, dtype=np.int64)
 
-    def remembering(self, memory: IntArray) -> "DRUCBState":
-        """Give the state with the cycle's numbers replaced."""
-        cycle, decided_at, least_observed, seen_then, needed, next_date, disturbed = memory.tolist()
-        return replace(
-            self,
+    def arrays(self) -> Memory:
+        """Give the state as the rules take it."""
+        diagnostics = (self.exact, self.frontier_states, self.largest_frontier, self.loss_bound)
+        return Memory(
+            np.array(self.numbers(), dtype=np.int64),
+            np.array(self.target, dtype=np.int64),
+            np.array(self.marked, dtype=np.int64),
+            np.array(self.stream, dtype=np.int64),
+            np.array(diagnostics, dtype=np.float64),
+        )
+
+    @classmethod
+    def of(cls, memory: Memory) -> "DRUCBState":
+        """Give the state that the rules left."""
+        cycle, decided_at, least_observed, seen_then, needed, next_date, disturbed = memory.cycle.tolist()
+        key, draws = memory.stream.tolist()
+        return cls(
             cycle=cycle,
             decided_at=decided_at,
             least_observed=least_observed,
@@ -164,6 +81,13 @@ class DRUCBState:
             needed=needed,
             next_date=next_date,
             disturbed=bool(disturbed),
+            target=tuple(memory.target.tolist()),
+            marked=tuple(memory.marked.tolist()),
+            stream=(key, draws),
+            exact=bool(memory.diagnostics[EXACT]),
+            frontier_states=int(memory.diagnostics[FRONTIER_STATES]),
+            largest_frontier=int(memory.diagnostics[LARGEST_FRONTIER]),
+            loss_bound=float(memory.diagnostics[LOSS_BOUND]),
         )
 
 
@@ -257,84 +181,47 @@ class DRUCB(Policy[DRUCBState]):
         """Give gamma in a setting."""
         return gamma_star(setting) if self.gamma is None else self.gamma
 
+    def choices(self, setting: Setting) -> Choices:
+        """Give the rules chosen, as the rule functions take them."""
+        return Choices(
+            timing=TIMINGS[self.timing],
+            selection=SELECTIONS[self.selection],
+            pairing=PAIRINGS[self.pairing],
+            radius=RADII[self.radius],
+            frontier_cap=self.frontier_cap,
+            always_build=self.always_build_frontier,
+            gamma=self.pace(setting),
+        )
+
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:
         """Begin with no cycle yet: the first decision comes in the first period asked about."""
-        return DRUCBState(
-            cycle=0,
-            decided_at=0,
-            least_observed=NOBODY,
-            seen_then=0,
-            needed=0,
-            next_date=0,
-            disturbed=False,
-            target=situation.roster.stations,
-            marked=(),
-            stream=(stream_key, 0),
-        )
+        return DRUCBState.of(fresh_memory(situation.setting.team, stream_key))
 
     def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
         """Wait, or choose a new target and ask for the replacements that lead to it."""
-        roster, period = situation.roster.arrays, situation.period
-        memory, gamma, timing = state.memory(), self.pace(situation.setting), TIMINGS[self.timing]
-        target = np.array(state.target, dtype=np.int64)
-        todo = time_to_replace(
-            timing,
+        if len(state.target) != situation.roster.team:
+            state = self.revise(state, situation)
+        seen = 0 if state.least_observed == NOBODY else int(situation.estimates.counts[state.least_observed])
+        pending = int(situation.roster.arrays.counts[PENDING])
+        if idle(TIMINGS[self.timing], state.numbers(), situation.period, pending, seen):
+            return [], state
+        memory, team = state.arrays(), situation.roster.team
+        outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
+        kept = decide_dr_ucb(
+            self.choices(situation.setting),
             memory,
-            target,
-            len(target),
-            roster,
+            situation.period,
+            situation.setting.horizon,
+            situation.setting.cost,
+            situation.roster.arrays,
             situation.estimates,
             situation.may_enter,
-            period,
-            gamma,
-        )
-        if todo == WAIT:
-            return [], replace(state, disturbed=False) if state.disturbed else state
-
-        team = len(roster.stations)
-        after = np.empty(team, dtype=np.int64)
-        marked = np.array(state.marked + (NOBODY,) * (team - len(state.marked)), dtype=np.int64)
-        leaving, entering = np.empty(team, dtype=np.int64), np.empty(len(roster.role), dtype=np.int64)
-        diagnostics = np.zeros(DIAGNOSTICS)
-        ucb, lcb = self.bounds(situation)
-        new_cycle = todo == NEW_CYCLE
-        memory[CYCLE] += new_cycle
-        candidates, r = choose_round(
-            SELECTIONS[self.selection],
-            self.frontier_cap,
-            self.always_build_frontier,
-            roster,
-            ucb,
-            lcb,
-            situation.may_enter,
             situation.may_leave,
-            replacement_threshold(situation.setting.cost, situation.setting.horizon, period),
-            target[:0] if new_cycle else target,  # within a cycle only what fell through is chosen again
-            new_cycle and timing == FIXED_CALENDAR,
-            after,
-            marked,
-            leaving,
-            entering,
-            diagnostics,
+            hidden_from(self, situation),
+            outs,
+            ins,
         )
-        begin_cycle(memory, after, team, situation.estimates, period, gamma)
-        stream = np.array(state.stream, dtype=np.int64)
-        outs, ins = pair_up(PAIRINGS[self.pairing], candidates, leaving, entering, r, stream)
-        if self.oracle:
-            _pair_as_oracle(situation, outs, ins)
-        kept = keep_legal(roster, outs, ins, r)
-        key, draws = stream.tolist()
-        chosen = replace(
-            state.remembering(memory),
-            target=tuple(after.tolist()),
-            marked=tuple(marked.tolist()) if PAIRINGS[self.pairing] == LATE else (),
-            stream=(key, draws),
-            exact=bool(diagnostics[EXACT]),
-            frontier_states=int(diagnostics[FRONTIER_STATES]),
-            largest_frontier=int(diagnostics[LARGEST_FRONTIER]),
-            loss_bound=float(diagnostics[LOSS_BOUND]),
-        )
-        return list(zip(outs[:kept].tolist(), ins[:kept].tolist(), strict=True)), chosen
+        return list(zip(outs[:kept].tolist(), ins[:kept].tolist(), strict=True)), DRUCBState.of(memory)
 
     def assign(self, state: DRUCBState, situation: Situation, incoming: int) -> int:
         """Settle on arrival who makes room: an empty station first, then the lowest LCB of those marked to leave."""
@@ -350,12 +237,25 @@ class DRUCB(Policy[DRUCBState]):
         return replace(state, disturbed=True) if report.failed or strayed else state
 
     def revise(self, state: DRUCBState, situation: Situation) -> DRUCBState:
-        """Look, at the next decision, whether the target can still be reached."""
-        return replace(state, disturbed=True)
+        """Look, at the next decision, whether the target can still be reached; give it the size of the team."""
+        team, roster = situation.setting.team, situation.roster
+        if len(state.target) == team:
+            return replace(state, disturbed=True)
+        reachable = {*roster.active, *(pending.into for pending in roster.pending)}
+        return replace(
+            state,
+            disturbed=True,
+            target=_resized([worker for worker in state.target if worker in reachable], team),
+            marked=_resized([worker for worker in state.marked if worker in roster.active], team),
+        )
 
     def bounds(self, situation: Situation) -> tuple[FloatArray, FloatArray]:
         """Give everybody's upper and lower confidence bounds."""
-        return _bounds(RADII[self.radius], situation.estimates, situation.setting.horizon, situation.period)
+        code, workers = RADII[self.radius], len(situation.estimates.counts)
+        ucb, lcb = np.empty(workers), np.empty(workers)
+        log_value = log_term(code, situation.setting.horizon, situation.period)
+        confidence_bounds(code, situation.estimates, log_value, ucb, lcb)
+        return ucb, lcb
 
     def cycle(self, state: DRUCBState, situation: Situation) -> Cycle:
         """Show the cycle as it stands at the start of the situation's period, before deciding."""
@@ -388,21 +288,6 @@ class DRUCB(Policy[DRUCBState]):
         return reasons
 
 
-def _bounds(code: int, estimates: Estimates, horizon: int, period: int) -> tuple[FloatArray, FloatArray]:
-    workers = len(estimates.counts)
-    ucb, lcb = np.empty(workers), np.empty(workers)
-    confidence_bounds(code, estimates, log_term(code, horizon, period), ucb, lcb)
-    return ucb, lcb
-
-
-def _pair_as_oracle(situation: Situation, outs: IntArray, ins: IntArray) -> None:
-    """Pair with knowledge of true means and delays; an empty station counts as mean 0."""
-    hidden = situation.hidden
-    if hidden is None:
-        raise InvalidInput("pairing", "oracle", "needs hidden means and delays, which only a simulation has")
-    means = np.array([0.0 if out == NOBODY else hidden.means[out] for out in outs], dtype=np.float64)
-    delays = np.array(
-        [[hidden.delay(situation.period, out, into) for into in ins.tolist()] for out in outs.tolist()],
-        dtype=np.int64,
-    ).reshape(len(outs), len(ins))
-    pair_by_delay(outs, ins, means, delays)
+def _resized(workers: list[int], team: int) -> tuple[int, ...]:
+    """Give the first `team` of the workers, filled up with NOBODY."""
+    return (*workers[:team], *[NOBODY] * (team - len(workers)))

@@ -36,7 +36,20 @@ STATES, LARGEST, OVERFLOWED = range(3)
 
 
 def build_frontier(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Frontier:
-    """Build the frontiers for 0 to `most` leavers out of workers with finite bounds; stop when past `cap` states."""
+    """Build the frontiers for 0 to `most` leavers out of workers with finite bounds; stop when past `cap` states.
+
+    Most frontiers are small, so little room is taken at first, and more only when that overflows.
+    """
+    room = min(cap, 512)
+    frontier = _build_within(lcb, ucb, most, room)
+    while frontier.totals[OVERFLOWED] != 0 and room < cap:
+        room = min(cap, 16 * room)
+        frontier = _build_within(lcb, ucb, most, room)
+    return frontier
+
+
+def _build_within(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Frontier:
+    """Build the frontiers in one pass, or stop and say so when it would keep more than `cap` states."""
     lower = np.empty(cap, dtype=np.float64)
     upper = np.empty(cap, dtype=np.float64)
     grown_from = np.empty(cap, dtype=np.int64)

@@ -23,18 +23,23 @@ PAIRINGS = {"rank-lcb": RANK_LCB, "rank-ucb": RANK_UCB, "random": RANDOM, "oracl
 
 
 def pair_up(
-    code: int, candidates: Candidates, leaving: IntArray, entering: IntArray, r: int, stream: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Pair those who leave with those who enter, given as places in `candidates`; give the workers of each pair.
+    code: int,
+    candidates: Candidates,
+    leaving: IntArray,
+    entering: IntArray,
+    r: int,
+    stream: IntArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> None:
+    """Pair the `r` who leave with the `r` who enter, given as places in `candidates`; fill in the workers of each pair.
 
-    The oracle's pairing needs the hidden delays and is `pair_by_delay`; here its pairs come in worker order.
+    The oracle's pairing needs the hidden delays and is finished by `pair_by_delay`; here it is by worker number.
     """
     out_places = np.sort(leaving[:r])
     in_places = np.sort(entering[:r])
-    order = np.empty(r, dtype=np.int64)
-    outs = np.empty(r, dtype=np.int64)
-    ins = np.empty(r, dtype=np.int64)
     if code in (RANK_LCB, RANK_UCB):
+        order = np.empty(r, dtype=np.int64)
         by_upper = code == RANK_UCB
         rank_descending(candidates.out_ucb[out_places] if by_upper else candidates.out_lcb[out_places], order, r)
         for rank in range(r):
@@ -42,21 +47,19 @@ def pair_up(
         rank_descending(candidates.in_ucb[in_places] if by_upper else candidates.in_lcb[in_places], order, r)
         for rank in range(r):
             ins[rank] = candidates.in_worker[in_places[order[rank]]]
-        return outs, ins
+        return
     for index in range(r):
         outs[index] = NOBODY if code == LATE else candidates.out_worker[out_places[index]]
         ins[index] = candidates.in_worker[in_places[index]]
     if code == RANDOM:
         shuffle(ins, r, stream)
-    return outs, ins
 
 
-def pair_by_delay(outs: IntArray, ins: IntArray, out_means: FloatArray, delays: IntArray) -> None:
+def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, delays: IntArray) -> None:
     """Reorder `ins` as the oracle would: outgoing from the lowest mean up, each takes the quickest incoming left.
 
     `delays[a, b]` is the delay of the pair (outs[a], ins[b]); ties go to the earlier in the list.
     """
-    r = len(outs)
     order = np.empty(r, dtype=np.int64)
     rank_ascending(out_means, order, r)
     taken = np.zeros(r, dtype=np.bool_)

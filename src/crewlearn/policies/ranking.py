@@ -4,13 +4,24 @@ import numpy as np
 
 from crewlearn.problem.arrays import FloatArray, IntArray
 
+SMALL = 32
+"""Up to so many keys, insertion is quicker than merging."""
+
 
 def rank_ascending(keys: FloatArray, order: IntArray, n: int) -> None:
     """Fill `order` with the places 0..n-1 from the smallest key up, the lower place first among equals."""
+    if n <= SMALL:
+        for place in range(n):
+            hole = place
+            while hole > 0 and keys[order[hole - 1]] > keys[place]:
+                order[hole] = order[hole - 1]
+                hole -= 1
+            order[hole] = place
+        return
     for place in range(n):
         order[place] = place
-    width = 1
     spare = np.empty(n, dtype=np.int64)
+    width = 1
     while width < n:  # bottom-up merge sort
         for start in range(0, n, 2 * width):
             left, right = start, min(start + width, n)

@@ -5,6 +5,7 @@ fixed calendar sets its dates at the start, whatever has been seen or completed.
 """
 
 import math
+from collections.abc import Sequence
 
 from crewlearn.policies.estimates import Estimates
 from crewlearn.problem.arrays import NOBODY, BoolArray, IntArray
@@ -18,10 +19,10 @@ TIMINGS = {"adaptive": ADAPTIVE, "fixed-calendar": FIXED_CALENDAR}
 WAIT, NEW_CYCLE, CHOOSE_AGAIN = range(3)
 """What to do this period."""
 
-CYCLE, DECIDED_AT, LEAST, SEEN_THEN, NEEDED, ELAPSED_DATES, DISTURBED = range(7)
+CYCLE, DECIDED_AT, LEAST, SEEN_THEN, NEEDED, NEXT_DATE, DISTURBED = range(7)
 """Places in the memory of a cycle: its number, its decision period, the least-observed worker of its target, that
-worker's count at the decision, how many more observations are needed, the calendar's date in periods after the first
-(fixed calendar), and whether something outside the plan happened since the target was chosen."""
+worker's count at the decision, how many more observations are needed, the fixed calendar's next date in periods after
+the first, and whether something outside the plan happened since the target was chosen."""
 
 MEMORY = 7
 
@@ -35,11 +36,10 @@ def block_threshold(gamma: float, observed: int) -> int:
     return max(1, math.ceil(2.0 * math.sqrt(gamma * observed) + gamma))
 
 
-def least_observed(target: IntArray, size: int, estimates: Estimates) -> int:
+def least_observed(target: IntArray, estimates: Estimates) -> int:
     """Give the least-observed worker of the target, the lowest number among equals; empty stations do not count."""
     least = NOBODY
-    for place in range(size):
-        worker = target[place]
+    for worker in target:
         if worker == NOBODY:
             continue
         if (
@@ -51,9 +51,9 @@ def least_observed(target: IntArray, size: int, estimates: Estimates) -> int:
     return least
 
 
-def begin_cycle(memory: IntArray, target: IntArray, size: int, estimates: Estimates, period: int, gamma: float) -> None:
+def begin_cycle(memory: IntArray, target: IntArray, estimates: Estimates, period: int, gamma: float) -> None:
     """Fix, at a decision, the least-observed worker of the new target and how often they must be seen."""
-    least = least_observed(target, size, estimates)
+    least = least_observed(target, estimates)
     memory[DECIDED_AT] = period
     memory[LEAST] = least
     memory[SEEN_THEN] = 0 if least == NOBODY else estimates.counts[least]
@@ -61,11 +61,27 @@ def begin_cycle(memory: IntArray, target: IntArray, size: int, estimates: Estima
     memory[DISTURBED] = 0
 
 
+def idle(code: int, memory: IntArray | Sequence[int], period: int, pending: int, seen: int) -> bool:
+    """Say, from a handful of numbers, that there is nothing to decide, as in most periods.
+
+    `pending` counts the pending replacements, `seen` the observations of the least-observed worker.
+    """
+    if memory[CYCLE] == 0 or memory[DISTURBED] != 0:
+        return False
+    if code == FIXED_CALENDAR:
+        return bool(period < 1 + memory[NEXT_DATE])
+    return pending > 0 or bool(memory[LEAST] != NOBODY and seen < memory[SEEN_THEN] + memory[NEEDED])
+
+
+def seen_of_least(memory: IntArray, estimates: Estimates) -> int:
+    """Count the observations of the cycle's least-observed worker."""
+    return 0 if memory[LEAST] == NOBODY else int(estimates.counts[memory[LEAST]])
+
+
 def time_to_replace(
     code: int,
     memory: IntArray,
     target: IntArray,
-    size: int,
     roster: RosterArrays,
     estimates: Estimates,
     may_enter: BoolArray,
@@ -76,26 +92,25 @@ def time_to_replace(
 
     A disturbance (a failed pair, a revised setting) only leads to another choice if it put the target out of reach.
     """
-    if memory[CYCLE] == 0:
+    pending, seen = int(roster.counts[PENDING]), seen_of_least(memory, estimates)
+    if idle(code, memory, period, pending, seen):
+        return WAIT
+    if memory[CYCLE] == 0 or (code == FIXED_CALENDAR and period >= 1 + memory[NEXT_DATE]):
         if code == FIXED_CALENDAR:
             _next_date(memory, period, gamma)
         return NEW_CYCLE
-    if code == FIXED_CALENDAR and period >= 1 + memory[ELAPSED_DATES]:
-        _next_date(memory, period, gamma)
-        return NEW_CYCLE
     if memory[DISTURBED] != 0:
-        if not on_track(target, size, roster, may_enter):
+        if not on_track(target, roster, may_enter):
             return CHOOSE_AGAIN
         memory[DISTURBED] = 0
-    if code == FIXED_CALENDAR or roster.counts[PENDING] > 0:
-        return WAIT
-    if memory[LEAST] == NOBODY:
-        return CHOOSE_AGAIN
-    return NEW_CYCLE if estimates.counts[memory[LEAST]] >= memory[SEEN_THEN] + memory[NEEDED] else WAIT
+        if idle(code, memory, period, pending, seen):
+            return WAIT
+    return CHOOSE_AGAIN if memory[LEAST] == NOBODY else NEW_CYCLE
 
 
-def on_track(target: IntArray, size: int, roster: RosterArrays, may_enter: BoolArray) -> bool:
+def on_track(target: IntArray, roster: RosterArrays, may_enter: BoolArray) -> bool:
     """Say whether what is active and pending still leads to the target, and no empty station of it could be filled."""
+    size = len(target)
     if size != len(roster.stations):
         return False
     staying = arriving = vacant = 0
@@ -135,5 +150,5 @@ def someone_free(roster: RosterArrays, may_enter: BoolArray) -> bool:
 
 def _next_date(memory: IntArray, period: int, gamma: float) -> None:
     """Move the calendar to its first date after `period`."""
-    while 1 + memory[ELAPSED_DATES] <= period:
-        memory[ELAPSED_DATES] += block_threshold(gamma, memory[ELAPSED_DATES])
+    while 1 + memory[NEXT_DATE] <= period:
+        memory[NEXT_DATE] += block_threshold(gamma, memory[NEXT_DATE])

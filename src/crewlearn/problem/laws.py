@@ -311,3 +311,9 @@ def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
     if code == GEOMETRIC_DELAY:
         return low + int(math.log(unit(key)) / math.log1p(-success))
     return low + int(unit(key) * (high - low + 1))
+
+
+def pair_delay(form: DelayForm, key: int, period: int, out: int, into: int) -> int:
+    """Give the delay of the replacement of `out` by `into` initiated in a period, from the run's key for delays."""
+    word = mix(mix(mix(key, period), out + 1), into)
+    return draw_delay(form.code, form.low, form.high, float(form.success[into]), word)
