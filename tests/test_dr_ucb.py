@@ -1,5 +1,6 @@
 """DR-UCB: the paper's cycle, its choices by name, failures, revisions, vacancies, and what it tells people."""
 
+import dataclasses
 import itertools
 import math
 from typing import Any
@@ -16,11 +17,11 @@ from crewlearn.policies.estimates import mean, no_data, record, variance, with_p
 from crewlearn.policies.radii import RADII, radius
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.policies.rounds import replacement_threshold
-from crewlearn.policies.timing import block_threshold
+from crewlearn.policies.timing import block_threshold, on_track
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
-from crewlearn.problem.laws import NoDelay
+from crewlearn.problem.laws import GeometricDelay, NoDelay
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 from live_site import LiveSite
@@ -114,6 +115,10 @@ def test_conventions_fill_in_and_explicit_fields_win() -> None:
         ("dr-ucb:always_build_frontier=maybe", "true or false"),
         ("nowhere:Policy", "neither a registered name"),
         ("math:pi", "derive from crewlearn.Policy"),
+        (":X", "neither a registered name"),
+        (".x:Y", "neither a registered name"),
+        ("crewlearn.policies.contract:Policy", "cannot be built"),
+        ("dr-ucb:gamma=1e19", r"<= 1e\+12"),
     ],
 )
 def test_a_bad_policy_is_named(spec: str, remedy: str) -> None:
@@ -173,6 +178,37 @@ def test_the_fixed_calendar_keeps_its_dates() -> None:
             decided.append(site.period)
         site.work()
     assert decided == dates
+    # Pairs that outlast a date complete against a newer target; that is no reason to ask for anything off the dates.
+    slow = dataclasses.replace(benchmark(conventions="as-released"), delay=GeometricDelay(20.0))
+    asked = [
+        step.period
+        for run in range(4)
+        for step in play(World(slow, 1, run), make_policy("dr-ucb+fixed-calendar:gamma=5", "as-released"))
+        if step.requested
+    ]
+    assert len(asked) > 40
+    assert {period for period in asked if period < 300} <= set(dates)
+
+
+def test_the_fixed_calendar_chooses_as_if_nothing_were_pending_and_drops_conflicts() -> None:
+    means = {0: 0.2, 1: 0.5, 2: 0.6, 3: 0.9}
+    policy = DRUCB(gamma=2.0, timing="fixed-calendar", radius="log-t")
+    site = LiveSite(policy, Setting(4, 2, 10_000, 0.0, 9.0), [0, 1], lambda t, i: means[i])
+    for worker, n in ((0, 900), (1, 900), (2, 900), (3, 900)):
+        site.estimates.counts[worker] = n
+        site.estimates.sums[worker] = n * means[worker]
+    assert site.ask() == [(1, 3), (0, 2)]  # by rank: the higher bound leaves for the higher
+    site.initiate([(1, 3)])
+    site.work()
+    for _ in range(20):
+        before = site.state.cycle
+        pairs = site.ask()
+        if site.state.cycle > before:
+            break
+        site.work()
+    # 3 is still on the way: the target {2, 3} is chosen again, its pair (1, 3) dropped, (0, 2) asked for.
+    assert set(site.state.target) == {2, 3}
+    assert pairs == [(0, 2)]
 
 
 def test_the_block_threshold() -> None:
@@ -242,7 +278,7 @@ def test_a_leaver_s_station_is_filled_and_never_the_least_observed() -> None:
     site.leave(1)
     pairs = site.ask()
     assert pairs == [(-1, 3)]
-    reason = site.policy.reasons(site.situation(), pairs)[0]  # type: ignore[attr-defined]
+    reason = site.policy.reasons(site.state, site.situation(), pairs)[0]  # type: ignore[attr-defined]
     assert reason.out_bounds == Bounds(0.0, 0.0)
     site.initiate(pairs, delay=2)
     site.work()
@@ -310,27 +346,30 @@ def test_a_larger_team_is_filled_and_a_smaller_one_accepted() -> None:
 def test_another_worker_sent_away_on_arrival_is_noticed() -> None:
     site = LiveSite(DRUCB(gamma=2.0), Setting(6, 2, 730, 1.0, 1.0), [0, 1])
     site.run(2)
+    site.may_enter[[3, 4, 5]] = False
     pairs = site.ask()
-    site.initiate(pairs[:1])
-    for pair in pairs[1:]:
-        site.reject(pair)
-    kept = next(worker for worker in (0, 1) if worker != pairs[0][0])
-    site.completed.append(site.roster.complete(pairs[0][1], leaver=kept))
+    assert pairs == [(1, 2)]  # of the equals 0 and 1 the lower number is kept
+    site.initiate(pairs)
+    site.completed.append(site.roster.complete(2, leaver=0))
     site.work()
+    assert site.roster.active == (1, 2)
     assert site.state.disturbed
-    site.run(1)
-    assert len(site.roster.active) == 2
+    cycle = site.state.cycle
+    assert site.ask() == [(1, 0)]  # the place that worker 0 should have kept is chosen again at once
+    assert site.state.cycle == cycle
 
 
 def test_late_pairing_lets_the_worst_of_the_marked_go_on_arrival() -> None:
     output = {0: 0.3, 1: 0.2, 2: 0.9}
-    site = LiveSite(
-        DRUCB(gamma=3.0, pairing="late"), Setting(5, 3, 730, 1.0, 3.0), [0, 1, 2], lambda t, i: output.get(i, 0.5)
-    )
+    policy = DRUCB(gamma=3.0, pairing="late")
+    site = LiveSite(policy, Setting(5, 3, 730, 1.0, 3.0), [0, 1, 2], lambda t, i: output.get(i, 0.5))
     site.run(3)
     pairs = site.ask()
     assert pairs == [(-1, 3), (-1, 4)]
     assert set(site.state.marked) - {-1} == {0, 1}
+    reasons = policy.reasons(site.state, site.situation(), pairs)
+    assert [reason.leaver for reason in reasons] == [1, 0]  # the lowest LCB first
+    assert reasons[0].out_bounds.upper == pytest.approx(0.2 + math.sqrt(math.log(730) / 3))
     site.initiate(pairs)
     site.arrive(4)
     assert site.roster.active == (0, 2, 4)
@@ -346,7 +385,7 @@ def test_what_is_said_of_a_proposed_pair() -> None:
     site = LiveSite(DRUCB(gamma=3.0), Setting(4, 2, 103, 5.0, 1.0), [0, 1], lambda t, i: 0.25 + 0.5 * (i == 1))
     site.run(3)
     pairs = site.ask()
-    reasons = site.policy.reasons(site.situation(), pairs)  # type: ignore[attr-defined]
+    reasons = site.policy.reasons(site.state, site.situation(), pairs)  # type: ignore[attr-defined]
     spread = math.sqrt(math.log(103) / 3)
     worst = next(reason for reason in reasons if reason.out == 0)
     assert worst.threshold == 5.0 / 99
@@ -372,6 +411,64 @@ def earned(before: set[int], after: set[int], means: FloatArray, setting: Settin
     """What changing the team at once brings over the periods the change lasts, net of fees."""
     gain = sum(means[list(after)]) - sum(means[list(before)])
     return float(gain * (setting.horizon - setting.mean_delay) - setting.cost * len(after - before))
+
+
+def test_the_oracle_s_pairing_is_what_it_says_in_a_real_run() -> None:
+    """Outgoing from the lowest true mean up, each has the quickest of the incoming that are left to it."""
+    checked = 0
+    for run in range(6):
+        world = World(benchmark(conventions="as-released"), seed=3, run=run)
+        for step in play(world, make_policy("dr-ucb+oracle-delayed-pairing", "as-released")):
+            left = {into for _, into in step.requested}
+            for out, into in sorted(step.requested, key=lambda pair: world.means[pair[0]]):
+                assert world.delay(step.period, out, into) == min(world.delay(step.period, out, j) for j in left)
+                left.remove(into)
+                checked += len(left)
+    assert checked > 200
+
+
+def test_a_proposal_that_nobody_decides_is_made_again_within_its_cycle() -> None:
+    """A new cycle needs the whole target active, however often its least-observed worker has been seen."""
+    site = LiveSite(DRUCB(gamma=2.0), Setting(4, 2, 5000, 0.1, 1.0), [0, 1], lambda t, i: (0.1, 0.6, 0.9, 0.05)[i])
+    for worker, n, mean_output in ((0, 400, 0.1), (1, 1, 0.6), (2, 200, 0.9), (3, 400, 0.05)):
+        site.estimates.counts[worker] = n
+        site.estimates.sums[worker] = n * mean_output
+    asked = []
+    for _ in range(12):
+        asked.append(site.ask())
+        site.work()
+    assert asked[0] == [(0, 2)]
+    assert [(0, 2)] in asked[1:]
+    assert site.state.cycle == 1
+
+
+def test_on_track_sees_every_way_to_stray() -> None:
+    roster = Roster.start(workers=8, active=[0, 1, 2])
+    roster.initiate(1, 4, period=1)
+    nobody, everybody = np.zeros(8, dtype=np.bool_), np.ones(8, dtype=np.bool_)
+
+    def on(target: list[int], may_enter: Any = everybody) -> bool:
+        return on_track(np.array(target), roster.arrays, may_enter)
+
+    assert on([0, 2, 4])
+    assert not on([0, 1, 2])  # 1 is leaving
+    assert not on([0, 2, 5])  # 5 is not on the way, and 4 is not wanted
+    assert not on([0, 2, -1])  # 4 is not wanted
+    assert not on([0, 4, -1], nobody)  # 2 is not wanted and nobody replaces them
+    assert not on([0, 2, 4, -1], nobody)  # another team size
+    roster.vacate(2)
+    assert on([0, 4, -1], nobody)
+    assert not on([0, 4, -1])  # somebody could fill the empty station
+    roster.initiate(-1, 5, period=1)
+    assert on([0, 4, 5])
+    assert not on([0, 4, -1], nobody)  # 5 is on the way and not wanted
+
+
+def test_the_phase_is_transition_while_anything_is_pending() -> None:
+    site = LiveSite(DRUCB(gamma=3.0), Setting(6, 3, 730, 5.0, 1.0), [0, 1, 2])
+    site.run(1)
+    site.initiate([(0, 5)])
+    assert site.policy.cycle(site.state, site.situation()).phase == "transition"  # type: ignore[attr-defined]
 
 
 def test_keep_team_and_oracle_are_the_two_ends() -> None:

@@ -103,6 +103,15 @@ def test_conflicting_pairs_are_dropped_and_the_rest_keeps_its_order() -> None:
     assert (outs[:2].tolist(), ins[:2].tolist()) == ([0, 3], [4, 7])
 
 
+def test_no_more_pairs_are_kept_than_stations_are_left() -> None:
+    roster = Roster.start(workers=8, active=[0, 1, 2])
+    roster.initiate(-1, 5, period=1)
+    roster.initiate(-1, 6, period=1)
+    outs, ins = np.array([0, 1]), np.array([4, 7])
+    assert keep_legal(roster.arrays, outs, ins, 2) == 1
+    assert (outs[0], ins[0]) == (0, 4)
+
+
 def test_who_makes_room_on_arrival() -> None:
     roster = Roster.start(workers=8, active=[0, 1, 2, 3])
     lcb = np.array([0.5, 0.3, 0.3, 0.1, 0.0, 0.0, 0.0, 0.0])

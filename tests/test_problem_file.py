@@ -120,10 +120,12 @@ def test_the_law_s_own_mean_is_told_unless_another_is_assumed() -> None:
     assert told == [0.0, 4.0, 2.5, 3.0, 4.0]
 
 
+GEOMETRIC = 'law = "geometric"\nmean = 3.0\nfirst = 0'
+
 BAD = [
     ("team = 1", "team = 2", "team", "below the number of workers, 2"),
     ("team = 1", "team = 3", "team", "below the number of workers, 2"),
-    ("team = 1", "team = 0", "team", ">= 1"),
+    ("team = 1", "team = 0", "team", "from 1 to"),
     ("team = 1", "team = 1.5", "team", "whole number"),
     ("cost = 5.0", "cost = -0.5", "cost", ">= 0"),
     ("cost = 5.0", "cost = nan", "cost", "finite"),
@@ -131,7 +133,8 @@ BAD = [
     ("0.42", "1.42", "[workers] means[0]", "<= 1"),
     ("0.42", "-0.1", "[workers] means[0]", ">= 0"),
     ("0.42", "nan", "[workers] means[0]", "finite"),
-    ("horizon = 730", "horizon = 0", "horizon", ">= 1"),
+    ("horizon = 730", "horizon = 0", "horizon", "from 1 to"),
+    ("horizon = 730", "horizon = 10000000000000", "horizon", "from 1 to"),
     ("horizon = 730", "horizon = true", "horizon", "whole number"),
     ('"uniform"', '"unform"', "[output] law", "did you mean 'uniform'"),
     ('"geometric"', '"geometrical"', "[delay] law", "did you mean 'geometric'"),
@@ -154,6 +157,20 @@ BAD = [
     ("cost = 5.0", "", "problem file cost", "is missing"),
     ("[workers]\nmeans = [0.42, 0.77]", "", "[workers]", "is missing"),
     ("team = 1", "team =", "problem file", "not valid TOML"),
+    ('law = "geometric"', 'law = ["geometric"]', "[delay] law", "Known: none, fixed, geometric"),
+    ('law = "uniform"', "law = {a = 1}", "[output] law", "Known: uniform"),
+    ('law = "geometric"\nmean = 3.0\nfirst = 0', 'law = "availability"\np = 2024-01-01', "[delay] p", "finite number"),
+    (
+        'law = "geometric"\nmean = 3.0\nfirst = 0',
+        'law = "fixed"\nperiods = 9999999999',
+        "[delay] periods",
+        "to 1000000",
+    ),
+    ("mean = 3.0", "mean = 1e19", "[delay] mean", "<= 1e+06"),
+    ("cost = 5.0", "cost = 1e200", "cost", "<= 1e+09"),
+    ("cost = 5.0", "cost = " + "9" * 400, "cost", "finite number"),
+    ("assumed_mean_delay = 3.0", "assumed_mean_delay = 1e300", "assumed_mean_delay", "<= 1e+09"),
+    ("means = [0.42, 0.77]", 'draw = "beta"\ncount = 1000000000000', "[workers] count", "to 1000000"),
 ]
 
 
@@ -175,3 +192,19 @@ def test_availability_must_be_a_probability_for_all_or_for_each(p: float | tuple
 def test_a_file_that_is_not_there_is_named(tmp_path: object) -> None:
     with pytest.raises(InvalidInput, match=r"nowhere\.toml"):
         read_problem(f"{tmp_path}/nowhere.toml")
+
+
+def test_wrong_types_are_named_too() -> None:
+    with pytest.raises(InvalidInput, match=r"delay = 'none': must be one of NoDelay"):
+        Problem(1, 9, 1.0, Pool((0.1, 0.2)), "none")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"workers = .* must be one of Pool, Recipe"):
+        Problem(1, 9, 1.0, (0.1, 0.2), NoDelay())  # type: ignore[arg-type]
+    for mean_delay in (-1.0, "x", 0.5):
+        with pytest.raises(InvalidInput, match=f"mean_delay = {mean_delay!r}"):
+            benchmark(mean_delay=mean_delay)  # type: ignore[arg-type]
+
+
+def test_a_recipe_with_hardly_any_spread_gives_equal_means() -> None:
+    for draw in DRAWS:
+        means = Recipe(draw, count=5, mean=0.4, sd=1e-200).means()
+        assert means.tolist() == pytest.approx([0.4] * 5)

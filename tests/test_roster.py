@@ -155,6 +155,22 @@ def test_teams_and_pools_grow_and_shrink() -> None:
     assert roster.stations == (0, 1, 2)  # the old one is untouched
 
 
+def test_a_team_can_grow_while_late_paired_hires_are_pending() -> None:
+    roster = Roster.start(workers=5, active=[0, 1])
+    roster.initiate(-1, 2, period=1)
+    roster.initiate(-1, 3, period=1)
+    assert roster.resized(2) == roster
+    larger = roster.resized(3)
+    assert (larger.stations, len(larger.pending)) == ((0, 1, -1), 2)
+    larger.check()
+
+
+@pytest.mark.parametrize("pair", [(0.0, 2), (0, "2"), (True, 2)])
+def test_workers_are_whole_numbers(pair: tuple[int, int]) -> None:
+    with pytest.raises(InvalidInput, match="must be a whole number"):
+        Roster.start(workers=5, active=[0, 1]).initiate(*pair, period=1)
+
+
 class HostileRoster(RuleBasedStateMachine):
     """Any call in any order: legal ones do what they say to a plain model, others are refused and change nothing."""
 

@@ -118,8 +118,27 @@ def test_ties_go_to_the_lower_number_and_to_the_team() -> None:
     assert choose_target([2, 4], np.array([0.5] * 5), lcb, 0.0).target == (2, 4)
     only_one = np.array([0.5, 0.2, 0.5, 0.9, 0.2])
     assert choose_target([0, 2], only_one, only_one, 0.0).target == (0, 3)  # of the equals 0 and 2, 2 leaves
-    # The same through the frontier: 0.9 for 0.5 pays, 0.45 for 0.5 does not, so the constraint is not what decides.
-    assert choose_target([0, 2], only_one, only_one, 0.3, always_build=True).target == (0, 3)
+
+
+def test_of_equals_the_lower_number_is_kept_through_the_frontier_too() -> None:
+    """0.80 for the sure 0.75 does not pay for itself; with one of the uncertain equals leaving as well, both do."""
+    ucb = np.array([0.84, 0.75, 0.84, 0.85, 0.80])
+    lcb = np.array([0.10, 0.75, 0.10, 0.50, 0.50])
+    chosen = choose_target([0, 1, 2], ucb, lcb, threshold=0.3)
+    assert chosen.frontier_states > 0
+    assert chosen.target == (0, 3, 4)
+
+
+@pytest.mark.parametrize(("excess", "replaces"), [(5e-13, True), (5e-12, False)])
+def test_feasibility_carries_a_tolerance(excess: float, replaces: bool) -> None:
+    ucb, lcb = np.array([0.5, 0.9]), np.array([0.25, 0.5])
+    chosen = choose_target([0], ucb, lcb, threshold=0.65 + excess)  # the optimistic gain is 0.9 - 0.25
+    assert chosen.target == ((1,) if replaces else (0,))
+    # Through the frontier: both exchanges together miss by far, the one that gains less is at the edge.
+    ucb, lcb = np.array([0.5, 0.55, 0.9, 0.1]), np.array([0.45, 0.25, 0.2, 0.1])
+    chosen = choose_target([0, 1], ucb, lcb, threshold=0.65 + excess)
+    assert chosen.frontier_states > 0
+    assert chosen.target == ((0, 2) if replaces else (0, 1))
 
 
 def test_the_optimum_is_monotone_when_the_one_left_out_is_not_active() -> None:

@@ -17,6 +17,7 @@ def bounds_command(
 ) -> None:
     """Show the regret bound with its terms, the lower bound's rate, and the choices of gamma."""
     with plain_errors():
+        from crewlearn.problem.errors import InvalidInput
         from crewlearn.problem.instances import benchmark
         from crewlearn.problem.toml import read_problem
         from crewlearn.theory.bounds import cost_growth, cycles_bound, minimax_lower_bound, regret_bound
@@ -24,6 +25,8 @@ def bounds_command(
 
         setting = (benchmark() if problem is None else read_problem(problem)).setting
         pace = gamma_star(setting) if gamma is None else gamma
+        if pace == 0.0 and gamma is None:
+            raise InvalidInput("gamma*", pace, "without cost and delay the bound falls to gamma = 0; give --gamma")
         bound = regret_bound(setting, pace)
         choices = {"gamma1": gamma1(setting), "gamma2": gamma2(setting), "gamma*": gamma_star(setting)}
         lower, affordable = minimax_lower_bound(setting), cost_growth(setting)

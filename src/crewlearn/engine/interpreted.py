@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.streams import DELAY, policy_key
+from crewlearn.engine.streams import DELAY, policy_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Hidden, Pair, Policy, Report, Situation
 from crewlearn.policies.estimates import record, with_prior
@@ -48,7 +48,9 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     def situation(period: int) -> Situation:
         return Situation(period, setting, roster, estimates, everybody, everybody, hidden)
 
-    state = policy.start(situation(1), policy_key(world.seed, world.run))
+    interview = policy.interview(setting)
+    scores = None if interview is None else world.interview(interview.rho)
+    state = policy.start(situation(1), policy_key(seed_root(world.seed), world.run), scores)
     for period in range(1, (setting.horizon if until is None else until) + 1):
         now = situation(period)
         pairs, state = policy.decide(state, now)
@@ -61,10 +63,12 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
                 failed.append(roster.fail(pending.into))  # nobody makes room: the hire lapses, its fee is lost
             else:
                 completed.append(roster.complete(pending.into, leaver))
-        output = {worker: world.output(period, worker) for worker in roster.active}
+        output = {worker: world.output(period, worker) for worker in roster.stations if worker != NOBODY}
         for worker, amount in output.items():
             record(estimates, worker, amount)
         fees = setting.cost * len(pairs if problem.fee_due == "initiation" else completed)
+        if interview is not None and period == 1:
+            fees += interview.fee
         made = sum(float(world.means[worker]) for worker in output)
         step = Step(
             period=period,

@@ -7,20 +7,23 @@ and the order in which things are computed never matters.
 
 from crewlearn.problem.chance import mix
 
-OUTPUT, DAY, DELAY, TEAM, POLICY = range(5)
+OUTPUT, DAY, DELAY, TEAM, POLICY, INTERVIEW = range(6)
 """What a run's streams are for."""
 
+PURPOSES = 6
 
-def run_key(seed: int, run: int, purpose: int) -> int:
+
+def seed_root(seed: int) -> int:
+    """Give the key that all streams of a simulation grow from, as a signed 64-bit integer."""
+    word = mix(0, seed)
+    return word - (1 << 64) if word >= 1 << 63 else word
+
+
+def run_key(root: int, run: int, purpose: int) -> int:
     """Give the key of one of a run's streams."""
-    return mix(mix(mix(0, seed), run), purpose)
+    return mix(mix(root, run), purpose)
 
 
-def output_key(outputs: int, period: int, worker: int) -> int:
-    """Give the key of a worker's output in a period, from the run's key for outputs."""
-    return mix(mix(outputs, period), worker)
-
-
-def policy_key(seed: int, run: int) -> int:
+def policy_key(root: int, run: int) -> int:
     """Give the key of a policy's own stream, small enough for a signed integer."""
-    return run_key(seed, run, POLICY) & 0x7FFFFFFFFFFFFFFF
+    return run_key(root, run, POLICY) & 0x7FFFFFFFFFFFFFFF

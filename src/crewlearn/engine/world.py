@@ -4,11 +4,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crewlearn.engine.streams import DAY, DELAY, OUTPUT, TEAM, output_key, run_key
+from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, PURPOSES, TEAM, run_key, seed_root
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.interviews import score_interviews
 from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_output, pair_delay
 from crewlearn.problem.model import Problem
+
+
+def best_output(means: FloatArray, team: int) -> float:
+    """Give mu(A*), the mean output a period of the best team."""
+    return float(np.sort(means)[::-1][:team].sum())
 
 
 @dataclass(frozen=True)
@@ -32,21 +38,24 @@ class World:
         object.__setattr__(self, "means", self.problem.means(self.seed, self.run))
         object.__setattr__(self, "output_form", self.problem.output.form())
         object.__setattr__(self, "delay_form", self.problem.delay.form(len(self.means)))
-        object.__setattr__(
-            self,
-            "keys",
-            tuple(run_key(self.seed, self.run, purpose) for purpose in (OUTPUT, DAY, DELAY, TEAM)),
-        )
+        root = seed_root(self.seed)
+        object.__setattr__(self, "keys", tuple(run_key(root, self.run, purpose) for purpose in range(PURPOSES)))
 
     def best_output(self) -> float:
         """Give mu(A*), the mean output a period of the best team."""
-        return float(np.sort(self.means)[::-1][: self.problem.team].sum())
+        return best_output(self.means, self.problem.team)
 
     def starting_team(self) -> IntArray:
         """Give the team the firm happens to have: uniformly random, in worker order."""
         team = np.empty(self.problem.team, dtype=np.int64)
         choose_sorted(team, self.problem.team, len(self.means), self.keys[TEAM])
         return team
+
+    def interview(self, rho: float) -> FloatArray:
+        """Give everybody's interview score, with sample correlation `rho` to the true means."""
+        scores = np.empty(len(self.means))
+        score_interviews(self.means, rho, self.keys[INTERVIEW], scores)
+        return scores
 
     def day_effect(self, period: int) -> float:
         """Give the shock common to all workers of a period."""
@@ -55,7 +64,7 @@ class World:
     def output(self, period: int, worker: int) -> float:
         """Give the output of a worker who is active in a period."""
         form = self.output_form
-        key = output_key(self.keys[OUTPUT], period, worker)
+        key = mix(mix(self.keys[OUTPUT], period), worker)
         return draw_output(form.code, form.spread, float(self.means[worker]), self.day_effect(period), key)
 
     def delay(self, period: int, out: int, into: int) -> int:

@@ -3,8 +3,41 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from crewlearn.policies.candidates import list_candidates
 from crewlearn.policies.contract import Pair, Policy, Situation, hidden_from
-from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.policies.ranking import rank_descending, rank_leavers
+from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
+from crewlearn.problem.transitions import RosterArrays
+
+
+def decide_oracle(
+    means: FloatArray,
+    lasting: float,
+    cost: float,
+    roster: RosterArrays,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Match the worst active with the best outside while the gain over the `lasting` periods exceeds the fee."""
+    nobody_going = np.zeros(len(means), dtype=np.bool_)
+    candidates = list_candidates(roster, means, means, may_leave, may_enter, nobody_going, False)
+    leavers = np.empty(len(candidates.out_worker), dtype=np.int64)
+    entrants = np.empty(len(candidates.in_worker), dtype=np.int64)
+    rank_leavers(candidates.out_ucb, leavers)
+    rank_descending(candidates.in_ucb, entrants, len(entrants))
+    n = 0
+    while n < min(len(leavers), len(entrants)):
+        gain = candidates.in_ucb[entrants[n]] - candidates.out_ucb[leavers[n]]
+        if gain * lasting <= cost:
+            break
+        outs[n] = candidates.out_worker[leavers[n]]
+        ins[n] = candidates.in_worker[entrants[n]]
+        n += 1
+    return n
 
 
 @dataclass(frozen=True)
@@ -54,18 +87,18 @@ class Oracle(Policy[Nothing]):
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
         """Match the worst active with the best outside while the gain over the periods they share exceeds the fee."""
-        means, setting, roster = hidden_from(self, situation).means, situation.setting, situation.roster
+        hidden, setting, team = hidden_from(self, situation), situation.setting, situation.roster.team
         if situation.period != 1:
             return [], state
-        lasting = setting.horizon - setting.mean_delay
-        leavers = sorted((0.0 if w == NOBODY else float(means[w]), w) for w in roster.stations if _may_go(situation, w))
-        entrants = sorted((-float(means[w]), w) for w in roster.outside if situation.may_enter[w])
-        return [
-            (out, into)
-            for (mean_out, out), (minus_mean_in, into) in zip(leavers, entrants, strict=False)
-            if (-minus_mean_in - mean_out) * lasting > setting.cost
-        ], state
-
-
-def _may_go(situation: Situation, worker: int) -> bool:
-    return worker == NOBODY or bool(situation.may_leave[worker])
+        outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
+        n = decide_oracle(
+            hidden.means,
+            setting.horizon - setting.mean_delay,
+            setting.cost,
+            situation.roster.arrays,
+            situation.may_enter,
+            situation.may_leave,
+            outs,
+            ins,
+        )
+        return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state

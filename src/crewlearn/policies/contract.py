@@ -5,6 +5,7 @@ estimates, who may come and go) belong to the world and are shown afresh in each
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -38,6 +39,13 @@ class Hidden(NamedTuple):
 
 NOTHING_HIDDEN = Hidden(np.zeros(0), DelayForm(FIXED_DELAY, 0, 0, np.zeros(0)), 0)
 """What the rules of a policy that is no oracle are given."""
+
+
+class Interview(NamedTuple):
+    """Interview scores that a policy buys before period 1: their correlation with true means, and what they cost."""
+
+    rho: float
+    fee: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Policy(Generic[State]):
+class Policy(ABC, Generic[State]):
     """A policy: who should replace whom, given what is known.
 
     Subclasses are frozen dataclasses with `start` and `decide`; the rest has defaults that suit a policy which neither
@@ -87,22 +95,22 @@ class Policy(Generic[State]):
     """The dataclass of plain data that the policy remembers between periods."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The name people know the policy by."""
-        raise NotImplementedError
 
     @property
     def oracle(self) -> bool:
         """Whether the policy must be told what is hidden; the live advisor refuses such policies."""
         return False
 
+    @abstractmethod
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> State:
         """Begin a run; `stream_key` names the policy's own random stream, `interview` holds the scores it buys."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self, state: State, situation: Situation) -> tuple[list[Pair], State]:
         """Say which replacements to initiate this period; changes nothing but the state it gives back."""
-        raise NotImplementedError
 
     def assign(self, state: State, situation: Situation, incoming: int) -> int:
         """Say who makes room for a worker whose hire was left open: an active worker, or -1 for an empty station."""
@@ -115,6 +123,10 @@ class Policy(Generic[State]):
     def revise(self, state: State, situation: Situation) -> State:
         """Take in that the setting, the pool or who may come and go has changed."""
         return state
+
+    def interview(self, setting: Setting) -> Interview | None:
+        """Give the interview scores that the policy buys before period 1, if any."""
+        return None
 
     def state_to_json(self, state: State) -> dict[str, Any]:
         """Describe a state as plain data."""

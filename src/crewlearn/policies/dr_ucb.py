@@ -6,15 +6,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Report, Situation, hidden_from
 from crewlearn.policies.frontier import FRONTIER_CAP
-from crewlearn.policies.pairing import PAIRINGS, choose_leaver
+from crewlearn.policies.pairing import PAIRINGS
 from crewlearn.policies.radii import RADII, confidence_bounds, log_term
-from crewlearn.policies.rounds import Choices, Memory, decide_dr_ucb, fresh_memory, replacement_threshold
+from crewlearn.policies.rounds import Choices, Memory, assign_dr_ucb, decide_dr_ucb, fresh_memory, replacement_threshold
 from crewlearn.policies.selection import EXACT, FRONTIER_STATES, LARGEST_FRONTIER, LOSS_BOUND, SELECTIONS
 from crewlearn.policies.timing import TIMINGS, idle
 from crewlearn.problem.arrays import NOBODY, FloatArray
-from crewlearn.problem.errors import real, unknown_name, whole
+from crewlearn.problem.errors import one_of, real, whole
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Pending
 from crewlearn.problem.transitions import PENDING
@@ -101,10 +102,14 @@ class Bounds:
 
 @dataclass(frozen=True)
 class PairReason:
-    """Why a pair was proposed: its optimistic gain a period against the gain that pays for the fee."""
+    """Why a pair was proposed: its optimistic gain a period against the gain that pays for the fee.
+
+    `leaver` is who makes room: `out`, or for an open hire who would go if it came first; -1 is an empty station.
+    """
 
     out: int
     into: int
+    leaver: int
     optimistic_gain: float
     threshold: float
     out_bounds: Bounds
@@ -152,12 +157,11 @@ class DRUCB(Policy[DRUCBState]):
 
     def __post_init__(self) -> None:
         if self.gamma is not None:
-            real("gamma", self.gamma, 0.0, above=True)
+            real("gamma", self.gamma, 0.0, 1e12, above=True)
         whole("frontier_cap", self.frontier_cap, 2)
         choices = {"radius": RADII, "timing": TIMINGS, "selection": SELECTIONS, "pairing": PAIRINGS}
         for field, known in choices.items():
-            if getattr(self, field) not in known:
-                raise unknown_name(field, str(getattr(self, field)), known)
+            one_of(field, getattr(self, field), known)
 
     @property
     def name(self) -> str:
@@ -225,13 +229,20 @@ class DRUCB(Policy[DRUCBState]):
 
     def assign(self, state: DRUCBState, situation: Situation, incoming: int) -> int:
         """Settle on arrival who makes room: an empty station first, then the lowest LCB of those marked to leave."""
-        _, lcb = self.bounds(situation)
-        marked, target = np.array(state.marked, dtype=np.int64), np.array(state.target, dtype=np.int64)
-        return int(choose_leaver(situation.roster.arrays, marked, target, lcb, situation.may_leave))
+        leaver = assign_dr_ucb(
+            self.choices(situation.setting),
+            state.arrays(),
+            situation.period,
+            situation.setting.horizon,
+            situation.roster.arrays,
+            situation.estimates,
+            situation.may_leave,
+        )
+        return int(leaver)
 
     def observe(self, state: DRUCBState, report: Report) -> DRUCBState:
         """Notice whether anything happened that was not in the plan."""
-        strayed = any(
+        strayed = self.timing == "adaptive" and any(
             into not in state.target or out in state.target for out, into in report.completed if out != NOBODY
         )
         return replace(state, disturbed=True) if report.failed or strayed else state
@@ -275,16 +286,24 @@ class DRUCB(Policy[DRUCBState]):
             loss_bound=state.loss_bound,
         )
 
-    def reasons(self, situation: Situation, pairs: Sequence[Pair]) -> list[PairReason]:
-        """Give, for each pair, what spoke for it at the start of the situation's period."""
+    def reasons(self, state: DRUCBState, situation: Situation, pairs: Sequence[Pair]) -> list[PairReason]:
+        """Give, for each pair that led to `state`, what spoke for it at the start of the situation's period.
+
+        An open hire is explained by who would make room if it came first: an empty station, or of those marked to leave
+        the lowest LCB.
+        """
         ucb, lcb = self.bounds(situation)
         threshold = replacement_threshold(situation.setting.cost, situation.setting.horizon, situation.period)
+        vacancies = [NOBODY] * max(0, unclaimed_stations(situation.roster.arrays))
+        marked = sorted((worker for worker in state.marked if worker != NOBODY), key=lambda w: (lcb[w], -w))
+        makes_room = iter(vacancies + marked)
         reasons = []
         for out, into in pairs:
-            out_bounds = Bounds(0.0, 0.0) if out == NOBODY else Bounds(float(lcb[out]), float(ucb[out]))
+            leaver = next(makes_room, NOBODY) if out == NOBODY else out
+            out_bounds = Bounds(0.0, 0.0) if leaver == NOBODY else Bounds(float(lcb[leaver]), float(ucb[leaver]))
             in_bounds = Bounds(float(lcb[into]), float(ucb[into]))
             gain = in_bounds.upper - out_bounds.lower
-            reasons.append(PairReason(out, into, gain, threshold, out_bounds, in_bounds))
+            reasons.append(PairReason(out, into, leaver, gain, threshold, out_bounds, in_bounds))
         return reasons
 
 

@@ -81,7 +81,9 @@ def keep_legal(roster: RosterArrays, outs: IntArray, ins: IntArray, r: int) -> i
     room = len(roster.stations) - roster.counts[PENDING]
     for index in range(r):
         out, into = outs[index], ins[index]
-        if kept < room and roster.role[into] == FREE and (out == NOBODY or roster.role[out] == FREE):
+        if into == NOBODY or kept >= room:
+            continue
+        if roster.role[into] == FREE and (out == NOBODY or roster.role[out] == FREE):
             outs[kept] = out
             ins[kept] = into
             kept += 1

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from crewlearn.policies.adapted import AAHT, AOMM
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb import DRUCB
+from crewlearn.policies.screening import InterviewScreen, WorkTrial
+from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import check_conventions
 
@@ -28,6 +31,11 @@ class Entry:
 _DR_UCB = {
     "as-written": {"radius": "log-T", "pairing": "rank-lcb"},
     "as-released": {"radius": "log-t", "pairing": "rank-ucb"},
+}
+
+_SCREENING = {
+    "as-written": {"interview_cost": "once"},
+    "as-released": {"interview_cost": "per-candidate"},
 }
 
 REGISTRY: Mapping[str, Entry] = {
@@ -51,6 +59,20 @@ REGISTRY: Mapping[str, Entry] = {
     "dr-ucb+late-pairing": Entry(
         DRUCB, "DR-UCB settling who leaves when the incoming worker arrives", {"pairing": "late"}, _DR_UCB
     ),
+    "a-aht": Entry(
+        AAHT,
+        "Agrawal, Hegde and Teneketzis: one candidate at a time challenges the leaders, in blocks that grow",
+        {},
+        {"as-written": {"begin": "clean"}, "as-released": {"begin": "as-released"}},
+    ),
+    "a-omm": Entry(AOMM, "optimistic matroid maximisation: the m highest optimistic scores, every period"),
+    "interview-screen": Entry(InterviewScreen, "hires the m best interview scores, for good", {}, _SCREENING),
+    "work-trial": Entry(
+        WorkTrial, "tries the 2m best interview scores, m at a time, and keeps the m best", {}, _SCREENING
+    ),
+    "epsilon-greedy": Entry(EpsilonGreedy, "tries someone at random now and then, less and less often"),
+    "threshold": Entry(Threshold, "replaces whoever stays below a fixed level"),
+    "fixed-schedule-greedy": Entry(FixedScheduleGreedy, "moves to the m best means on fixed dates, the untried first"),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
 }
@@ -77,18 +99,17 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     else:
         raise unknown_name("policy", name, REGISTRY)
     preset = entry.presets.get(conventions, {})
-    return entry.policy(**{**preset, **entry.fixed, **_parameters(name, entry.policy, rest)})
-
-
-def parameters_of(policy: type[Policy[Any]]) -> dict[str, Any]:
-    """Give a policy's parameters and their defaults."""
-    return {item.name: item.default for item in dataclasses.fields(policy)}
+    parameters = {**preset, **entry.fixed, **_parameters(name, entry.policy, rest)}
+    try:
+        return entry.policy(**parameters)
+    except TypeError as error:  # a class of the user's own, with parameters missing or methods left out
+        raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
 
 
 def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]:
     try:
         found = getattr(importlib.import_module(module), class_name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InvalidInput(
             "policy", spec, f"is neither a registered name ({', '.join(REGISTRY)}) nor module:Class ({error})"
         ) from error

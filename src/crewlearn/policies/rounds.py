@@ -8,7 +8,7 @@ import numpy as np
 from crewlearn.policies.candidates import Candidates, list_candidates, list_going
 from crewlearn.policies.contract import Hidden
 from crewlearn.policies.estimates import Estimates
-from crewlearn.policies.pairing import LATE, ORACLE, keep_legal, pair_by_delay, pair_up
+from crewlearn.policies.pairing import LATE, ORACLE, choose_leaver, keep_legal, pair_by_delay, pair_up
 from crewlearn.policies.radii import confidence_bounds, log_term
 from crewlearn.policies.selection import DIAGNOSTICS, EXACT, select
 from crewlearn.policies.timing import (
@@ -122,6 +122,22 @@ def decide_dr_ucb(
         for place in range(team):
             memory.marked[place] = NOBODY
     return keep_legal(roster, outs, ins, r)
+
+
+def assign_dr_ucb(
+    choices: Choices,
+    memory: Memory,
+    period: int,
+    horizon: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_leave: BoolArray,
+) -> int:
+    """Settle who makes room for a worker whose hire was left open; NOBODY for an empty station, or if nobody can."""
+    ucb = np.empty(len(roster.role), dtype=np.float64)
+    lcb = np.empty(len(roster.role), dtype=np.float64)
+    confidence_bounds(choices.radius, estimates, log_term(choices.radius, horizon, period), ucb, lcb)
+    return choose_leaver(roster, memory.marked, memory.target, lcb, may_leave)
 
 
 def choose_round(

@@ -42,7 +42,8 @@ SELECTIONS = {"constrained": CONSTRAINED, "top-m": TOP_TEAM}
 
 EXACT, FRONTIER_STATES, LARGEST_FRONTIER, LOSS_BOUND = range(4)
 """Places in the diagnostics: whether the optimum was found (1) or the heuristic was used (0), the states kept, the
-largest frontier, and by how much the optimum's sum of UCBs can exceed the chosen team's."""
+largest frontier (at least so large, if the cap stopped it), and by how much the optimum's sum of UCBs can exceed the
+chosen team's."""
 
 DIAGNOSTICS = 4
 

@@ -33,7 +33,7 @@ def block_threshold(gamma: float, observed: int) -> int:
     >>> block_threshold(16.0, 0), block_threshold(16.0, 16)
     (16, 48)
     """
-    return max(1, math.ceil(2.0 * math.sqrt(gamma * observed) + gamma))
+    return max(1, math.ceil(min(2.0 * math.sqrt(gamma * observed) + gamma, 1e15)))
 
 
 def least_observed(target: IntArray, estimates: Estimates) -> int:
@@ -105,7 +105,16 @@ def time_to_replace(
         memory[DISTURBED] = 0
         if idle(code, memory, period, pending, seen):
             return WAIT
-    return CHOOSE_AGAIN if memory[LEAST] == NOBODY else NEW_CYCLE
+    return NEW_CYCLE if memory[LEAST] != NOBODY and target_is_active(target, roster) else CHOOSE_AGAIN
+
+
+def target_is_active(target: IntArray, roster: RosterArrays) -> bool:
+    """Say whether everybody in the target is at a station."""
+    missing = 0
+    for worker in target:
+        if worker != NOBODY and roster.station_of[worker] < 0:
+            missing += 1
+    return missing == 0
 
 
 def on_track(target: IntArray, roster: RosterArrays, may_enter: BoolArray) -> bool:

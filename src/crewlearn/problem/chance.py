@@ -11,7 +11,7 @@ from crewlearn.problem.arrays import IntArray
 
 _WORD = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
-_UNIT = 2.0**-53
+_UNIT = 2.0**-52
 
 
 def mix(key: int, n: int) -> int:
@@ -23,8 +23,8 @@ def mix(key: int, n: int) -> int:
 
 
 def unit(word: int) -> float:
-    """Turn a word into a number strictly between 0 and 1, one of 2^53 evenly spaced ones."""
-    return (((word >> 11) & 0x1FFFFFFFFFFFFF) + 0.5) * _UNIT
+    """Turn a word into a number strictly between 0 and 1, one of 2^52 evenly spaced ones."""
+    return (((word >> 12) & 0xFFFFFFFFFFFFF) + 0.5) * _UNIT
 
 
 def uniform(key: int, n: int) -> float:

@@ -53,8 +53,19 @@ def real(field: str, value: object, low: float = -math.inf, high: float = math.i
     allowed = " ".join(["must be a finite number", " and ".join(part for part in (lower, upper) if part)]).rstrip()
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         raise InvalidInput(field, value, allowed)
-    number = float(value.__float__())
+    try:
+        number = float(value.__float__())
+    except OverflowError:  # a whole number of hundreds of digits
+        raise InvalidInput(field, "a huge number", allowed) from None
     inside = low < number <= high if above else low <= number <= high
     if not math.isfinite(number) or not inside:
         raise InvalidInput(field, value, allowed)
     return number
+
+
+def one_of(field: str, value: object, known: Iterable[str]) -> str:
+    """Check that `value` is one of the known names."""
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        raise unknown_name(field, str(value), names)
+    return value

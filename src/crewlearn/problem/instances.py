@@ -7,7 +7,7 @@ later period with probability 1/mean, so 1, 2, 3, ...; the tables counted failur
 
 import dataclasses
 
-from crewlearn.problem.errors import unknown_name
+from crewlearn.problem.errors import InvalidInput, one_of, real
 from crewlearn.problem.laws import AvailabilityDelay, DelayLaw, GeometricDelay, NoDelay, UniformOutput
 from crewlearn.problem.model import Problem
 from crewlearn.problem.recipes import Recipe
@@ -19,9 +19,7 @@ MONTHS = {3: 91, 6: 182, 12: 365, 24: 730}
 
 def check_conventions(conventions: str) -> str:
     """Check the name of a convention."""
-    if conventions not in CONVENTIONS:
-        raise unknown_name("conventions", conventions, CONVENTIONS)
-    return conventions
+    return one_of("conventions", conventions, CONVENTIONS)
 
 
 def benchmark(
@@ -39,7 +37,10 @@ def benchmark(
     Setting(workers=25, team=5, horizon=730, cost=5.0, mean_delay=3.0)
     """
     delay: DelayLaw
+    real("mean_delay", mean_delay, 0.0)
     if check_conventions(conventions) == "as-written":
+        if 0.0 < mean_delay < 1.0:
+            raise InvalidInput("mean_delay", mean_delay, "as written a delay is none or at least 1; choose 0 or >= 1")
         pool = Recipe("truncated-normal", count=25, mean=0.5, sd=0.3, seed=instance_seed, per_run=True)
         delay = AvailabilityDelay(p=1.0 / mean_delay) if mean_delay > 0 else NoDelay()
     else:

@@ -6,6 +6,7 @@ the law's own noise is then drawn around that day's mean.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,6 +18,9 @@ from crewlearn.problem.errors import InvalidInput, real, whole
 
 UNIFORM_OUTPUT, BERNOULLI_OUTPUT, TRUNCATED_NORMAL_OUTPUT, BETA_OUTPUT = range(4)
 FIXED_DELAY, GEOMETRIC_DELAY, UNIFORM_DELAY = range(3)
+
+LONGEST = 10**6
+"""The longest delay, or mean delay, that a law may have, in periods."""
 
 
 class OutputForm(NamedTuple):
@@ -77,7 +81,7 @@ class TruncatedNormalOutput:
     law: ClassVar[str] = "truncated-normal"
 
     def __post_init__(self) -> None:
-        real("[output] sd", self.sd, 0.0)
+        real("[output] sd", self.sd, 0.0, 1e6)
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
@@ -94,7 +98,7 @@ class BetaOutput:
     law: ClassVar[str] = "beta"
 
     def __post_init__(self) -> None:
-        real("[output] concentration", self.concentration, 0.0, above=True)
+        real("[output] concentration", self.concentration, 1e-6, 1e9)
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
@@ -126,7 +130,7 @@ class FixedDelay:
     law: ClassVar[str] = "fixed"
 
     def __post_init__(self) -> None:
-        whole("[delay] periods", self.periods, 0)
+        whole("[delay] periods", self.periods, 0, LONGEST)
 
     @property
     def mean_delay(self) -> float:
@@ -148,7 +152,7 @@ class GeometricDelay:
 
     def __post_init__(self) -> None:
         whole("[delay] first", self.first, 0, 1)
-        real("[delay] mean", self.mean, 0.0)
+        real("[delay] mean", self.mean, 0.0, LONGEST)
         if self.mean < self.first:
             raise InvalidInput(
                 "[delay] mean",
@@ -175,11 +179,11 @@ class AvailabilityDelay:
     law: ClassVar[str] = "availability"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.p, (int, float, str)):  # a list, as TOML gives it
+        if isinstance(self.p, Iterable):  # a list, as TOML gives it
             object.__setattr__(self, "p", tuple(self.p))
         for index, chance in enumerate(self._chances()):
             name = f"[delay] p[{index}]" if isinstance(self.p, tuple) else "[delay] p"
-            real(name, chance, 0.0, 1.0, above=True)
+            real(name, chance, 1.0 / LONGEST, 1.0)
         if not self._chances():
             raise InvalidInput("[delay] p", self.p, "must be one probability or one for each worker")
 
@@ -212,7 +216,7 @@ class UniformDelay:
 
     def __post_init__(self) -> None:
         whole("[delay] low", self.low, 0)
-        whole("[delay] high", self.high, self.low)
+        whole("[delay] high", self.high, self.low, LONGEST)
 
     @property
     def mean_delay(self) -> float:

@@ -7,11 +7,14 @@ from functools import cached_property
 import numpy as np
 
 from crewlearn.problem.arrays import FloatArray, IntArray
-from crewlearn.problem.errors import InvalidInput, real, unknown_name, whole
-from crewlearn.problem.laws import DelayLaw, OutputLaw, UniformOutput
+from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, OutputLaw, UniformOutput
 from crewlearn.problem.recipes import Recipe
 
 FEE_DUE = ("initiation", "completion")
+
+MOST = 10**9
+"""The most that counts, periods, delays and fees may be: far beyond any site, and safe for 64-bit arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,11 @@ class Setting:
     mean_delay: float
 
     def __post_init__(self) -> None:
-        whole("workers", self.workers, 0)
-        whole("team", self.team, 1)
-        whole("horizon", self.horizon, 1)
-        real("cost", self.cost, 0.0)
-        real("mean_delay", self.mean_delay, 0.0)
+        whole("workers", self.workers, 0, MOST)
+        whole("team", self.team, 1, MOST)
+        whole("horizon", self.horizon, 1)  # theory looks at any horizon; a problem's is bounded
+        real("cost", self.cost, 0.0, MOST)
+        real("mean_delay", self.mean_delay, 0.0, MOST)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Pool:
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[str, object], float]] = {
             "means": lambda name, value: real(name, value, 0.0, 1.0),
-            "prior_n": lambda name, value: whole(name, value, 0),
+            "prior_n": lambda name, value: whole(name, value, 0, MOST),
             "prior_mean": lambda name, value: real(name, value, 0.0, 1.0),
         }
         for name, check in checks.items():
@@ -95,19 +98,22 @@ class Problem:
     assumed_mean_delay: float | None = None
 
     def __post_init__(self) -> None:
-        whole("team", self.team, 1)
-        whole("horizon", self.horizon, 1)
-        real("cost", self.cost, 0.0)
+        for name, kinds in (("workers", (Pool, Recipe)), ("delay", DELAY_LAWS), ("output", OUTPUT_LAWS)):
+            if not isinstance(getattr(self, name), kinds):
+                names = ", ".join(kind.__name__ for kind in kinds)
+                raise InvalidInput(name, getattr(self, name), f"must be one of {names}")
+        whole("team", self.team, 1, MOST)
+        whole("horizon", self.horizon, 1, MOST)
+        real("cost", self.cost, 0.0, MOST)
         if self.team >= self.workers.count:
             raise InvalidInput(
                 "team",
                 self.team,
                 f"must be below the number of workers, {self.workers.count}: someone must be left to hire",
             )
-        if self.fee_due not in FEE_DUE:
-            raise unknown_name("fee_due", str(self.fee_due), FEE_DUE)
+        one_of("fee_due", self.fee_due, FEE_DUE)
         if self.assumed_mean_delay is not None:
-            real("assumed_mean_delay", self.assumed_mean_delay, 0.0)
+            real("assumed_mean_delay", self.assumed_mean_delay, 0.0, MOST)
         self.delay.form(self.workers.count)  # a list of availabilities must fit the workers
 
     @cached_property

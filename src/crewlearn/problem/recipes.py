@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crewlearn.problem.arrays import FloatArray
-from crewlearn.problem.errors import InvalidInput, real, unknown_name, whole
+from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 DRAWS = ("clipped-normal", "truncated-normal", "uniform", "beta")
 
@@ -30,9 +30,8 @@ class Recipe:
     per_run: bool = False
 
     def __post_init__(self) -> None:
-        if self.draw not in DRAWS:
-            raise unknown_name("[workers] draw", str(self.draw), DRAWS)
-        whole("[workers] count", self.count, 2)
+        one_of("[workers] draw", self.draw, DRAWS)
+        whole("[workers] count", self.count, 2, 10**6)
         whole("[workers] seed", self.seed, 0)
         real("[workers] mean", self.mean, 0.0, 1.0)
         real("[workers] sd", self.sd, 0.0, 1.0)
@@ -56,7 +55,7 @@ class Recipe:
             return np.clip(rng.normal(self.mean, self.sd, self.count), 0.0, 1.0)
         if self.draw == "truncated-normal":
             return _inside(rng, self.mean, self.sd, self.count)
-        if self.sd == 0.0:
+        if self.sd < 1e-6:
             return np.full(self.count, float(self.mean))
         if self.draw == "uniform":
             half_width = min(self.sd * math.sqrt(3.0), self.mean, 1.0 - self.mean)

@@ -9,6 +9,7 @@ import numpy as np
 from crewlearn.problem import transitions
 from crewlearn.problem.arrays import NOBODY, IntArray
 from crewlearn.problem.errors import InvalidInput, whole
+from crewlearn.problem.model import MOST
 from crewlearn.problem.transitions import (
     ARRIVING,
     COMPLETED,
@@ -143,10 +144,12 @@ class Roster:
 
     def elapsed(self, period: int) -> tuple[Pending, ...]:
         """Give the pending replacements whose incoming worker is available by `period`."""
-        return tuple(pending for pending in self.pending if pending.due != NEVER and pending.due <= period)
+        return tuple(item for slot, item in enumerate(self.pending) if transitions.is_due(self.arrays, slot, period))
 
     def initiate(self, out: int, into: int, period: int, due: int = NEVER) -> None:
         """Begin to replace `out` by `into`; `out` = -1 leaves the outgoing worker open or fills an empty station."""
+        for name, worker in (("out", out), ("into", into)):
+            whole(name, worker, -MOST, MOST)
         _refuse(f"replacement ({out}, {into})", transitions.request_fault(self.arrays, out, into), self)
         transitions.initiate(self.arrays, out, into, period, due)
 
@@ -188,8 +191,8 @@ class Roster:
         kept = [worker for worker in self.stations if worker != NOBODY]
         if len(kept) > team:
             raise InvalidInput("team", team, f"{len(kept)} workers are active; let {len(kept) - team} go first")
-        displacing = sum(pending.out != NOBODY for pending in self.pending)
-        if len(kept) - displacing + len(self.pending) > team:
+        claimed = min(self.empty, sum(pending.out == NOBODY for pending in self.pending))
+        if team < self.team and (len(self.pending) > team or len(kept) + claimed > team):
             raise InvalidInput("team", team, "the pending hires need more stations; take some back first")
         roster = Roster.start(self.workers, self.stations if team >= self.team else kept, team)
         for pending in self.pending:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crewlearn.problem.errors import InvalidInput, unknown_name
+from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, NoDelay, OutputLaw, UniformOutput
 from crewlearn.problem.model import Pool, Problem
 from crewlearn.problem.recipes import Recipe
@@ -106,10 +106,9 @@ def _law(name: str, section: Mapping[str, Any], laws: Sequence[type[Part]]) -> P
     if "law" not in section:
         _check_keys(f"[{name}]", section, ["law", *_fields_of(laws)])
         raise InvalidInput(f"[{name}] law", None, f"is missing; known: {', '.join(by_name)}")
-    if section["law"] not in by_name:
-        raise unknown_name(f"[{name}] law", str(section["law"]), by_name)
+    chosen = by_name[one_of(f"[{name}] law", section["law"], by_name)]
     rest = {key: value for key, value in section.items() if key != "law"}
-    return _build(f"[{name}]", by_name[section["law"]], rest, extra=("law",))
+    return _build(f"[{name}]", chosen, rest, extra=("law",))
 
 
 def _fields_of(parts: Sequence[type[Any]]) -> list[str]:

@@ -86,10 +86,15 @@ def initiate(roster: RosterArrays, out: int, into: int, period: int, due: int) -
     roster.counts[INITIATED] += 1
 
 
+def is_due(roster: RosterArrays, slot: int, period: int) -> bool:
+    """Say whether the incoming worker of the pending replacement `slot` is available by `period`."""
+    return bool(roster.pending_due[slot] != NEVER and roster.pending_due[slot] <= period)
+
+
 def next_elapsed(roster: RosterArrays, period: int) -> int:
     """Give the slot of the earliest initiated replacement that is due by `period`, or -1."""
     for slot in range(roster.counts[PENDING]):
-        if roster.pending_due[slot] != NEVER and roster.pending_due[slot] <= period:
+        if is_due(roster, slot, period):
             return slot
     return -1
 

@@ -1,0 +1,77 @@
+"""The kernel, compiled: rule functions are made compilable from outside, and the result is kept on disk."""
+
+import importlib
+import os
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+from crewlearn.engine import kernel, streams
+from crewlearn.engine.cache import cache_folder
+
+RULES = (
+    "problem.chance",
+    "problem.laws",
+    "problem.interviews",
+    "problem.transitions",
+    "policies.estimates",
+    "policies.radii",
+    "policies.ranking",
+    "policies.candidates",
+    "policies.frontier",
+    "policies.closure",
+    "policies.relaxation",
+    "policies.selection",
+    "policies.pairing",
+    "policies.timing",
+    "policies.rounds",
+    "policies.teams",
+    "policies.adapted",
+    "policies.screening",
+    "policies.simple",
+    "policies.baselines",
+)
+"""Modules whose functions the kernel calls."""
+
+SHAPES = ("problem.arrays", "policies.contract")
+"""Modules whose named tuples and constants it uses."""
+
+
+@cache
+def compiled_kernel() -> Callable[..., None]:
+    """Give `kernel.play_runs` compiled; it releases the interpreter lock while it runs."""
+    rules = [importlib.import_module(f"crewlearn.{name}") for name in RULES]
+    shapes = [importlib.import_module(f"crewlearn.{name}") for name in SHAPES]
+    for module in (*rules, streams, kernel):
+        for function in _functions(module):
+            if function is not kernel.play_runs:
+                register_jitable(function)
+    versions = [numba.__version__, llvmlite.__version__, np.__version__]
+    folder = cache_folder([*rules, *shapes, streams, kernel], versions)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder)
+    try:
+        compiled: Callable[..., None] = numba.njit(cache=True, nogil=True)(kernel.play_runs)
+    finally:
+        settings.CACHE_DIR = before
+    return compiled
+
+
+def is_compiled() -> bool:
+    """Say whether the kernel was compiled before, by this process or another."""
+    dispatcher: Any = compiled_kernel()
+    index = dispatcher._cache._cache_file._index_path  # numba has no public way to ask
+    return bool(dispatcher.signatures) or os.path.exists(index)
+
+
+def _functions(module: types.ModuleType) -> list[types.FunctionType]:
+    """Give the functions that a module defines itself."""
+    functions = [item for item in vars(module).values() if isinstance(item, types.FunctionType)]
+    return [function for function in functions if function.__module__ == module.__name__]

@@ -1,0 +1,280 @@
+"""Many runs of one policy as one loop over arrays, written so that it can be compiled; it is plain Python itself.
+
+Period by period it does what `interpreted.play` does, with the same rule functions in the same order, so that both give
+the same decisions and the same numbers to the last bit. What most periods come to (nothing to decide, nothing pending)
+is found out from a few numbers first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, TEAM, policy_key, run_key
+from crewlearn.policies.adapted import decide_aht, decide_omm
+from crewlearn.policies.baselines import decide_oracle
+from crewlearn.policies.contract import Hidden
+from crewlearn.policies.estimates import Estimates
+from crewlearn.policies.rounds import Choices, assign_dr_ucb, decide_dr_ucb, fresh_memory
+from crewlearn.policies.screening import decide_interview_screen, decide_work_trial
+from crewlearn.policies.selection import LARGEST_FRONTIER
+from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
+from crewlearn.policies.teams import TeamMemory, fresh_team_memory, nothing_to_ask, within_horizon
+from crewlearn.policies.timing import DISTURBED, LEAST, idle
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.interviews import score_interviews
+from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_output, pair_delay
+from crewlearn.problem.transitions import (
+    COMPLETED,
+    INITIATED,
+    LEGAL,
+    PENDING,
+    RosterArrays,
+    complete,
+    completion_fault,
+    fail,
+    initiate,
+    next_elapsed,
+)
+
+(
+    KEEP_TEAM,
+    ORACLE_POLICY,
+    DR_UCB,
+    A_OMM,
+    A_AHT,
+    INTERVIEW_SCREEN,
+    WORK_TRIAL,
+    EPSILON_GREEDY,
+    THRESHOLD,
+    FIXED_SCHEDULE,
+) = range(10)
+"""Kinds of policy that the loop knows."""
+
+REQUEST, ARRIVAL, LAPSE = range(3)
+"""Kinds of event in a log."""
+
+
+class ProblemForm(NamedTuple):
+    """A problem as the loop takes it."""
+
+    workers: int
+    team: int
+    horizon: int
+    cost: float
+    mean_delay: float
+    paid_on_completion: bool
+    output: OutputForm
+    delay: DelayForm
+    prior_counts: IntArray
+    prior_sums: FloatArray
+
+
+class PolicyForm(NamedTuple):
+    """A policy as the loop takes it: its kind, DR-UCB's choices, other policies' parameters, the interview it buys."""
+
+    kind: int
+    choices: Choices
+    parameters: FloatArray
+    rho: float
+    interview_fee: float
+
+
+class Tally(NamedTuple):
+    """What the loop fills in for each run.
+
+    Regret after each period asked for, and after every period; replacements initiated and completed; the largest
+    frontier built; the sums of output by worker; and, as far as there is room, a log of events (run, period, kind, out,
+    in) whose number stands in `logged`. `curve` and `sums` may have no columns, and the log no rows.
+    """
+
+    regret: FloatArray
+    curve: FloatArray
+    initiated: IntArray
+    completed: IntArray
+    largest_frontier: IntArray
+    sums: FloatArray
+    log: IntArray
+    logged: IntArray
+
+
+def play_runs(
+    problem: ProblemForm,
+    policy: PolicyForm,
+    means: FloatArray,
+    best: FloatArray,
+    root: int,
+    first_run: int,
+    at: IntArray,
+    tally: Tally,
+) -> None:
+    """Play the runs from `first_run` on, one for each row of `means`; `best` is what each run's best team puts out."""
+    workers, team, horizon = problem.workers, problem.team, problem.horizon
+    kind = policy.kind
+    form = problem.output
+    everybody = np.ones(workers, dtype=np.bool_)
+    outs = np.empty(team, dtype=np.int64)
+    ins = np.empty(team, dtype=np.int64)
+    stations = np.empty(team, dtype=np.int64)
+    station_of = np.empty(workers, dtype=np.int64)
+    role = np.empty(workers, dtype=np.int64)
+    pending_out = np.empty(team, dtype=np.int64)
+    pending_in = np.empty(team, dtype=np.int64)
+    pending_since = np.empty(team, dtype=np.int64)
+    pending_due = np.empty(team, dtype=np.int64)
+    counts = np.empty(4, dtype=np.int64)
+    roster = RosterArrays(stations, station_of, role, pending_out, pending_in, pending_since, pending_due, counts)
+    seen = np.empty(workers, dtype=np.int64)
+    sums = np.empty(workers, dtype=np.float64)
+    squares = np.empty(workers, dtype=np.float64)
+    estimates = Estimates(seen, sums, squares)
+    scores = np.empty(workers, dtype=np.float64)
+    for index in range(len(means)):
+        run = first_run + index
+        mu = means[index]
+        outputs = run_key(root, run, OUTPUT)
+        days = run_key(root, run, DAY)
+        delays = run_key(root, run, DELAY)
+        hidden = Hidden(mu, problem.delay, delays)
+        choose_sorted(stations, team, workers, run_key(root, run, TEAM))
+        for worker in range(workers):
+            station_of[worker] = NOBODY
+            role[worker] = 0
+            seen[worker] = problem.prior_counts[worker]
+            sums[worker] = problem.prior_sums[worker]
+            squares[worker] = problem.prior_sums[worker]
+        for station in range(team):
+            station_of[stations[station]] = station
+        for place in range(len(counts)):
+            counts[place] = 0
+        if policy.rho > -2.0:
+            score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
+        memory = fresh_memory(team, policy_key(root, run))
+        team_memory = fresh_team_memory(workers, policy_key(root, run), scores)
+        cycle = memory.cycle
+        numbers = team_memory.numbers
+        made = 0.0
+        for station in range(team):
+            made += mu[stations[station]]
+        regret = 0.0
+        column = 0
+        largest = 0
+        for period in range(1, horizon + 1):
+            n = 0
+            if kind == DR_UCB:
+                least = cycle[LEAST]
+                if not idle(
+                    policy.choices.timing, cycle, period, counts[PENDING], 0 if least == NOBODY else seen[least]
+                ):
+                    n = decide_dr_ucb(
+                        policy.choices,
+                        memory,
+                        period,
+                        horizon,
+                        problem.cost,
+                        roster,
+                        estimates,
+                        everybody,
+                        everybody,
+                        hidden,
+                        outs,
+                        ins,
+                    )
+                    largest = max(largest, int(memory.diagnostics[LARGEST_FRONTIER]))
+            elif kind == ORACLE_POLICY:
+                if period == 1:
+                    lasting = horizon - problem.mean_delay
+                    n = decide_oracle(mu, lasting, problem.cost, roster, everybody, everybody, outs, ins)
+            elif kind != KEEP_TEAM and not nothing_to_ask(numbers, period):
+                n = _decide_team(kind, policy.parameters, team_memory, period, roster, estimates, everybody, outs, ins)
+                n = within_horizon(n, period, horizon)
+            for pair in range(n):
+                out, into = int(outs[pair]), int(ins[pair])
+                initiate(roster, out, into, period, period + pair_delay(problem.delay, delays, period, out, into))
+                _note(tally, run, period, REQUEST, out, into)
+            arrived = 0
+            if counts[PENDING] > 0:
+                slot = next_elapsed(roster, period)
+                while slot >= 0:
+                    out, into = int(pending_out[slot]), int(pending_in[slot])
+                    if out == NOBODY and kind == DR_UCB:
+                        out = assign_dr_ucb(policy.choices, memory, period, horizon, roster, estimates, everybody)
+                    if completion_fault(roster, slot, out) == LEGAL:
+                        complete(roster, slot, out)
+                        arrived += 1
+                        _note(tally, run, period, ARRIVAL, out, into)
+                    else:  # nobody makes room: the hire lapses, its fee is lost
+                        fail(roster, slot)
+                        cycle[DISTURBED] = 1
+                        _note(tally, run, period, LAPSE, out, into)
+                    slot = next_elapsed(roster, period)
+                if arrived > 0:
+                    made = 0.0
+                    for station in range(team):
+                        if stations[station] != NOBODY:
+                            made += mu[stations[station]]
+            day_effect = 0.0
+            if form.day_effect_sd > 0.0:
+                day_effect = draw_day_effect(form.day_effect_sd, mix(days, period))
+            period_key = mix(outputs, period)
+            for station in range(team):
+                worker = stations[station]
+                if worker != NOBODY:
+                    output = draw_output(form.code, form.spread, mu[worker], day_effect, mix(period_key, worker))
+                    seen[worker] += 1
+                    sums[worker] += output
+                    squares[worker] += output * output
+            fees = problem.cost * (arrived if problem.paid_on_completion else n)
+            if period == 1:
+                fees += policy.interview_fee
+            regret += best[index] - made + fees
+            if tally.curve.shape[1] > 0:
+                tally.curve[index, period - 1] = regret
+            if column < len(at) and at[column] == period:
+                tally.regret[index, column] = regret
+                column += 1
+        tally.initiated[index] = counts[INITIATED]
+        tally.completed[index] = counts[COMPLETED]
+        tally.largest_frontier[index] = largest
+        if tally.sums.shape[1] > 0:
+            for worker in range(workers):
+                tally.sums[index, worker] = sums[worker]
+
+
+def _decide_team(
+    kind: int,
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    everybody: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Call the rule of a policy that names teams."""
+    if kind == A_OMM:
+        return decide_omm(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    if kind == A_AHT:
+        return decide_aht(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    if kind == INTERVIEW_SCREEN:
+        return decide_interview_screen(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    if kind == WORK_TRIAL:
+        return decide_work_trial(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    if kind == EPSILON_GREEDY:
+        return decide_epsilon_greedy(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    if kind == THRESHOLD:
+        return decide_threshold(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+    return decide_fixed_schedule(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+
+
+def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
+    """Log an event as long as there is room."""
+    place = tally.logged[0]
+    if place < len(tally.log):
+        tally.log[place, 0] = run
+        tally.log[place, 1] = period
+        tally.log[place, 2] = event
+        tally.log[place, 3] = out
+        tally.log[place, 4] = into
+        tally.logged[0] = place + 1

@@ -1,0 +1,203 @@
+"""A-OMM and A-AHT: bandit policies without delays or fees in mind, adapted as in the paper's numerical study.
+
+A-OMM (optimistic matroid maximisation) names the m highest optimistic scores every period. A-AHT (Agrawal, Hegde and
+Teneketzis, 1990) works in frames of blocks that grow, and lets one candidate at a time challenge the leaders.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from crewlearn.policies.estimates import Estimates
+from crewlearn.policies.team_policy import TeamPolicy
+from crewlearn.policies.teams import (
+    FOREVER,
+    NEXT,
+    SETTLED,
+    TeamMemory,
+    choose_top,
+    mean_scores,
+    optimistic_scores,
+    request_team,
+)
+from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
+from crewlearn.problem.errors import one_of
+from crewlearn.problem.transitions import RosterArrays
+
+DECISIONS = 2
+"""A-OMM's place in the numbers: decisions so far."""
+
+FRAME, BLOCK, BLOCK_START = 2, 3, 4
+"""A-AHT's places in the numbers: the frame, the next block within it, and the period in which that block starts."""
+
+CLEAN_START, RELEASED_START = range(2)
+
+STARTS = {"clean": CLEAN_START, "as-released": RELEASED_START}
+"""Names of A-AHT's starts and the codes inside."""
+
+
+def decide_omm(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Name the m highest scores mean + sqrt(2 log r / n), r counting decisions, this one included, from 2."""
+    memory.numbers[DECISIONS] += 1
+    optimistic_scores(estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
+    choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+
+
+def blocks_in_frame(frame: int, workers: int) -> int:
+    """Count the blocks of a frame; frames past the sixth outlast any horizon."""
+    if frame == 0:
+        return workers
+    if frame > 6:
+        return FOREVER
+    growth = (1 << (frame * frame)) - (1 << ((frame - 1) * (frame - 1)))
+    return workers * ((growth + frame - 1) // frame)
+
+
+def decide_aht(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Follow the start, then the blocks: a team is asked for at a block's start only, and a block lasts its periods.
+
+    Clean start: groups of m consecutive workers, each asked for once and held m periods. As-released start: every m
+    periods the numbers bm to bm+m-1, read as 1-based worker numbers, while the blocks run in between; a block that is
+    interrupted goes on afterwards.
+    """
+    numbers, workers, team = memory.numbers, len(memory.desired), len(roster.stations)
+    completed = period - 1
+    n = 0
+    if int(parameters[0]) == CLEAN_START:
+        groups = (workers + team - 1) // team
+        if completed < groups * team:
+            if completed % team == 0:
+                _name_group(memory, completed // team * team, team)
+                n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+            numbers[SETTLED] = 1
+            numbers[NEXT] = period + team - completed % team
+            numbers[BLOCK_START] = 1 + groups * team
+            return n
+    elif completed % team == 0 and completed // team < workers:
+        first = completed - 1  # number bm is worker bm - 1
+        for worker in range(workers):
+            memory.desired[worker] = first <= worker < first + team
+        ghosts = team - (min(first + team, workers) - max(first, 0)) if first < workers else team
+        n = request_team(memory, ghosts, roster, may_enter, may_leave, outs, ins)
+        numbers[BLOCK_START] = max(numbers[BLOCK_START], period) + 1
+        numbers[SETTLED] = 1
+        numbers[NEXT] = _next_aht(numbers, parameters, period, team, workers)
+        return n
+    if period >= numbers[BLOCK_START]:
+        _name_challenged(memory, estimates, completed, int(numbers[BLOCK]) % workers, team)
+        n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+        numbers[BLOCK_START] = period + max(1, numbers[FRAME])
+        numbers[BLOCK] += 1
+        if numbers[BLOCK] >= blocks_in_frame(int(numbers[FRAME]), workers):
+            numbers[FRAME] += 1
+            numbers[BLOCK] = 0
+    numbers[SETTLED] = 1
+    numbers[NEXT] = _next_aht(numbers, parameters, period, team, workers)
+    return n
+
+
+def _next_aht(numbers: IntArray, parameters: FloatArray, period: int, team: int, workers: int) -> int:
+    """Give the next period in which a block starts or, with the as-released start, a group is asked for."""
+    following = int(numbers[BLOCK_START])
+    group = period // team + 1 if period % team != 0 else period // team
+    if int(parameters[0]) == RELEASED_START and group < workers:
+        following = min(following, group * team + 1)
+    return following
+
+
+def _name_group(memory: TeamMemory, first: int, team: int) -> None:
+    """Name the group that starts at worker `first`, filled up with random others."""
+    for worker in range(len(memory.desired)):
+        memory.scores[worker] = 1.0 if first <= worker < first + team else 0.0
+    choose_top(memory.scores, team, memory.order, memory.stream, memory.desired)
+
+
+def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, candidate: int, team: int) -> None:
+    """Name the leaders, or the best of them with the candidate in the place of the last, if its UCB may beat them.
+
+    Leaders have the best means among those seen in at least 1/(2k) of the periods.
+    """
+    workers, scores = len(memory.desired), memory.scores
+    mean_scores(estimates, 0.0, scores)
+    qualified = 0
+    for worker in range(workers):
+        if estimates.counts[worker] * 2 * workers >= completed:
+            qualified += 1
+    if qualified >= team:
+        for worker in range(workers):
+            if estimates.counts[worker] * 2 * workers < completed:
+                scores[worker] = -1.0
+    choose_top(scores, team, memory.order, memory.stream, memory.desired)
+    if memory.desired[candidate]:
+        return
+    lowest = math.inf
+    for worker in range(workers):
+        if memory.desired[worker]:
+            lowest = min(lowest, scores[worker])
+    seen = estimates.counts[candidate]
+    if seen > 0:
+        bonus = math.sqrt(2.0 * math.log(max(completed, 2)) / seen)
+        if estimates.sums[candidate] / seen + bonus < lowest:
+            return
+    for worker in range(workers):
+        if not memory.desired[worker]:
+            scores[worker] = -2.0
+    choose_top(scores, team - 1, memory.order, memory.stream, memory.desired)
+    memory.desired[candidate] = True
+
+
+@dataclass(frozen=True)
+class AOMM(TeamPolicy):
+    """Names the m highest optimistic scores every period."""
+
+    rule = staticmethod(decide_omm)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "a-omm"
+
+
+@dataclass(frozen=True)
+class AAHT(TeamPolicy):
+    """Lets one candidate at a time challenge the leaders, in blocks that grow.
+
+    `begin` is "clean" or "as-released", the start that the printed tables need.
+    """
+
+    begin: str = "clean"
+    rule = staticmethod(decide_aht)
+
+    def __post_init__(self) -> None:
+        one_of("begin", self.begin, STARTS)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "a-aht"
+
+    def parameters(self) -> FloatArray:
+        """Give the code of the start."""
+        return np.array([STARTS[self.begin]], dtype=np.float64)

@@ -1,0 +1,162 @@
+"""InterviewScreen and WorkTrial: hiring practice as policies, on interview scores bought before period 1."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from crewlearn.policies.contract import Interview
+from crewlearn.policies.estimates import Estimates
+from crewlearn.policies.team_policy import TeamPolicy
+from crewlearn.policies.teams import (
+    FOREVER,
+    NEXT,
+    SETTLED,
+    TeamMemory,
+    choose_top,
+    mean_scores,
+    request_team,
+    team_is_active,
+)
+from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
+from crewlearn.problem.errors import one_of, real, whole
+from crewlearn.problem.model import Setting
+from crewlearn.problem.transitions import RosterArrays
+
+STAGE, STAGE_START = 2, 3
+"""Places in the numbers: the stage (0 before the first team is named), and the period in which it began."""
+
+INTERVIEW_COSTS = ("once", "per-candidate")
+
+
+def _ask_until_reached(
+    memory: TeamMemory,
+    roster: RosterArrays,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Ask for what is missing of the desired team; settle once it is active."""
+    if team_is_active(memory, roster):
+        memory.numbers[SETTLED] = 1
+        return 0
+    memory.numbers[SETTLED] = 0
+    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+
+
+def decide_interview_screen(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Name the m best interview scores once, and ask for them until they are all there."""
+    if memory.numbers[STAGE] == 0:
+        memory.numbers[STAGE] = 1
+        memory.numbers[NEXT] = FOREVER
+        choose_top(memory.interview, len(roster.stations), memory.order, memory.stream, memory.desired)
+    return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
+
+
+def decide_work_trial(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Try the first and then the second half of a shortlist of 2m, `parameters[0]` periods each; keep the best m."""
+    numbers, team, trial = memory.numbers, len(roster.stations), int(parameters[0])
+    if numbers[STAGE] == 0 or (numbers[STAGE] < 3 and period >= numbers[STAGE_START] + trial):
+        numbers[STAGE] += 1
+        numbers[STAGE_START] = period
+        numbers[NEXT] = period + trial if numbers[STAGE] < 3 else FOREVER
+        _name_stage(memory, estimates, int(numbers[STAGE]), team)
+    return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
+
+
+def _name_stage(memory: TeamMemory, estimates: Estimates, stage: int, team: int) -> None:
+    """Name the team of a trial stage; the shortlist is ranked by interview score, the lower number among equals."""
+    workers = len(memory.desired)
+    shortlist = min(2 * team, workers)
+    rank = np.empty(workers, dtype=np.int64)
+    for worker in range(workers):
+        ahead = 0
+        for other in range(workers):
+            score, rival = memory.interview[worker], memory.interview[other]
+            if rival > score or (rival == score and other < worker):
+                ahead += 1
+        rank[worker] = ahead
+    if stage == 3:
+        mean_scores(estimates, 0.0, memory.scores)
+        for worker in range(workers):
+            if rank[worker] >= shortlist:
+                memory.scores[worker] = -math.inf
+        choose_top(memory.scores, team, memory.order, memory.stream, memory.desired)
+        return
+    fill = 2 * team - shortlist  # a short second half is filled up from the front
+    for worker in range(workers):
+        if stage == 1:
+            memory.desired[worker] = rank[worker] < team
+        else:
+            memory.desired[worker] = team <= rank[worker] < shortlist or rank[worker] < fill
+
+
+@dataclass(frozen=True)
+class _Screening(TeamPolicy):
+    """Buys interview scores with correlation `rho` to the true means, for c once or for c a candidate."""
+
+    rho: float = 0.3
+    interview_cost: str = "once"
+
+    def __post_init__(self) -> None:
+        real("rho", self.rho, -1.0, 1.0)
+        one_of("interview_cost", self.interview_cost, INTERVIEW_COSTS)
+
+    def interview(self, setting: Setting) -> Interview:
+        """Give the scores bought and what they cost."""
+        candidates = setting.workers if self.interview_cost == "per-candidate" else 1
+        return Interview(self.rho, setting.cost * candidates)
+
+
+@dataclass(frozen=True)
+class InterviewScreen(_Screening):
+    """Hires the m best interview scores and never looks again."""
+
+    rule = staticmethod(decide_interview_screen)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "interview-screen"
+
+
+@dataclass(frozen=True)
+class WorkTrial(_Screening):
+    """Tries the 2m best interview scores for `trial` periods, m at a time, and keeps the m best by output."""
+
+    trial: int = 90
+    rule = staticmethod(decide_work_trial)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("trial", self.trial, 1)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "work-trial"
+
+    def parameters(self) -> FloatArray:
+        """Give the length of a trial."""
+        return np.array([self.trial], dtype=np.float64)

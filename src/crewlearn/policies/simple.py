@@ -1,0 +1,210 @@
+"""Three simple policies that people ask for: epsilon-greedy, a threshold, and greedy on a fixed schedule."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from crewlearn.policies.candidates import can_go, goes_first, unclaimed_stations
+from crewlearn.policies.estimates import Estimates, mean
+from crewlearn.policies.pairing import keep_legal
+from crewlearn.policies.team_policy import TeamPolicy
+from crewlearn.policies.teams import NEXT, SETTLED, TeamMemory, choose_top, mean_scores, request_team
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.chance import next_uniform
+from crewlearn.problem.errors import one_of, real, whole
+from crewlearn.problem.transitions import FREE, RosterArrays
+
+SQRT_DECAY, EXPONENTIAL_DECAY = range(2)
+
+DECAYS = {"sqrt": SQRT_DECAY, "exponential": EXPONENTIAL_DECAY}
+"""Names of epsilon-greedy's decays and the codes inside."""
+
+
+def decide_epsilon_greedy(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """With probability epsilon, try a random worker in the place of the worst; else move to the m best means seen.
+
+    `parameters` are the decay's code, epsilon in period 1, and the half-life of exponential decay.
+    """
+    if int(parameters[0]) == SQRT_DECAY:
+        epsilon = parameters[1] / math.sqrt(period)
+    else:
+        epsilon = parameters[1] * 0.5 ** ((period - 1) / parameters[2])
+    mean_scores(estimates, -math.inf, memory.scores)
+    if next_uniform(memory.stream) >= epsilon:
+        choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+        for worker in range(len(memory.desired)):  # nobody unseen is hired, nor let go for want of data
+            if math.isinf(memory.scores[worker]):
+                memory.desired[worker] = roster.station_of[worker] >= 0
+        return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+    free = 0
+    for worker in range(len(memory.desired)):
+        if _can_come(roster, may_enter, worker):
+            free += 1
+    pick = int(next_uniform(memory.stream) * free)
+    worst = NOBODY
+    for worker in roster.stations:
+        if can_go(roster, may_leave, worker) and goes_first(memory.scores, worker, worst):
+            worst = worker
+    if free == 0 or (worst == NOBODY and unclaimed_stations(roster) <= 0):
+        return 0
+    outs[0] = NOBODY if unclaimed_stations(roster) > 0 else worst
+    for worker in range(len(memory.desired)):
+        if _can_come(roster, may_enter, worker):
+            if pick == 0:
+                ins[0] = worker
+            pick -= 1
+    return keep_legal(roster, outs, ins, 1)
+
+
+def decide_threshold(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Replace whoever was seen `parameters[1]` times with a mean below `parameters[0]`, untried workers coming first.
+
+    Those who were seen and are no better than the one they would replace are not brought back.
+    """
+    team, n = len(roster.stations), 0
+    for _ in range(unclaimed_stations(roster)):
+        outs[n] = NOBODY
+        n += 1
+    for worker in roster.stations:
+        tried = can_go(roster, may_leave, worker) and estimates.counts[worker] >= parameters[1]
+        if n < team and tried and mean(estimates, worker) < parameters[0]:
+            outs[n] = worker
+            n += 1
+    if n == 0:
+        return 0
+    mean_scores(estimates, math.inf, memory.scores)
+    for worker in range(len(memory.desired)):
+        if not _can_come(roster, may_enter, worker):
+            memory.scores[worker] = -math.inf
+    choose_top(memory.scores, n, memory.order, memory.stream, memory.desired)
+    found = 0
+    for worker in range(len(memory.desired)):
+        if memory.desired[worker] and memory.scores[worker] > -math.inf and found < n:
+            leaver = outs[found]
+            if leaver == NOBODY or memory.scores[worker] > mean(estimates, leaver):
+                ins[found] = worker
+            else:
+                ins[found] = NOBODY
+            found += 1
+    return keep_legal(roster, outs, ins, found)
+
+
+def decide_fixed_schedule(
+    parameters: FloatArray,
+    memory: TeamMemory,
+    period: int,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Every `parameters[0]` periods, move to the m best means, the untried first."""
+    every = int(parameters[0])
+    due = period > 1 and (period - 1) % every == 0
+    memory.numbers[SETTLED] = 1
+    memory.numbers[NEXT] = period + every - (period - 1) % every
+    if not due and unclaimed_stations(roster) <= 0:
+        return 0
+    mean_scores(estimates, math.inf, memory.scores)
+    if not due:  # between dates only empty stations are filled
+        for worker in roster.stations:
+            if worker != NOBODY:
+                memory.scores[worker] = math.inf
+    for worker in range(len(memory.desired)):
+        if roster.station_of[worker] < 0 and not may_enter[worker]:
+            memory.scores[worker] = -math.inf
+    choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+
+
+def _can_come(roster: RosterArrays, may_enter: BoolArray, worker: int) -> bool:
+    return bool(roster.station_of[worker] < 0 and roster.role[worker] == FREE and may_enter[worker])
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(TeamPolicy):
+    """Tries someone at random with a probability that decays, as 1/sqrt(t) or by half every `half_life` periods."""
+
+    decay: str = "sqrt"
+    epsilon: float = 1.0
+    half_life: float = 30.0
+    rule = staticmethod(decide_epsilon_greedy)
+
+    def __post_init__(self) -> None:
+        one_of("decay", self.decay, DECAYS)
+        real("epsilon", self.epsilon, 0.0, 1.0)
+        real("half_life", self.half_life, 0.0, above=True)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "epsilon-greedy"
+
+    def parameters(self) -> FloatArray:
+        """Give the decay's code and numbers."""
+        return np.array([DECAYS[self.decay], self.epsilon, self.half_life], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Threshold(TeamPolicy):
+    """Replaces whoever has been seen `trial` times with a mean output below `level`."""
+
+    level: float = 0.5
+    trial: int = 20
+    rule = staticmethod(decide_threshold)
+
+    def __post_init__(self) -> None:
+        real("level", self.level, 0.0, 1.0)
+        whole("trial", self.trial, 1)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "threshold"
+
+    def parameters(self) -> FloatArray:
+        """Give the level and the length of the trial."""
+        return np.array([self.level, self.trial], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class FixedScheduleGreedy(TeamPolicy):
+    """Every `every` periods, moves to the m best means, the untried first."""
+
+    every: int = 30
+    rule = staticmethod(decide_fixed_schedule)
+
+    def __post_init__(self) -> None:
+        whole("every", self.every, 1)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "fixed-schedule-greedy"
+
+    def parameters(self) -> FloatArray:
+        """Give the length of the schedule's step."""
+        return np.array([self.every], dtype=np.float64)

@@ -1,0 +1,163 @@
+"""From a desired team to replacements: what all policies share that name a team rather than pairs.
+
+The difference between the active and the desired team becomes pairs at random: outgoing in worker order (empty stations
+first), incoming shuffled. Pairs with a worker in a pending replacement are dropped, not queued.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crewlearn.policies.candidates import unclaimed_stations
+from crewlearn.policies.estimates import Estimates, mean
+from crewlearn.policies.pairing import keep_legal
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.chance import shuffle
+from crewlearn.problem.transitions import RosterArrays
+
+SETTLED, NEXT = range(2)
+"""The first two places in `TeamMemory.numbers`: whether there is nothing to ask for before the period `NEXT`."""
+
+NUMBERS = 6
+FOREVER = 2**62
+
+
+class TeamMemory(NamedTuple):
+    """What a policy that names teams remembers, as arrays that its rule changes.
+
+    `numbers` are counters that each policy lays out after SETTLED and NEXT; `desired` flags the team last named;
+    `interview` holds the scores bought before period 1; `stream` is the key and number of draws of its own stream.
+    `order` and `scores` are scratch: no rule depends on what they held.
+    """
+
+    numbers: IntArray
+    desired: BoolArray
+    interview: FloatArray
+    stream: IntArray
+    order: IntArray
+    scores: FloatArray
+
+
+def fresh_team_memory(workers: int, stream_key: int, interview: FloatArray) -> TeamMemory:
+    """Begin with no team named."""
+    memory = TeamMemory(
+        np.zeros(NUMBERS, dtype=np.int64),
+        np.zeros(workers, dtype=np.bool_),
+        interview,
+        np.zeros(2, dtype=np.int64),
+        np.arange(workers),
+        np.zeros(workers, dtype=np.float64),
+    )
+    memory.stream[0] = stream_key
+    return memory
+
+
+def nothing_to_ask(numbers: IntArray | Sequence[int], period: int) -> bool:
+    """Say, from two numbers, that a policy that names teams has nothing to ask for this period."""
+    return bool(numbers[SETTLED] != 0 and period < numbers[NEXT])
+
+
+def within_horizon(n: int, period: int, horizon: int) -> int:
+    """Give how many of `n` replacements are asked for: all, and none in the last period, when none can pay."""
+    return n if period < horizon else 0
+
+
+def request_team(
+    memory: TeamMemory,
+    ghosts: int,
+    roster: RosterArrays,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Fill in the pairs that lead from the active to the desired team, as far as they are allowed; give their number.
+
+    `ghosts` incoming workers who do not exist take part in the shuffle and are dropped with their pair.
+    """
+    team = len(roster.stations)
+    n_out = min(max(unclaimed_stations(roster), 0), team)
+    for index in range(n_out):
+        outs[index] = NOBODY
+    incoming = np.empty(len(memory.desired) + ghosts, dtype=np.int64)
+    n_in = 0
+    for worker in range(len(memory.desired)):
+        if roster.station_of[worker] >= 0:
+            if not memory.desired[worker] and may_leave[worker] and n_out < team:
+                outs[n_out] = worker
+                n_out += 1
+        elif memory.desired[worker] and may_enter[worker]:
+            incoming[n_in] = worker
+            n_in += 1
+    for _ in range(ghosts):
+        incoming[n_in] = NOBODY
+        n_in += 1
+    shuffle(incoming, n_in, memory.stream)
+    n = min(n_out, n_in)
+    for index in range(n):
+        ins[index] = incoming[index]
+    return keep_legal(roster, outs, ins, n)
+
+
+def team_is_active(memory: TeamMemory, roster: RosterArrays) -> bool:
+    """Say whether the desired team is the active one, with no empty station left to fill from it."""
+    missing = 0
+    for worker in range(len(memory.desired)):
+        if memory.desired[worker] != (roster.station_of[worker] >= 0):
+            missing += 1
+    return missing == 0
+
+
+def optimistic_scores(estimates: Estimates, log_value: float, scores: FloatArray) -> None:
+    """Score everybody by mean + sqrt(2 log / n); +inf before the first observation."""
+    for worker in range(len(scores)):
+        n = estimates.counts[worker]
+        if n == 0:
+            scores[worker] = math.inf
+        else:
+            scores[worker] = estimates.sums[worker] / n + math.sqrt(2.0 * log_value / n)
+
+
+def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> None:
+    """Score everybody by their mean, those never observed by `untried`."""
+    for worker in range(len(scores)):
+        scores[worker] = mean(estimates, worker) if estimates.counts[worker] > 0 else untried
+
+
+def choose_top(scores: FloatArray, size: int, order: IntArray, stream: IntArray, chosen: BoolArray) -> None:
+    """Flag the `size` highest scores, ties at the edge broken at random.
+
+    `order` is any permutation of the workers and is left sorted by score; one kept from period to period is nearly
+    sorted already. What is chosen does not depend on it.
+    """
+    n = len(scores)
+    for place in range(1, n):
+        worker = order[place]
+        score = scores[worker]
+        hole = place
+        while hole > 0 and scores[order[hole - 1]] < score:
+            order[hole] = order[hole - 1]
+            hole -= 1
+        order[hole] = worker
+    for worker in range(n):
+        chosen[worker] = False
+    size = min(size, n)
+    for place in range(size):
+        chosen[order[place]] = True
+    if size in (0, n) or scores[order[size - 1]] > scores[order[size]]:
+        return
+    edge = scores[order[size]]
+    tied = np.empty(n, dtype=np.int64)
+    n_tied = open_places = 0
+    for worker in range(n):
+        if scores[worker] == edge:
+            tied[n_tied] = worker
+            n_tied += 1
+            if chosen[worker]:
+                open_places += 1
+                chosen[worker] = False
+    shuffle(tied, n_tied, stream)
+    for index in range(open_places):
+        chosen[tied[index]] = True
