@@ -24,8 +24,10 @@ from crewlearn.problem.laws import (
     TruncatedNormalOutput,
     UniformDelay,
     UniformOutput,
+    day_mean,
     draw_delay,
     draw_output,
+    room_of,
 )
 from crewlearn.problem.model import Pool, Problem
 
@@ -125,7 +127,8 @@ def test_extreme_draws_are_handled() -> None:
     for key in range(50):
         for mean in (5e-324, 1e-300, 1.0 - 2**-53):
             for code, spread in ((0, 0.1), (1, 0.0), (2, 0.2), (3, 4.0)):
-                assert 0.0 <= draw_output(code, spread, mean, 0.3, mix(1, key)) <= 1.0
+                for centre in (mean, day_mean(mean, 0.3), day_mean(mean, -0.3)):
+                    assert 0.0 <= draw_output(code, spread, centre, room_of(centre), mix(1, key)) <= 1.0
 
 
 def test_normals_are_normal() -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import sys
 import types
 from collections.abc import Callable
 from functools import cache
@@ -48,12 +49,16 @@ def compiled_kernel() -> Callable[..., None]:
     """Give `kernel.play_runs` compiled; it releases the interpreter lock while it runs."""
     rules = [importlib.import_module(f"crewlearn.{name}") for name in RULES]
     shapes = [importlib.import_module(f"crewlearn.{name}") for name in SHAPES]
+    inlined = register_jitable(
+        forceinline=True
+    )  # calls that pass named tuples of arrays are dear, copies of code cheap
     for module in (*rules, streams, kernel):
         for function in _functions(module):
             if function is not kernel.play_runs:
-                register_jitable(function)
+                inlined(function)
     versions = [numba.__version__, llvmlite.__version__, np.__version__]
-    folder = cache_folder([*rules, *shapes, streams, kernel], versions)
+    sources = [*rules, *shapes, streams, kernel, sys.modules[__name__]]
+    folder = cache_folder(sources, versions)
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(folder)

@@ -23,7 +23,7 @@ from crewlearn.policies.timing import DISTURBED, LEAST, idle
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
-from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_output, pair_delay
+from crewlearn.problem.laws import DelayForm, OutputForm, day_mean, draw_day_effect, draw_output, pair_delay, room_of
 from crewlearn.problem.transitions import (
     COMPLETED,
     INITIATED,
@@ -50,6 +50,9 @@ from crewlearn.problem.transitions import (
     FIXED_SCHEDULE,
 ) = range(10)
 """Kinds of policy that the loop knows."""
+
+NO_INTERVIEW = -9.0
+"""The correlation of a policy that buys no interview scores."""
 
 REQUEST, ARRIVAL, LAPSE = range(3)
 """Kinds of event in a log."""
@@ -110,8 +113,11 @@ def play_runs(
 ) -> None:
     """Play the runs from `first_run` on, one for each row of `means`; `best` is what each run's best team puts out."""
     workers, team, horizon = problem.workers, problem.team, problem.horizon
-    kind = policy.kind
-    form = problem.output
+    kind, choices, parameters = policy.kind, policy.choices, policy.parameters
+    cost, paid_on_completion, delay_form = problem.cost, problem.paid_on_completion, problem.delay
+    law, spread, day_effect_sd = problem.output.code, problem.output.spread, problem.output.day_effect_sd
+    curve, regrets = tally.curve, tally.regret
+    want_curve, checkpoints = curve.shape[1] > 0, len(at)
     everybody = np.ones(workers, dtype=np.bool_)
     outs = np.empty(team, dtype=np.int64)
     ins = np.empty(team, dtype=np.int64)
@@ -129,13 +135,15 @@ def play_runs(
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
     scores = np.empty(workers, dtype=np.float64)
+    centre = np.empty(workers, dtype=np.float64)
+    room = np.empty(workers, dtype=np.float64)
     for index in range(len(means)):
         run = first_run + index
         mu = means[index]
         outputs = run_key(root, run, OUTPUT)
         days = run_key(root, run, DAY)
         delays = run_key(root, run, DELAY)
-        hidden = Hidden(mu, problem.delay, delays)
+        hidden = Hidden(mu, delay_form, delays)
         choose_sorted(stations, team, workers, run_key(root, run, TEAM))
         for worker in range(workers):
             station_of[worker] = NOBODY
@@ -143,14 +151,16 @@ def play_runs(
             seen[worker] = problem.prior_counts[worker]
             sums[worker] = problem.prior_sums[worker]
             squares[worker] = problem.prior_sums[worker]
+            centre[worker] = mu[worker]
+            room[worker] = room_of(mu[worker])
         for station in range(team):
             station_of[stations[station]] = station
         for place in range(len(counts)):
             counts[place] = 0
-        if policy.rho > -2.0:
+        if policy.rho != NO_INTERVIEW:
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         memory = fresh_memory(team, policy_key(root, run))
-        team_memory = fresh_team_memory(workers, policy_key(root, run), scores)
+        team_memory = fresh_team_memory(workers, team, policy_key(root, run), scores)
         cycle = memory.cycle
         numbers = team_memory.numbers
         made = 0.0
@@ -163,15 +173,13 @@ def play_runs(
             n = 0
             if kind == DR_UCB:
                 least = cycle[LEAST]
-                if not idle(
-                    policy.choices.timing, cycle, period, counts[PENDING], 0 if least == NOBODY else seen[least]
-                ):
+                if not idle(choices.timing, cycle, period, counts[PENDING], 0 if least == NOBODY else seen[least]):
                     n = decide_dr_ucb(
-                        policy.choices,
+                        choices,
                         memory,
                         period,
                         horizon,
-                        problem.cost,
+                        cost,
                         roster,
                         estimates,
                         everybody,
@@ -184,13 +192,13 @@ def play_runs(
             elif kind == ORACLE_POLICY:
                 if period == 1:
                     lasting = horizon - problem.mean_delay
-                    n = decide_oracle(mu, lasting, problem.cost, roster, everybody, everybody, outs, ins)
+                    n = decide_oracle(mu, lasting, cost, roster, everybody, everybody, outs, ins)
             elif kind != KEEP_TEAM and not nothing_to_ask(numbers, period):
-                n = _decide_team(kind, policy.parameters, team_memory, period, roster, estimates, everybody, outs, ins)
+                n = _decide_team(kind, parameters, team_memory, period, roster, estimates, everybody, outs, ins)
                 n = within_horizon(n, period, horizon)
             for pair in range(n):
                 out, into = int(outs[pair]), int(ins[pair])
-                initiate(roster, out, into, period, period + pair_delay(problem.delay, delays, period, out, into))
+                initiate(roster, out, into, period, period + pair_delay(delay_form, delays, period, out, into))
                 _note(tally, run, period, REQUEST, out, into)
             arrived = 0
             if counts[PENDING] > 0:
@@ -198,7 +206,7 @@ def play_runs(
                 while slot >= 0:
                     out, into = int(pending_out[slot]), int(pending_in[slot])
                     if out == NOBODY and kind == DR_UCB:
-                        out = assign_dr_ucb(policy.choices, memory, period, horizon, roster, estimates, everybody)
+                        out = assign_dr_ucb(choices, memory, period, horizon, roster, estimates, everybody)
                     if completion_fault(roster, slot, out) == LEGAL:
                         complete(roster, slot, out)
                         arrived += 1
@@ -213,25 +221,27 @@ def play_runs(
                     for station in range(team):
                         if stations[station] != NOBODY:
                             made += mu[stations[station]]
-            day_effect = 0.0
-            if form.day_effect_sd > 0.0:
-                day_effect = draw_day_effect(form.day_effect_sd, mix(days, period))
+            if day_effect_sd > 0.0:
+                day_effect = draw_day_effect(day_effect_sd, mix(days, period))
+                for worker in range(workers):
+                    centre[worker] = day_mean(mu[worker], day_effect)
+                    room[worker] = room_of(centre[worker])
             period_key = mix(outputs, period)
             for station in range(team):
                 worker = stations[station]
                 if worker != NOBODY:
-                    output = draw_output(form.code, form.spread, mu[worker], day_effect, mix(period_key, worker))
+                    output = draw_output(law, spread, centre[worker], room[worker], mix(period_key, worker))
                     seen[worker] += 1
                     sums[worker] += output
                     squares[worker] += output * output
-            fees = problem.cost * (arrived if problem.paid_on_completion else n)
+            fees = cost * (arrived if paid_on_completion else n)
             if period == 1:
                 fees += policy.interview_fee
             regret += best[index] - made + fees
-            if tally.curve.shape[1] > 0:
-                tally.curve[index, period - 1] = regret
-            if column < len(at) and at[column] == period:
-                tally.regret[index, column] = regret
+            if want_curve:
+                curve[index, period - 1] = regret
+            if column < checkpoints and at[column] == period:
+                regrets[index, column] = regret
                 column += 1
         tally.initiated[index] = counts[INITIATED]
         tally.completed[index] = counts[COMPLETED]

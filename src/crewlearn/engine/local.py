@@ -1,18 +1,23 @@
-"""Many runs of several policies in the same worlds, on this machine."""
+"""Many runs of several policies in the same worlds."""
 
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-
-from crewlearn.engine.interpreted import play
-from crewlearn.engine.results import PolicyResult, SimulationResult
-from crewlearn.engine.world import World
+from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
+from crewlearn.engine.forms import policy_form
+from crewlearn.engine.results import Collector, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.errors import InvalidInput, whole
+from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import Problem
+
+Player = Callable[[Sequence[Block]], Iterator[tuple[BlockResult, float]]]
+"""Plays blocks anywhere and gives their results, with the seconds each took, in the order of the blocks."""
 
 
 def simulate(
@@ -22,22 +27,49 @@ def simulate(
     seed: int = 1,
     at: Sequence[int] | None = None,
     conventions: str = "as-written",
+    *,
+    threads: int | None = None,
+    engine: str = "local",
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
     """Play each policy in the same `runs` worlds and read regret after the periods `at` (the horizon, if left out).
 
-    Policies are given by name, with parameters as in `make_policy`, or as objects. `progress` is told of each run done.
+    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. `engine` is "local" (on
+    `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
+    runs were just done. The numbers do not depend on where and how the work was done.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
     >>> result.regret("oracle", at=30).mean < result.regret("keep-team", at=30).mean
     True
     """
+    periods = checked_periods(problem, runs, seed, at)
+    chosen = checked_policies(policies, conventions)
+    player = choose_player(engine, threads, chosen.values(), problem)
+    results = {}
+    for label, policy in chosen.items():
+        collector = Collector(policy, runs, periods, problem.horizon)
+        for result, seconds in player(blocks_of(problem, policy, runs, seed, periods)):
+            collector.add(result, seconds)
+            if progress is not None:
+                progress(len(result.regret))
+        results[label] = collector.result()
+    return SimulationResult(problem, runs, seed, periods, conventions, results)
+
+
+def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | None) -> tuple[int, ...]:
+    """Check the numbers of a simulation before anything runs; give its checkpoints in order."""
     whole("runs", runs, 1)
     whole("seed", seed, 0, 2**64 - 1)
     periods = sorted({whole("at", period, 1) for period in at}) if at else [problem.horizon]
     if periods[-1] > problem.horizon:
         raise InvalidInput("at", periods[-1], f"lies beyond the horizon; choose periods from 1 to {problem.horizon}")
+    return tuple(periods)
+
+
+def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) -> dict[str, Policy[Any]]:
+    """Build the policies of a simulation, each under the name it was called by."""
+    check_conventions(conventions)
     if not policies:
         raise InvalidInput("policies", [], "name at least one policy")
     chosen: dict[str, Policy[Any]] = {}
@@ -46,34 +78,40 @@ def simulate(
         if label in chosen:
             raise InvalidInput("policies", label, "is named twice; give the second one other parameters")
         chosen[label] = policy
-    worlds = [World(problem, seed, run) for run in range(runs)]
-    return SimulationResult(
-        problem,
-        runs,
-        seed,
-        tuple(periods),
-        {label: _play_all(worlds, policy, periods, progress) for label, policy in chosen.items()},
-    )
+    return chosen
 
 
-def _play_all(
-    worlds: Sequence[World], policy: Policy[Any], at: Sequence[int], progress: Callable[[int], None] | None
-) -> PolicyResult:
+def choose_player(engine: str, threads: int | None, policies: Any, problem: Problem) -> Player:
+    """Choose where blocks are played."""
+    if engine != "local":
+        from crewlearn.engine.cluster import cluster_player
+
+        return cluster_player(engine)
+    workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
+    if any(policy_form(policy, problem.setting) is None for policy in policies):
+        workers = 1  # plain Python gains nothing from threads
+    return lambda blocks: play_on_threads(blocks, workers)
+
+
+def timed(block: Block) -> tuple[BlockResult, float]:
+    """Play a block and say how long it took."""
     started = time.perf_counter()
-    regret = np.zeros((len(worlds), len(at)))
-    replacements = np.zeros(len(worlds), dtype=np.int64)
-    for run, world in enumerate(worlds):
-        total = 0.0
-        column = 0
-        for step in play(world, policy):
-            total += step.regret
-            replacements[run] += len(step.requested)
-            if column < len(at) and step.period == at[column]:
-                regret[run, column] = total
-                column += 1
-        if progress is not None:
-            progress(1)
-    best = np.array([world.best_output() for world in worlds])
-    ideal = best[:, None] * np.array(at)[None, :]
-    loss = np.divide(100.0 * regret, ideal, out=np.zeros_like(regret), where=ideal > 0.0)
-    return PolicyResult(regret, loss, replacements, time.perf_counter() - started)
+    return play_block(block), time.perf_counter() - started
+
+
+def play_on_threads(blocks: Sequence[Block], threads: int) -> Iterator[tuple[BlockResult, float]]:
+    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded."""
+    if threads == 1 or len(blocks) == 1:
+        yield from map(timed, blocks)
+        return
+    executor = ThreadPoolExecutor(threads)
+    waiting: deque[Future[tuple[BlockResult, float]]] = deque()
+    try:
+        for block in blocks:
+            waiting.append(executor.submit(timed, block))
+            if len(waiting) > 4 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:  # also when interrupted: what has not begun never does
+        executor.shutdown(wait=True, cancel_futures=True)

@@ -1,11 +1,16 @@
-"""What a simulation found: regret of each run at the periods asked for, and its summaries."""
+"""What a simulation found: numbers of each run at the periods asked for, curves over all periods, and summaries."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import crewlearn
+from crewlearn.engine.blocks import BlockResult
+from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
@@ -33,24 +38,43 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class PolicyResult:
-    """One policy's runs: cumulative regret [run, checkpoint], replacements initiated [run], time spent."""
+class Curve:
+    """Mean and standard deviation over runs after every period; entry t-1 is period t."""
 
+    mean: FloatArray
+    std: FloatArray
+
+
+@dataclass(frozen=True)
+class PolicyResult:
+    """One policy's runs.
+
+    `regret` and `normalized_loss` (percent) by run and checkpoint; `replacements` initiated, `completed` ones and the
+    largest frontier built by run; curves over all periods; time spent, summed over threads.
+    """
+
+    policy: Policy[Any]
     regret: FloatArray
     normalized_loss: FloatArray
     replacements: IntArray
+    completed: IntArray
+    largest_frontier: IntArray
+    regret_curve: Curve
+    loss_curve: Curve
     seconds: float
 
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """Every policy's runs in the same worlds; `at` are the checkpoints in periods."""
+    """Every policy's runs in the same worlds, and what made them; `at` are the checkpoints in periods."""
 
     problem: Problem
     runs: int
     seed: int
     at: tuple[int, ...]
+    conventions: str
     policies: Mapping[str, PolicyResult]
+    version: str = crewlearn.__version__
 
     def regret(self, policy: str, at: int) -> Summary:
         """Summarise a policy's cumulative regret after period `at`."""
@@ -59,13 +83,47 @@ class SimulationResult:
     def to_json(self) -> dict[str, Any]:
         """Describe the result as plain data."""
         return {
+            **self.made_by(),
+            "policies": {
+                name: {"parameters": asdict(result.policy), **self._summaries(result)}
+                for name, result in self.policies.items()
+            },
+        }
+
+    def made_by(self) -> dict[str, Any]:
+        """Describe what made the result, policies aside."""
+        return {
             "problem": problem_to_table(self.problem),
             "runs": self.runs,
             "seed": self.seed,
-            "policies": {name: self._policy_json(result) for name, result in self.policies.items()},
+            "conventions": self.conventions,
+            "version": self.version,
         }
 
-    def _policy_json(self, result: PolicyResult) -> dict[str, Any]:
+    def to_parquet(self, path: Path | str) -> None:
+        """Write one row a policy, run and checkpoint to a Parquet file that says what made it."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        tables = []
+        for name, result in self.policies.items():
+            runs, width = np.arange(self.runs), len(self.at)
+            columns = {
+                "policy": pa.array([name] * (self.runs * width)).dictionary_encode(),
+                "run": np.repeat(runs, width),
+                "at": np.tile(np.array(self.at), self.runs),
+                "regret": result.regret.ravel(),
+                "normalized_loss": result.normalized_loss.ravel(),
+                "replacements": np.repeat(result.replacements, width),
+                "completed": np.repeat(result.completed, width),
+            }
+            tables.append(pa.table(columns))
+        parameters = {name: asdict(result.policy) for name, result in self.policies.items()}
+        made_by = json.dumps({**self.made_by(), "policies": parameters})
+        table = pa.concat_tables(tables).replace_schema_metadata({"crewlearn": made_by})
+        pq.write_table(table, str(path))
+
+    def _summaries(self, result: PolicyResult) -> dict[str, Any]:
         def by_period(values: FloatArray) -> dict[str, Any]:
             return {str(period): vars(Summary.of(values[:, column])) for column, period in enumerate(self.at)}
 
@@ -73,5 +131,69 @@ class SimulationResult:
             "regret": by_period(result.regret),
             "normalized_loss": by_period(result.normalized_loss),
             "replacements": {"mean": float(result.replacements.mean())},
+            "completed": {"mean": float(result.completed.mean())},
             "microseconds_per_run": result.seconds / self.runs * 1e6,
         }
+
+
+class Collector:
+    """Puts the blocks of a policy together in order, keeping per-run numbers at the checkpoints and running curves."""
+
+    def __init__(self, policy: Policy[Any], runs: int, at: Sequence[int], horizon: int) -> None:
+        self.policy, self.taken = policy, 0
+        self.by_run: dict[str, Any] = {
+            "regret": np.zeros((runs, len(at))),
+            "normalized_loss": np.zeros((runs, len(at))),
+            "initiated": np.zeros(runs, dtype=np.int64),
+            "completed": np.zeros(runs, dtype=np.int64),
+            "largest_frontier": np.zeros(runs, dtype=np.int64),
+        }
+        self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss")}
+        self.seconds = 0.0
+
+    def add(self, block: BlockResult, seconds: float) -> None:
+        """Take the next block in order (Chan's update of mean and squared deviations)."""
+        count = len(block.regret)
+        for name, values in self.by_run.items():
+            values[self.taken : self.taken + count] = getattr(block, name)
+        after = self.taken + count
+        for name, (mean, squares) in self.curves.items():
+            step = getattr(block, f"{name}_mean") - mean
+            self.curves[name] = (
+                mean + step * (count / after),
+                squares + getattr(block, f"{name}_squares") + step * step * (self.taken * count / after),
+            )
+        self.taken = after
+        self.seconds += seconds
+
+    def result(self) -> PolicyResult:
+        """Give the policy's result once all blocks are in."""
+        curves = {name: Curve(mean, np.sqrt(squares / self.taken)) for name, (mean, squares) in self.curves.items()}
+        return PolicyResult(
+            policy=self.policy,
+            regret=self.by_run["regret"],
+            normalized_loss=self.by_run["normalized_loss"],
+            replacements=self.by_run["initiated"],
+            completed=self.by_run["completed"],
+            largest_frontier=self.by_run["largest_frontier"],
+            regret_curve=curves["regret"],
+            loss_curve=curves["loss"],
+            seconds=self.seconds,
+        )
+
+
+def same_numbers(one: SimulationResult, other: SimulationResult) -> bool:
+    """Say whether two results agree to the last bit, time spent aside."""
+
+    def equal(a: Any, b: Any) -> bool:
+        if isinstance(a, Curve):
+            return np.array_equal(a.mean, b.mean) and np.array_equal(a.std, b.std)
+        return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
+
+    names: Iterable[str] = (item.name for item in fields(PolicyResult) if item.name != "seconds")
+    columns = list(names)
+    return one.policies.keys() == other.policies.keys() and all(
+        equal(getattr(mine, column), getattr(other.policies[name], column))
+        for name, mine in one.policies.items()
+        for column in columns
+    )

@@ -8,7 +8,7 @@ from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, PURPOSES, TE
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
-from crewlearn.problem.laws import DelayForm, OutputForm, draw_day_effect, draw_output, pair_delay
+from crewlearn.problem.laws import DelayForm, OutputForm, day_mean, draw_day_effect, draw_output, pair_delay, room_of
 from crewlearn.problem.model import Problem
 
 
@@ -65,7 +65,8 @@ class World:
         """Give the output of a worker who is active in a period."""
         form = self.output_form
         key = mix(mix(self.keys[OUTPUT], period), worker)
-        return draw_output(form.code, form.spread, float(self.means[worker]), self.day_effect(period), key)
+        centre = day_mean(float(self.means[worker]), self.day_effect(period))
+        return draw_output(form.code, form.spread, centre, room_of(centre), key)
 
     def delay(self, period: int, out: int, into: int) -> int:
         """Give the delay of the replacement of `out` by `into` if initiated in a period."""

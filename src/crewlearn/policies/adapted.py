@@ -139,33 +139,34 @@ def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, c
 
     Leaders have the best means among those seen in at least 1/(2k) of the periods.
     """
-    workers, scores = len(memory.desired), memory.scores
+    desired, scores, order, counts = memory.desired, memory.scores, memory.order, estimates.counts
+    workers = len(desired)
     mean_scores(estimates, 0.0, scores)
     qualified = 0
     for worker in range(workers):
-        if estimates.counts[worker] * 2 * workers >= completed:
+        if counts[worker] * 2 * workers >= completed:
             qualified += 1
     if qualified >= team:
         for worker in range(workers):
-            if estimates.counts[worker] * 2 * workers < completed:
+            if counts[worker] * 2 * workers < completed:
                 scores[worker] = -1.0
-    choose_top(scores, team, memory.order, memory.stream, memory.desired)
-    if memory.desired[candidate]:
+    choose_top(scores, team, order, memory.stream, desired)
+    if desired[candidate]:
         return
     lowest = math.inf
     for worker in range(workers):
-        if memory.desired[worker]:
+        if desired[worker]:
             lowest = min(lowest, scores[worker])
-    seen = estimates.counts[candidate]
+    seen = counts[candidate]
     if seen > 0:
         bonus = math.sqrt(2.0 * math.log(max(completed, 2)) / seen)
         if estimates.sums[candidate] / seen + bonus < lowest:
             return
     for worker in range(workers):
-        if not memory.desired[worker]:
+        if not desired[worker]:
             scores[worker] = -2.0
-    choose_top(scores, team - 1, memory.order, memory.stream, memory.desired)
-    memory.desired[candidate] = True
+    choose_top(scores, team - 1, order, memory.stream, desired)
+    desired[candidate] = True
 
 
 @dataclass(frozen=True)

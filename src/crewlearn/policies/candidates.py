@@ -38,15 +38,15 @@ def list_candidates(
 
     Those `going` anyway are not asked again, nor those in pending replacements unless `pending_too`.
     """
-    workers = len(roster.station_of)
-    team = len(roster.stations)
+    station_of, role = roster.station_of, roster.role
+    workers, team = len(station_of), len(roster.stations)
     out_worker = np.empty(team, dtype=np.int64)
     in_worker = np.empty(workers, dtype=np.int64)
     n_out = n_in = 0
     for worker in range(workers):
-        if going[worker] or (not pending_too and roster.role[worker] != FREE):
+        if going[worker] or (not pending_too and role[worker] != FREE):
             continue
-        if roster.station_of[worker] >= 0:
+        if station_of[worker] >= 0:
             if may_leave[worker]:
                 out_worker[n_out] = worker
                 n_out += 1
@@ -73,12 +73,13 @@ def list_candidates(
 
 def unclaimed_stations(roster: RosterArrays) -> int:
     """Count empty stations less open hires: stations nobody is on the way to or, below 0, leavers yet to be named."""
+    stations, pending_out = roster.stations, roster.pending_out
     unclaimed = 0
-    for station in range(len(roster.stations)):
-        if roster.stations[station] == NOBODY:
+    for station in range(len(stations)):
+        if stations[station] == NOBODY:
             unclaimed += 1
     for slot in range(roster.counts[PENDING]):
-        if roster.pending_out[slot] == NOBODY:
+        if pending_out[slot] == NOBODY:
             unclaimed -= 1
     return unclaimed
 

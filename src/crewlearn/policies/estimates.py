@@ -58,14 +58,23 @@ def record(estimates: Estimates, worker: int, output: float) -> None:
 
 def mean(estimates: Estimates, worker: int) -> float:
     """Give the mean of a worker's observations; 0 before the first."""
-    n = int(estimates.counts[worker])
-    return float(estimates.sums[worker]) / n if n > 0 else 0.0
+    return mean_of(int(estimates.counts[worker]), float(estimates.sums[worker]))
+
+
+def mean_of(n: int, total: float) -> float:
+    """Give the mean of `n` observations with this sum; 0 of none."""
+    return total / n if n > 0 else 0.0
 
 
 def variance(estimates: Estimates, worker: int) -> float:
     """Give the variance of a worker's observations (population form); 0 before the first."""
-    n = int(estimates.counts[worker])
+    total, squares = float(estimates.sums[worker]), float(estimates.squares[worker])
+    return variance_of(int(estimates.counts[worker]), total, squares)
+
+
+def variance_of(n: int, total: float, squares: float) -> float:
+    """Give the variance of `n` observations with this sum and sum of squares; 0 of none."""
     if n == 0:
         return 0.0
-    average = float(estimates.sums[worker]) / n
-    return max(0.0, float(estimates.squares[worker]) / n - average * average)
+    average = total / n
+    return max(0.0, squares / n - average * average)

@@ -78,12 +78,13 @@ def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, 
 def keep_legal(roster: RosterArrays, outs: IntArray, ins: IntArray, r: int) -> int:
     """Drop the pairs with a worker in a pending replacement, keeping the order of the rest; give how many are left."""
     kept = 0
+    role = roster.role
     room = len(roster.stations) - roster.counts[PENDING]
     for index in range(r):
         out, into = outs[index], ins[index]
         if into == NOBODY or kept >= room:
             continue
-        if roster.role[into] == FREE and (out == NOBODY or roster.role[out] == FREE):
+        if role[into] == FREE and (out == NOBODY or role[out] == FREE):
             outs[kept] = out
             ins[kept] = into
             kept += 1

@@ -10,7 +10,7 @@ A worker never observed has UCB = +inf and LCB = -inf.
 
 import math
 
-from crewlearn.policies.estimates import Estimates, mean, variance
+from crewlearn.policies.estimates import Estimates, mean_of, variance_of
 from crewlearn.problem.arrays import FloatArray
 
 LOG_HORIZON, LOG_PERIOD, EMPIRICAL_BERNSTEIN = range(3)
@@ -24,22 +24,23 @@ def log_term(code: int, horizon: int, period: int) -> float:
     return math.log(max(period - 1, 1)) if code == LOG_PERIOD else math.log(horizon)
 
 
-def radius(code: int, estimates: Estimates, worker: int, log_value: float) -> float:
-    """Give a worker's confidence radius; infinite before the first observation."""
-    n = int(estimates.counts[worker])
+def radius(code: int, n: int, variance: float, log_value: float) -> float:
+    """Give the confidence radius of `n` observations with this variance; infinite before the first observation."""
     if n <= 0:
         return math.inf
     hoeffding = math.sqrt(log_value / n)
     if code == EMPIRICAL_BERNSTEIN:
-        bernstein = math.sqrt(2.0 * variance(estimates, worker) * log_value / n) + 3.0 * log_value / n
-        return min(hoeffding, bernstein)
+        return min(hoeffding, math.sqrt(2.0 * variance * log_value / n) + 3.0 * log_value / n)
     return hoeffding
 
 
 def confidence_bounds(code: int, estimates: Estimates, log_value: float, ucb: FloatArray, lcb: FloatArray) -> None:
     """Fill in the upper and lower confidence bounds of all workers."""
-    for worker in range(len(estimates.counts)):
-        r = radius(code, estimates, worker, log_value)
-        average = mean(estimates, worker)
+    counts, sums, squares = estimates.counts, estimates.sums, estimates.squares
+    for worker in range(len(counts)):
+        n, total = int(counts[worker]), float(sums[worker])
+        spread = variance_of(n, total, float(squares[worker])) if code == EMPIRICAL_BERNSTEIN else 0.0
+        r = radius(code, n, spread, log_value)
+        average = mean_of(n, total)
         ucb[worker] = average + r
         lcb[worker] = average - r

@@ -42,7 +42,7 @@ class TeamPolicy(Policy[TeamState]):
         if nothing_to_ask(state.numbers, situation.period):
             return [], state
         workers, team = situation.setting.workers, situation.roster.team
-        memory = _memory(state, workers)
+        memory = _memory(state, workers, team)
         outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
         n = type(self).rule(
             self.parameters(),
@@ -73,11 +73,11 @@ def _unsettled(state: TeamState) -> TeamState:
     return replace(state, numbers=tuple(numbers))
 
 
-def _memory(state: TeamState, workers: int) -> TeamMemory:
+def _memory(state: TeamState, workers: int, team: int) -> TeamMemory:
     key, draws = state.stream
     interview = np.full(workers, -np.inf)  # newcomers were not interviewed
     interview[: len(state.interview)] = state.interview
-    memory = fresh_team_memory(workers, key, interview)
+    memory = fresh_team_memory(workers, team, key, interview)
     memory.numbers[:] = state.numbers
     memory.desired[list(state.desired)] = True
     memory.stream[1] = draws

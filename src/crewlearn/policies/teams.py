@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crewlearn.policies.candidates import unclaimed_stations
-from crewlearn.policies.estimates import Estimates, mean
+from crewlearn.policies.estimates import Estimates
 from crewlearn.policies.pairing import keep_legal
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import shuffle
@@ -29,7 +29,7 @@ class TeamMemory(NamedTuple):
 
     `numbers` are counters that each policy lays out after SETTLED and NEXT; `desired` flags the team last named;
     `interview` holds the scores bought before period 1; `stream` is the key and number of draws of its own stream.
-    `order` and `scores` are scratch: no rule depends on what they held.
+    `order`, `scores` and `incoming` are scratch: no rule depends on what they held.
     """
 
     numbers: IntArray
@@ -38,9 +38,10 @@ class TeamMemory(NamedTuple):
     stream: IntArray
     order: IntArray
     scores: FloatArray
+    incoming: IntArray
 
 
-def fresh_team_memory(workers: int, stream_key: int, interview: FloatArray) -> TeamMemory:
+def fresh_team_memory(workers: int, team: int, stream_key: int, interview: FloatArray) -> TeamMemory:
     """Begin with no team named."""
     memory = TeamMemory(
         np.zeros(NUMBERS, dtype=np.int64),
@@ -49,6 +50,7 @@ def fresh_team_memory(workers: int, stream_key: int, interview: FloatArray) -> T
         np.zeros(2, dtype=np.int64),
         np.arange(workers),
         np.zeros(workers, dtype=np.float64),
+        np.empty(workers + team, dtype=np.int64),
     )
     memory.stream[0] = stream_key
     return memory
@@ -77,20 +79,21 @@ def request_team(
 
     `ghosts` incoming workers who do not exist take part in the shuffle and are dropped with their pair.
     """
-    team = len(roster.stations)
+    team, desired, station_of = len(roster.stations), memory.desired, roster.station_of
     n_out = min(max(unclaimed_stations(roster), 0), team)
     for index in range(n_out):
         outs[index] = NOBODY
-    incoming = np.empty(len(memory.desired) + ghosts, dtype=np.int64)
-    n_in = 0
-    for worker in range(len(memory.desired)):
-        if roster.station_of[worker] >= 0:
-            if not memory.desired[worker] and may_leave[worker] and n_out < team:
+    incoming, n_in = memory.incoming, 0
+    for worker in range(len(desired)):
+        if station_of[worker] >= 0:
+            if not desired[worker] and may_leave[worker] and n_out < team:
                 outs[n_out] = worker
                 n_out += 1
-        elif memory.desired[worker] and may_enter[worker]:
+        elif desired[worker] and may_enter[worker]:
             incoming[n_in] = worker
             n_in += 1
+    if n_in == 0 and ghosts == 0:
+        return 0
     for _ in range(ghosts):
         incoming[n_in] = NOBODY
         n_in += 1
@@ -103,27 +106,28 @@ def request_team(
 
 def team_is_active(memory: TeamMemory, roster: RosterArrays) -> bool:
     """Say whether the desired team is the active one, with no empty station left to fill from it."""
+    desired, station_of = memory.desired, roster.station_of
     missing = 0
-    for worker in range(len(memory.desired)):
-        if memory.desired[worker] != (roster.station_of[worker] >= 0):
+    for worker in range(len(desired)):
+        if desired[worker] != (station_of[worker] >= 0):
             missing += 1
     return missing == 0
 
 
 def optimistic_scores(estimates: Estimates, log_value: float, scores: FloatArray) -> None:
     """Score everybody by mean + sqrt(2 log / n); +inf before the first observation."""
+    counts, sums = estimates.counts, estimates.sums
     for worker in range(len(scores)):
-        n = estimates.counts[worker]
-        if n == 0:
-            scores[worker] = math.inf
-        else:
-            scores[worker] = estimates.sums[worker] / n + math.sqrt(2.0 * log_value / n)
+        n = counts[worker]
+        scores[worker] = sums[worker] / n + math.sqrt(2.0 * log_value / n) if n > 0 else math.inf
 
 
 def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> None:
     """Score everybody by their mean, those never observed by `untried`."""
+    counts, sums = estimates.counts, estimates.sums
     for worker in range(len(scores)):
-        scores[worker] = mean(estimates, worker) if estimates.counts[worker] > 0 else untried
+        n = counts[worker]
+        scores[worker] = sums[worker] / n if n > 0 else untried
 
 
 def choose_top(scores: FloatArray, size: int, order: IntArray, stream: IntArray, chosen: BoolArray) -> None:

@@ -292,15 +292,23 @@ def draw_day_effect(day_effect_sd: float, key: int) -> float:
     return day_effect_sd * normal(key, 0) if day_effect_sd > 0.0 else 0.0
 
 
-def draw_output(code: int, spread: float, mean: float, day_effect: float, key: int) -> float:
-    """Draw one worker's output of one period from the key of that worker and period."""
-    room = min(mean, 1.0 - mean)
-    centre = mean + min(max(day_effect, -room), room)
-    room = min(centre, 1.0 - centre)
-    if room <= 0.0:
-        return centre
+def room_of(mean: float) -> float:
+    """Give how far output may lie from a mean on both sides and stay in [0, 1]."""
+    return min(mean, 1.0 - mean)
+
+
+def day_mean(mean: float, day_effect: float) -> float:
+    """Give a worker's mean on a day with this effect, cut symmetrically to the room the mean has."""
+    room = room_of(mean)
+    return mean + min(max(day_effect, -room), room)
+
+
+def draw_output(code: int, spread: float, centre: float, room: float, key: int) -> float:
+    """Draw one worker's output of one period around the day's mean, from the key of that worker and period."""
     if code == UNIFORM_OUTPUT:
         return centre + min(spread, room) * (2.0 * unit(key) - 1.0)
+    if room <= 0.0:
+        return centre
     if code == BERNOULLI_OUTPUT:
         return 1.0 if unit(key) < centre else 0.0
     if code == TRUNCATED_NORMAL_OUTPUT:

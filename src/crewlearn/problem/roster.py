@@ -192,7 +192,7 @@ class Roster:
         if len(kept) > team:
             raise InvalidInput("team", team, f"{len(kept)} workers are active; let {len(kept) - team} go first")
         claimed = min(self.empty, sum(pending.out == NOBODY for pending in self.pending))
-        if team < self.team and (len(self.pending) > team or len(kept) + claimed > team):
+        if len(self.pending) > team or len(kept) + claimed > team:
             raise InvalidInput("team", team, "the pending hires need more stations; take some back first")
         roster = Roster.start(self.workers, self.stations if team >= self.team else kept, team)
         for pending in self.pending:

@@ -1,0 +1,139 @@
+"""Runs in blocks: the unit of work that threads, processes and clusters share.
+
+What a block gives depends on the problem, the policy, the seed and the block's number alone, and blocks are put
+together in the order of their numbers. So results are the same to the last bit however the work is spread.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from crewlearn.engine.forms import policy_form, problem_form
+from crewlearn.engine.interpreted import play
+from crewlearn.engine.kernel import Tally
+from crewlearn.engine.streams import seed_root
+from crewlearn.engine.world import World, best_output
+from crewlearn.policies.contract import Policy
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.model import Pool, Problem
+
+LARGEST_BLOCK = 64
+WORK_IN_A_BLOCK = 2_000_000
+"""Outputs drawn in a block at most, so that any block is over soon."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Runs `first` to `first + count - 1` of one policy; `at` are the checkpoints in periods."""
+
+    problem: Problem
+    policy: Policy[Any]
+    seed: int
+    first: int
+    count: int
+    at: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What the runs of a block came to.
+
+    Regret and normalized loss by run and checkpoint; replacements initiated and completed and the largest frontier by
+    run; and the block's mean and sum of squared deviations of both after every period.
+    """
+
+    regret: FloatArray
+    normalized_loss: FloatArray
+    initiated: IntArray
+    completed: IntArray
+    largest_frontier: IntArray
+    regret_mean: FloatArray
+    regret_squares: FloatArray
+    loss_mean: FloatArray
+    loss_squares: FloatArray
+
+
+def block_size(problem: Problem) -> int:
+    """Give how many runs make a block: a function of the problem alone."""
+    return max(1, min(LARGEST_BLOCK, WORK_IN_A_BLOCK // (problem.team * problem.horizon)))
+
+
+def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: tuple[int, ...]) -> list[Block]:
+    """Cut a policy's runs into blocks."""
+    size = block_size(problem)
+    return [Block(problem, policy, seed, first, min(size, runs - first), at) for first in range(0, runs, size)]
+
+
+def play_block(block: Block) -> BlockResult:
+    """Play a block: compiled where the loop knows the policy, else in plain Python."""
+    problem, horizon = block.problem, block.problem.horizon
+    means, best = _worlds(block)
+    tally = Tally(
+        regret=np.zeros((block.count, len(block.at))),
+        curve=np.zeros((block.count, horizon)),
+        initiated=np.zeros(block.count, dtype=np.int64),
+        completed=np.zeros(block.count, dtype=np.int64),
+        largest_frontier=np.zeros(block.count, dtype=np.int64),
+        sums=np.zeros((block.count, 0)),
+        log=np.zeros((0, 5), dtype=np.int64),
+        logged=np.zeros(1, dtype=np.int64),
+    )
+    form = policy_form(block.policy, problem.setting)
+    if form is None:
+        _play_interpreted(block, tally)
+    else:
+        from crewlearn.engine.compiled import compiled_kernel
+
+        at = np.array(block.at, dtype=np.int64)
+        root = seed_root(block.seed)
+        compiled_kernel()(_problem_form(problem), form, means, best, root, block.first, at, tally)
+    ideal = best[:, None] * np.arange(1, horizon + 1)
+    loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
+    regret_mean, regret_squares = _moments(tally.curve)
+    loss_mean, loss_squares = _moments(loss)
+    columns = np.array(block.at) - 1
+    return BlockResult(
+        regret=tally.regret,
+        normalized_loss=loss[:, columns],
+        initiated=tally.initiated,
+        completed=tally.completed,
+        largest_frontier=tally.largest_frontier,
+        regret_mean=regret_mean,
+        regret_squares=regret_squares,
+        loss_mean=loss_mean,
+        loss_squares=loss_squares,
+    )
+
+
+_problem_form = cache(problem_form)
+
+
+def _worlds(block: Block) -> tuple[FloatArray, FloatArray]:
+    """Give the hidden means of each run, and the mean output of its best team."""
+    problem, runs = block.problem, range(block.first, block.first + block.count)
+    if isinstance(problem.workers, Pool) or not problem.workers.per_run:
+        means = problem.means()
+        best = best_output(means, problem.team)
+        return np.tile(means, (block.count, 1)), np.full(block.count, best)
+    every = np.array([problem.means(block.seed, run) for run in runs])
+    return every, np.array([best_output(means, problem.team) for means in every])
+
+
+def _play_interpreted(block: Block, tally: Tally) -> None:
+    for index in range(block.count):
+        regret = 0.0
+        for step in play(World(block.problem, block.seed, block.first + index), block.policy):
+            regret += step.regret
+            tally.curve[index, step.period - 1] = regret
+            tally.initiated[index] += len(step.requested)
+            tally.completed[index] += len(step.completed)
+        for column, period in enumerate(block.at):
+            tally.regret[index, column] = tally.curve[index, period - 1]
+
+
+def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give mean and sum of squared deviations over the runs, for every period."""
+    mean = values.mean(axis=0)
+    return mean, ((values - mean) ** 2).sum(axis=0)

@@ -1,0 +1,63 @@
+"""Problems and policies as the compiled loop takes them."""
+
+from typing import Any
+
+import numpy as np
+
+from crewlearn.engine import kernel
+from crewlearn.engine.kernel import PolicyForm, ProblemForm
+from crewlearn.policies.adapted import AAHT, AOMM
+from crewlearn.policies.baselines import KeepTeam, Oracle
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.dr_ucb import DRUCB
+from crewlearn.policies.screening import InterviewScreen, WorkTrial
+from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
+from crewlearn.policies.team_policy import TeamPolicy
+from crewlearn.problem.model import Problem, Setting
+
+KINDS: dict[type[Policy[Any]], int] = {
+    KeepTeam: kernel.KEEP_TEAM,
+    Oracle: kernel.ORACLE_POLICY,
+    DRUCB: kernel.DR_UCB,
+    AOMM: kernel.A_OMM,
+    AAHT: kernel.A_AHT,
+    InterviewScreen: kernel.INTERVIEW_SCREEN,
+    WorkTrial: kernel.WORK_TRIAL,
+    EpsilonGreedy: kernel.EPSILON_GREEDY,
+    Threshold: kernel.THRESHOLD,
+    FixedScheduleGreedy: kernel.FIXED_SCHEDULE,
+}
+"""The policies that the loop knows, by class; any other is played period by period in plain Python."""
+
+
+def problem_form(problem: Problem) -> ProblemForm:
+    """Give a problem as the loop takes it."""
+    setting = problem.setting
+    prior_n, prior_mean = problem.prior_data()
+    return ProblemForm(
+        workers=setting.workers,
+        team=setting.team,
+        horizon=setting.horizon,
+        cost=setting.cost,
+        mean_delay=setting.mean_delay,
+        paid_on_completion=problem.fee_due == "completion",
+        output=problem.output.form(),
+        delay=problem.delay.form(setting.workers),
+        prior_counts=prior_n,
+        prior_sums=prior_n * prior_mean,
+    )
+
+
+def policy_form(policy: Policy[Any], setting: Setting) -> PolicyForm | None:
+    """Give a policy as the loop takes it, or None if the loop does not know its class."""
+    kind = KINDS.get(type(policy))
+    if kind is None:
+        return None
+    interview = policy.interview(setting)
+    return PolicyForm(
+        kind=kind,
+        choices=(policy if isinstance(policy, DRUCB) else DRUCB()).choices(setting),
+        parameters=policy.parameters() if isinstance(policy, TeamPolicy) else np.zeros(0),
+        rho=kernel.NO_INTERVIEW if interview is None else interview.rho,
+        interview_fee=0.0 if interview is None else interview.fee,
+    )
