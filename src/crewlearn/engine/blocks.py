@@ -12,7 +12,7 @@ import numpy as np
 
 from crewlearn.engine.forms import policy_form, problem_form
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.kernel import Tally
+from crewlearn.engine.kernel import PolicyForm, Tally
 from crewlearn.engine.streams import seed_root
 from crewlearn.engine.world import World, best_output
 from crewlearn.policies.contract import Policy
@@ -69,26 +69,13 @@ def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: t
 def play_block(block: Block) -> BlockResult:
     """Play a block: compiled where the loop knows the policy, else in plain Python."""
     problem, horizon = block.problem, block.problem.horizon
-    means, best = _worlds(block)
-    tally = Tally(
-        regret=np.zeros((block.count, len(block.at))),
-        curve=np.zeros((block.count, horizon)),
-        initiated=np.zeros(block.count, dtype=np.int64),
-        completed=np.zeros(block.count, dtype=np.int64),
-        largest_frontier=np.zeros(block.count, dtype=np.int64),
-        sums=np.zeros((block.count, 0)),
-        log=np.zeros((0, 5), dtype=np.int64),
-        logged=np.zeros(1, dtype=np.int64),
-    )
+    means, best = worlds_of(block)
+    tally = empty_tally(block)
     form = policy_form(block.policy, problem.setting)
     if form is None:
         _play_interpreted(block, tally)
     else:
-        from crewlearn.engine.compiled import compiled_kernel
-
-        at = np.array(block.at, dtype=np.int64)
-        root = seed_root(block.seed)
-        compiled_kernel()(_problem_form(problem), form, means, best, root, block.first, at, tally)
+        play_compiled(block, form, means, best, tally)
     ideal = best[:, None] * np.arange(1, horizon + 1)
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
@@ -110,7 +97,29 @@ def play_block(block: Block) -> BlockResult:
 _problem_form = cache(problem_form)
 
 
-def _worlds(block: Block) -> tuple[FloatArray, FloatArray]:
+def empty_tally(block: Block, workers: int = 0, events: int = 0) -> Tally:
+    """Give a tally for a block, with room for sums of output by worker and for a log of events if asked for."""
+    return Tally(
+        regret=np.zeros((block.count, len(block.at))),
+        curve=np.zeros((block.count, block.problem.horizon)),
+        initiated=np.zeros(block.count, dtype=np.int64),
+        completed=np.zeros(block.count, dtype=np.int64),
+        largest_frontier=np.zeros(block.count, dtype=np.int64),
+        sums=np.zeros((block.count, workers)),
+        log=np.zeros((events, 5), dtype=np.int64),
+        logged=np.zeros(1, dtype=np.int64),
+    )
+
+
+def play_compiled(block: Block, form: PolicyForm, means: FloatArray, best: FloatArray, tally: Tally) -> None:
+    """Play a block in the compiled loop."""
+    from crewlearn.engine.compiled import compiled_kernel
+
+    at, root = np.array(block.at, dtype=np.int64), seed_root(block.seed)
+    compiled_kernel()(_problem_form(block.problem), form, means, best, root, block.first, at, tally)
+
+
+def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
     """Give the hidden means of each run, and the mean output of its best team."""
     problem, runs = block.problem, range(block.first, block.first + block.count)
     if isinstance(problem.workers, Pool) or not problem.workers.per_run:

@@ -11,6 +11,7 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba.core import event
 from numba.extending import register_jitable
 
 from crewlearn.engine import kernel, streams
@@ -74,6 +75,32 @@ def is_compiled() -> bool:
     dispatcher: Any = compiled_kernel()
     index = dispatcher._cache._cache_file._index_path  # numba has no public way to ask
     return bool(dispatcher.signatures) or os.path.exists(index)
+
+
+class _Progress(event.Listener):  # type: ignore[misc]  # numba has no types
+    """Counts the functions compiled on a line of standard error."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def on_start(self, event: Any) -> None:
+        """Nothing to say yet."""
+
+    def on_end(self, event: Any) -> None:
+        """Show one more."""
+        self.done += 1
+        if sys.stderr.isatty():
+            print(f"\r  {self.done} functions", end="", file=sys.stderr, flush=True)
+
+
+def compile_aloud(first_call: Callable[[], object]) -> None:
+    """Make a first call that compiles the kernel, saying so, unless it was compiled before."""
+    if is_compiled():
+        return
+    print("crewlearn: compiling the simulation loop; once for this version, about a minute", file=sys.stderr)
+    with event.install_listener("numba:compile", _Progress()):
+        first_call()
+    print("\r  compiled        " if sys.stderr.isatty() else "crewlearn: compiled", file=sys.stderr)
 
 
 def _functions(module: types.ModuleType) -> list[types.FunctionType]:

@@ -1,9 +1,10 @@
 """Many runs of several policies in the same worlds."""
 
+import dataclasses
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -46,6 +47,8 @@ def simulate(
     periods = checked_periods(problem, runs, seed, at)
     chosen = checked_policies(policies, conventions)
     player = choose_player(engine, threads, chosen.values(), problem)
+    if engine == "local":
+        compile_first(problem, chosen.values(), seed)
     results = {}
     for label, policy in chosen.items():
         collector = Collector(policy, runs, periods, problem.horizon)
@@ -81,7 +84,7 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
     return chosen
 
 
-def choose_player(engine: str, threads: int | None, policies: Any, problem: Problem) -> Player:
+def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[Any]], problem: Problem) -> Player:
     """Choose where blocks are played."""
     if engine != "local":
         from crewlearn.engine.cluster import cluster_player
@@ -91,6 +94,16 @@ def choose_player(engine: str, threads: int | None, policies: Any, problem: Prob
     if any(policy_form(policy, problem.setting) is None for policy in policies):
         workers = 1  # plain Python gains nothing from threads
     return lambda blocks: play_on_threads(blocks, workers)
+
+
+def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
+    """Compile the loop before the clock starts, if any of the policies is played by it."""
+    known = [policy for policy in policies if policy_form(policy, problem.setting) is not None]
+    if known:
+        from crewlearn.engine.compiled import compile_aloud
+
+        short = dataclasses.replace(problem, horizon=1)
+        compile_aloud(lambda: play_block(Block(short, known[0], seed, 0, 1, (1,))))
 
 
 def timed(block: Block) -> tuple[BlockResult, float]:

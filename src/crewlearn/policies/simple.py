@@ -39,7 +39,7 @@ def decide_epsilon_greedy(
     if int(parameters[0]) == SQRT_DECAY:
         epsilon = parameters[1] / math.sqrt(period)
     else:
-        epsilon = parameters[1] * 0.5 ** ((period - 1) / parameters[2])
+        epsilon = parameters[1] * math.exp(-math.log(2.0) * (period - 1) / parameters[2])
     mean_scores(estimates, -math.inf, memory.scores)
     if next_uniform(memory.stream) >= epsilon:
         choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)

@@ -23,7 +23,7 @@ def score_interviews(means: FloatArray, rho: float, key: int, scores: FloatArray
     noise = np.empty(workers, dtype=np.float64)
     level = 0.0
     for worker in range(workers):
-        spread += (means[worker] - average) ** 2
+        spread += (means[worker] - average) * (means[worker] - average)
         noise[worker] = normal(key, worker)
         level += noise[worker]
     level /= workers
@@ -35,7 +35,7 @@ def score_interviews(means: FloatArray, rho: float, key: int, scores: FloatArray
     for worker in range(workers):
         if spread > 0.0:
             noise[worker] -= along / spread * (means[worker] - average)
-        length += noise[worker] ** 2
+        length += noise[worker] * noise[worker]
     scale = 0.0
     if workers > 2 and length > 0.0:
         scale = math.sqrt((1.0 - rho * rho) * spread / length)

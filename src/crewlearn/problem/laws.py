@@ -257,7 +257,7 @@ def draw_truncated_normal(spread: float, room: float, key: int) -> float:
                 return x
         else:
             x = room * (2.0 * uniform(key, 2 * n) - 1.0)
-            if uniform(key, 2 * n + 1) <= math.exp(-0.5 * (x / spread) ** 2):
+            if uniform(key, 2 * n + 1) <= math.exp(-0.5 * (x / spread) * (x / spread)):
                 return x
 
 
@@ -265,7 +265,7 @@ def draw_gamma(shape: float, key: int) -> float:
     """Draw from a gamma law with the given shape and scale 1 (Marsaglia and Tsang's squeeze)."""
     boost = 1.0
     if shape < 1.0:
-        boost = uniform(key, 0) ** (1.0 / shape)
+        boost = math.exp(math.log(uniform(key, 0)) / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     scale = 1.0 / math.sqrt(9.0 * d)
@@ -273,7 +273,8 @@ def draw_gamma(shape: float, key: int) -> float:
     while True:
         n += 1
         z = normal(mix(key, 1), n)
-        cube = (1.0 + scale * z) ** 3
+        root = 1.0 + scale * z
+        cube = root * root * root
         if cube > 0.0 and math.log(uniform(mix(key, 2), n)) < 0.5 * z * z + d - d * cube + d * math.log(cube):
             return boost * d * cube
 
