@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: run test lint types rooms unit clean
+.PHONY: run test lint types rooms unit bench clean
 
 run: $(READY)
 	$(BIN)/crewlearn simulate
@@ -21,6 +21,9 @@ rooms: $(READY)
 
 unit: $(READY)
 	$(BIN)/pytest
+
+bench: $(READY)
+	$(BIN)/python bench/engine.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

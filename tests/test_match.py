@@ -62,7 +62,7 @@ SPECS = [
 
 def events_of(run: int, steps: list[Step]) -> list[tuple[int, ...]]:
     """What the compiled loop logs, from the steps of an interpreted run."""
-    events = []
+    events: list[tuple[int, ...]] = []
     for step in steps:
         kinds = ((kernel.REQUEST, step.requested), (kernel.ARRIVAL, step.completed), (kernel.LAPSE, step.failed))
         for kind, pairs in kinds:

@@ -28,6 +28,9 @@ def simulate_command(
         str | None, typer.Option(help="Periods to read regret at, such as 91,365; the horizon if left out.")
     ] = None,
     conventions: str = CONVENTIONS_OPTION,
+    engine: Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler (tcp://…).")] = "local",
+    threads: Annotated[int | None, typer.Option(help="Threads of the local engine; one a core if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
     json: bool = JSON_OPTION,
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
@@ -48,7 +51,11 @@ def simulate_command(
         if problem is None and periods is None:
             periods = list(MONTHS.values())
         with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
-            result = simulate(whole_problem, chosen, runs, seed, periods, conventions, progress=done)
+            result = simulate(
+                whole_problem, chosen, runs, seed, periods, conventions, threads=threads, engine=engine, progress=done
+            )
+        if out is not None:
+            result.to_parquet(out)
     if json:
         print_json(result.to_json())
         return

@@ -1,0 +1,194 @@
+"""How fast the engine is, as ratios taken in one run; writes bench-results.json and says which limits are missed.
+
+The floor is a compiled loop that only draws and adds the m x T outputs of a run, with the same generator and laws.
+"""
+
+import argparse
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from crewlearn.engine.blocks import Block, empty_tally, play_compiled, worlds_of
+from crewlearn.engine.compiled import compiled_kernel
+from crewlearn.engine.forms import policy_form
+from crewlearn.engine.local import compile_first, simulate
+from crewlearn.policies.candidates import Candidates
+from crewlearn.policies.frontier import FRONTIER_CAP
+from crewlearn.policies.registry import make_policy
+from crewlearn.policies.selection import DIAGNOSTICS, EXACT, LOSS_BOUND, select
+from crewlearn.problem.chance import mix
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import draw_output, room_of
+from crewlearn.problem.model import Problem
+from crewlearn.problem.recipes import Recipe
+
+compiled_kernel()  # makes the rules compilable
+
+
+@numba.njit
+def floor_loop(runs: int, team: int, horizon: int, means: Any, law: int, spread: float) -> float:
+    """Draw and add the outputs of so many runs, and nothing else."""
+    rooms = np.empty(len(means))
+    for worker in range(len(means)):
+        rooms[worker] = room_of(means[worker])
+    total = 0.0
+    for run in range(runs):
+        run_key = mix(7, run)
+        for period in range(1, horizon + 1):
+            key = mix(run_key, period)
+            for worker in range(team):
+                total += draw_output(law, spread, means[worker], rooms[worker], mix(key, worker))
+    return total
+
+
+@numba.njit
+def select_once(candidates: Any, threshold: float, leaving: Any, entering: Any, diagnostics: Any) -> int:
+    """Choose a target once, compiled."""
+    return select(0, candidates, threshold, FRONTIER_CAP, False, leaving, entering, diagnostics)
+
+
+def best_of(times: int, work: Callable[[], object]) -> float:
+    """Give the shortest of several timings in seconds: what the machine can do when nobody else uses it."""
+    work()
+    seconds = []
+    for _ in range(times):
+        started = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def seconds_per_run(problem: Problem, spec: str, runs: int) -> float:
+    """Give the time of a run in the compiled loop on one thread."""
+    policy = make_policy(spec, "as-released")
+    block = Block(problem, policy, 1, 0, runs, (problem.horizon,))
+    form, worlds = policy_form(policy, problem.setting), worlds_of(block)
+    assert form is not None
+    return best_of(7, lambda: play_compiled(block, form, *worlds, empty_tally(block))) / runs
+
+
+def floor_per_run(problem: Problem, runs: int) -> float:
+    """Give the floor's time of a run."""
+    output, means = problem.output.form(), problem.means()
+    return best_of(7, lambda: floor_loop(runs, problem.team, problem.horizon, means, output.code, output.spread)) / runs
+
+
+def policies_against_the_floor() -> dict[str, Any]:
+    """Each policy of the paper on its benchmark."""
+    problem = benchmark(conventions="as-released")
+    floor = floor_per_run(problem, 256)
+    rows: dict[str, Any] = {"floor_microseconds": floor * 1e6}
+    limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4}
+    for spec, limit in limits.items():
+        took = seconds_per_run(problem, spec, 256)
+        rows[spec] = {"microseconds": took * 1e6, "ratio": took / floor, "at_most": limit}
+    return rows
+
+
+def two_threads() -> dict[str, Any]:
+    """Throughput of two threads against one, on the same work."""
+    problem = benchmark(conventions="as-released")
+    one, two = (
+        best_of(3, lambda n=n: simulate(problem, ["dr-ucb"], 20_000, conventions="as-released", threads=n)) for n in (1, 2)
+    )
+    return {"ratio": one / two, "at_least": 1.7}
+
+
+def growth() -> dict[str, Any]:
+    """Cost of an output drawn, in problems up to 32 times larger, against the smallest."""
+    costs = []
+    for scale, team, horizon in ((1, 10, 730), (2, 20, 1460), (4, 40, 2920)):
+        pool = Recipe("clipped-normal", 25 * scale, seed=12345)
+        problem = Problem(team, horizon, 5.0, pool, benchmark(conventions="as-released").delay)
+        costs.append(seconds_per_run(problem, "dr-ucb", 32) / (team * horizon))
+    return {"nanoseconds_an_output": [cost * 1e9 for cost in costs], "ratio": max(costs[1:]) / costs[0], "at_most": 1.1}
+
+
+def large_selection() -> dict[str, Any]:
+    """One selection with k = 2,000 and m = 1,000 whose counts are very uneven and whose constraint binds."""
+    rng = np.random.default_rng(1)
+    counts = np.exp(rng.uniform(0, 7, 2000)).astype(int) + 1
+    means, radius = rng.uniform(0.3, 0.7, 2000), np.sqrt(np.log(730) / counts)
+    ucb, lcb = means + radius, means - radius
+    out, into = np.arange(1000), np.arange(1000, 2000)
+    candidates = Candidates(out, ucb[out], lcb[out], into, ucb[into], lcb[into])
+    leaving, entering, diagnostics = np.empty(1000, np.int64), np.empty(1000, np.int64), np.zeros(DIAGNOSTICS)
+    worst, kinds = 0.0, []
+    for threshold in (0.05, 0.5, 0.8, 1.0, 1.3):
+        arguments = (candidates, threshold, leaving, entering, diagnostics)
+        worst = max(worst, best_of(3, lambda arguments=arguments: select_once(*arguments)))
+        kinds.append({"threshold": threshold, "exact": bool(diagnostics[EXACT]), "loss_bound": diagnostics[LOSS_BOUND]})
+    return {"milliseconds": worst * 1e3, "at_most": 100, "cases": kinds}
+
+
+def from_a_shell() -> dict[str, Any]:
+    """The whole benchmark and the help text, as commands with compiled code on disk."""
+    policies = ["dr-ucb", "a-aht", "a-omm", "interview-screen", "work-trial"]
+    command = [sys.executable, "-m", "crewlearn", "simulate", "--runs", "250", "--conventions", "as-released"]
+    for policy in policies:
+        command += ["--policy", policy]
+
+    def run(arguments: list[str]) -> None:
+        subprocess.run(arguments, check=True, capture_output=True)
+
+    return {
+        "benchmark_seconds": {"seconds": best_of(3, lambda: run(command)), "at_most": 2.0},
+        "help_seconds": {
+            "seconds": best_of(5, lambda: run([sys.executable, "-m", "crewlearn", "--help"])),
+            "at_most": 0.4,
+        },
+    }
+
+
+def a_million_runs() -> dict[str, Any]:
+    """Memory of a million runs with curves and four checkpoints."""
+    started = time.perf_counter()
+    simulate(benchmark(conventions="as-released"), ["dr-ucb"], 1_000_000, at=[91, 182, 365, 730])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    return {"gibibytes": peak, "at_most": 1.0, "seconds": time.perf_counter() - started}
+
+
+def missed(results: Any, path: str = "") -> list[str]:
+    """List the limits that were not kept."""
+    if not isinstance(results, dict):
+        return []
+    values = [value for key, value in results.items() if key in ("ratio", "milliseconds", "seconds", "gibibytes")]
+    found = []
+    if "at_most" in results and values[0] > results["at_most"]:
+        found.append(f"{path}: {values[0]:.3g}, at most {results['at_most']}")
+    if "at_least" in results and values[0] < results["at_least"]:
+        found.append(f"{path}: {values[0]:.3g}, at least {results['at_least']}")
+    return found + [item for key, value in results.items() for item in missed(value, f"{path}/{key}".lstrip("/"))]
+
+
+def main() -> None:
+    """Measure, write, and say what was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="leave out the million runs")
+    parser.add_argument("--out", type=Path, default=Path("bench-results.json"))
+    options = parser.parse_args()
+    compile_first(benchmark(), [make_policy("dr-ucb")], 1)
+    results: dict[str, Any] = {"python": platform.python_version(), "numba": numba.__version__}
+    steps = [policies_against_the_floor, two_threads, growth, large_selection, from_a_shell]
+    for step in steps + ([] if options.quick else [a_million_runs]):
+        results[step.__name__] = step()
+        print(json.dumps({step.__name__: results[step.__name__]}, indent=2), flush=True)
+    results["missed"] = missed(results)
+    options.out.write_text(json.dumps(results, indent=2) + "\n")
+    print(f"written to {options.out}; " + ("every limit kept" if not results["missed"] else "MISSED:"))
+    for line in results["missed"]:
+        print(f"  {line}")
+    sys.exit(1 if results["missed"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Blocks played on an existing Dask cluster; numbers are those of a local run, to the last bit."""
+
+import importlib.metadata
+import math
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from crewlearn.engine.blocks import Block, BlockResult
+from crewlearn.engine.local import Player, timed
+from crewlearn.problem.errors import InvalidInput, unknown_name
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+CONNECT_SECONDS = 10.0
+WORKER_SECONDS = 5.0
+"""How long to wait for the scheduler, and then for a first worker."""
+
+TASK_SECONDS = 0.25
+"""How long a task should take at least, so that handing it out costs little beside it."""
+
+LARGEST_TASK = 64
+TASK_BYTES = 32_000_000
+"""Blocks in a task at most, and bytes of results that it gives back at most."""
+
+TASKS_AHEAD = 4
+"""Tasks in flight for each thread of the cluster."""
+
+RETRIES = 3
+
+
+def cluster_player(engine: str) -> Player:
+    """Give the player that works on a cluster, having made sure that its scheduler answers and has workers.
+
+    `engine` is "dask" (the scheduler that DASK_SCHEDULER_ADDRESS or Dask's configuration names) or an address such as
+    "tcp://host:port".
+    """
+    address = scheduler_address(engine)
+    with connect(address) as client:
+        _check_workers(client, address)
+    return lambda blocks: play_on_cluster(blocks, address)
+
+
+def scheduler_address(engine: str) -> str:
+    """Give the address of the scheduler that `engine` means."""
+    if engine != "dask" and "://" not in engine:
+        raise unknown_name("engine", engine, ["local", "dask", "tcp://host:port"])
+    try:
+        import dask
+        import distributed  # noqa: F401  # dask may be there without it
+    except ImportError as error:
+        raise InvalidInput("engine", engine, "needs Dask; pip install 'crewlearn[dask]'") from error
+    if engine != "dask":
+        return engine
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS") or dask.config.get("scheduler-address", None)
+    if not address:
+        raise InvalidInput(
+            "engine",
+            engine,
+            "no scheduler is known; give its address (tcp://host:port) as the engine, or set DASK_SCHEDULER_ADDRESS",
+        )
+    return str(address)
+
+
+def connect(address: str) -> "Client":
+    """Connect to a scheduler, or say that it cannot be reached."""
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (
+        Exception
+    ) as error:  # a wrong scheme, a wrong port, no such host, no answer, no certificate: each its own type
+        raise InvalidInput(
+            "engine",
+            address,
+            f"tried to connect for up to {CONNECT_SECONDS:g} s and failed ({error}); start a scheduler there "
+            "(dask scheduler), give the address of one that runs, or use --engine local",
+        ) from error
+
+
+def play_on_cluster(blocks: Sequence[Block], address: str) -> Iterator[tuple[BlockResult, float]]:
+    """Play blocks in tasks of several, a few tasks ahead of what is collected, so that memory stays bounded.
+
+    Tasks grow until each is worth handing out. How blocks are put into tasks changes no number,
+    since each block's result is given by itself. A task whose worker dies is played again elsewhere.
+    """
+    from distributed import CancelledError, KilledWorker
+
+    waiting: deque[Any] = deque()
+    begun, size = 0, 1
+    with connect(address) as client:
+        while waiting or begun < len(blocks):
+            window = TASKS_AHEAD * max(1, sum(client.nthreads().values()))  # workers come and go
+            while begun < len(blocks) and len(waiting) < window:
+                task = blocks[begun : begun + max(1, min(size, TASK_BYTES // result_bytes(blocks[begun])))]
+                waiting.append(client.submit(timed_blocks, list(task), pure=False, retries=RETRIES))
+                begun += len(task)
+            try:
+                results: list[tuple[BlockResult, float]] = waiting.popleft().result()
+            except (CancelledError, KilledWorker) as error:
+                remedy = f"the cluster was lost while it worked ({error}); look at its workers' logs and run again"
+                raise InvalidInput("engine", address, remedy) from error
+            except ImportError as error:
+                raise _not_installed(address, error) from error
+            size = next_size([seconds for _, seconds in results])
+            yield from results
+
+
+def next_size(seconds: Sequence[float]) -> int:
+    """Give how many blocks the next task should have, from how long each block of the last one took.
+
+    >>> next_size([0.01, 0.01]), next_size([0.1, 0.1, 0.1, 0.1]), next_size([60.0])
+    (4, 3, 1)
+    """
+    enough = math.ceil(TASK_SECONDS * len(seconds) / max(sum(seconds), 1e-6))
+    return min(enough, 2 * len(seconds), LARGEST_TASK)
+
+
+def timed_blocks(blocks: Sequence[Block]) -> list[tuple[BlockResult, float]]:
+    """Play a task's blocks one after another; this is what a worker does."""
+    return [timed(block) for block in blocks]
+
+
+def result_bytes(block: Block) -> int:
+    """Give about how many bytes a block's result has: four curves, two numbers by run and checkpoint, three by run."""
+    return 8 * (4 * block.problem.horizon + block.count * (2 * len(block.at) + 3))
+
+
+def versions() -> dict[str, str]:
+    """Give the versions that numbers depend on."""
+    return {name: importlib.metadata.version(name) for name in ("crewlearn", "numpy", "numba")}
+
+
+def _check_workers(client: "Client", address: str) -> None:
+    """Make sure that there are workers and that they would give the numbers that this process would."""
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError as error:
+        raise InvalidInput(
+            "engine",
+            address,
+            f"the scheduler answers, but no worker joined it within {WORKER_SECONDS:g} s; "
+            f"start some (dask worker {address})",
+        ) from error
+    try:
+        found = client.run(versions)
+    except ImportError as error:
+        raise _not_installed(address, error) from error
+    for worker, theirs in found.items():
+        for name, ours in versions().items():
+            if theirs[name] != ours:
+                raise InvalidInput(
+                    "engine",
+                    address,
+                    f"worker {worker} has {name} {theirs[name]}, which may give other numbers than {ours} here; "
+                    "install the same version on both sides",
+                )
+
+
+def _not_installed(address: str, error: ImportError) -> InvalidInput:
+    return InvalidInput(
+        "engine", address, f"its workers cannot import what they are to play ({error}); install it there"
+    )

@@ -1,0 +1,159 @@
+"""Full traces of a few runs: everything that happened, as flat rows in order of time."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypedDict
+
+from crewlearn.engine.interpreted import Step, play
+from crewlearn.engine.world import World
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.registry import make_policy
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.errors import InvalidInput, whole
+from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.model import Problem
+
+ROWS_IN_A_BATCH = 50_000
+"""Rows held at a time when writing: a few megabytes."""
+
+
+class Row(TypedDict):
+    """One event of a run.
+
+    `event` is "interview" (scores bought before period 1, paid in it), "request", "start" (a replacement completed),
+    "lapse" (a hire for whom nobody made room) or "output". `worker` is the one who works or comes in, `other` the one
+    who leaves; -1 is nobody, or left open until arrival. `output` is None but for outputs; `cost` is what the firm pays
+    at this event.
+    """
+
+    run: int
+    period: int
+    event: str
+    worker: int
+    other: int
+    output: float | None
+    cost: float
+
+
+def trace(
+    problem: Problem, policy: str | Policy[Any], runs: int = 1, seed: int = 1, conventions: str = "as-written"
+) -> Iterator[Row]:
+    """Play the first `runs` runs of a simulation and give what happened, row by row, as it happens.
+
+    The worlds are those of `simulate` with the same seed. Within a period the requests come first, then starts and
+    lapses, then outputs by station. Costs of a period plus the mean output it fell short of the best team's make
+    its regret.
+
+    >>> from crewlearn.problem.instances import benchmark
+    >>> rows = trace(benchmark(team=1), "keep-team", seed=1)
+    >>> next(rows)
+    {'run': 0, 'period': 1, 'event': 'output', 'worker': ..., 'other': -1, 'output': ..., 'cost': 0.0}
+    """
+    whole("runs", runs, 1)
+    whole("seed", seed, 0, 2**64 - 1)
+    check_conventions(conventions)
+    chosen = make_policy(policy, conventions) if isinstance(policy, str) else policy
+    if not isinstance(chosen, Policy):
+        raise InvalidInput("policy", policy, "must be a policy's name or an object of a class derived from Policy")
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem gives")
+    return chain.from_iterable(_rows_of_run(World(problem, seed, run), chosen) for run in range(runs))
+
+
+def write_trace(rows: Iterable[Row], path: Path | str, made_by: Mapping[str, Any] | None = None) -> int:
+    """Write rows to a Parquet file, or CSV if the name ends in .csv; give their number.
+
+    Rows are written in batches as they come, so a trace of any length fits in memory. The file appears under its name
+    only when it is whole. `made_by`, plain data that says what made the trace, is kept in a Parquet file's metadata.
+    """
+    target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise InvalidInput("path", str(path), "must be a file in a folder that exists; create the folder first")
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        if target.suffix.lower() == ".csv":
+            written = _write_csv(rows, unfinished)
+        else:
+            written = _write_parquet(rows, unfinished, made_by or {})
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return written
+
+
+def _rows_of_run(world: World, policy: Policy[Any]) -> Iterator[Row]:
+    interview = policy.interview(world.problem.setting)
+    if interview is not None:
+        yield _row(world, 1, "interview", cost=interview.fee)
+    for step in play(world, policy):
+        yield from _rows_of_step(world, step)
+
+
+def _rows_of_step(world: World, step: Step) -> Iterator[Row]:
+    fee, period = world.problem.setting.cost, step.period
+    at_initiation, at_completion = (fee, 0.0) if world.problem.fee_due == "initiation" else (0.0, fee)
+    for out, into in step.requested:
+        yield _row(world, period, "request", into, out, cost=at_initiation)
+    for out, into in step.completed:
+        yield _row(world, period, "start", into, out, cost=at_completion)
+    for out, into in step.failed:
+        yield _row(world, period, "lapse", into, out)
+    for worker, amount in step.output.items():
+        yield _row(world, period, "output", worker, output=amount)
+
+
+def _row(
+    world: World,
+    period: int,
+    event: str,
+    worker: int = NOBODY,
+    other: int = NOBODY,
+    output: float | None = None,
+    cost: float = 0.0,
+) -> Row:
+    return Row(run=world.run, period=period, event=event, worker=worker, other=other, output=output, cost=cost)
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, ROWS_IN_A_BATCH)):
+        yield batch
+
+
+def _write_csv(rows: Iterable[Row], path: Path) -> int:
+    written = 0
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(Row.__annotations__))
+        writer.writeheader()
+        for batch in _batches(rows):
+            writer.writerows(batch)
+            written += len(batch)
+    return written
+
+
+def _write_parquet(rows: Iterable[Row], path: Path, made_by: Mapping[str, Any]) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole_number, number = pa.int64(), pa.float64()
+    schema = pa.schema(
+        {
+            "run": whole_number,
+            "period": whole_number,
+            "event": pa.string(),
+            "worker": whole_number,
+            "other": whole_number,
+            "output": number,
+            "cost": number,
+        },
+        metadata={"crewlearn": json.dumps(made_by)},
+    )
+    written = 0
+    with pq.ParquetWriter(str(path), schema) as writer:
+        for batch in _batches(rows):
+            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
+            written += len(batch)
+    return written

@@ -1,0 +1,230 @@
+"""The engine: the same numbers however work is spread, streamed results, clean ends, a cache that is never stale."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import crewlearn
+from crewlearn.engine import compiled, kernel
+from crewlearn.engine.blocks import block_size, blocks_of
+from crewlearn.engine.cache import cache_folder
+from crewlearn.engine.interpreted import play
+from crewlearn.engine.local import simulate, timed
+from crewlearn.engine.results import Collector, SimulationResult, same_numbers
+from crewlearn.engine.world import World
+from crewlearn.policies.baselines import KeepTeam
+from crewlearn.policies.dr_ucb import DRUCB
+from crewlearn.policies.registry import make_policy
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.instances import benchmark
+
+PROBLEM = benchmark(5, horizon=60)
+POLICIES = ["dr-ucb:gamma=2", "a-omm", "work-trial:trial=9", "keep-team"]
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    one, two, five = (simulate(PROBLEM, POLICIES, 300, 7, [10, 60], threads=n) for n in (1, 2, 5))
+    assert same_numbers(one, two)
+    assert same_numbers(one, five)
+    other = simulate(PROBLEM, POLICIES, 300, 8, [10, 60], threads=2)
+    assert not same_numbers(one, other)
+
+
+def test_processes_and_any_order_of_work_do_not_change_a_bit() -> None:
+    local = simulate(PROBLEM, ["dr-ucb"], 300, 7, [10, 60])
+    blocks = blocks_of(PROBLEM, make_policy("dr-ucb"), 300, 7, (10, 60))
+    assert len(blocks) > 3
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        backwards = list(pool.map(timed, blocks[::-1]))
+    collector = Collector(make_policy("dr-ucb"), 300, (10, 60), 60)
+    for result, seconds in backwards[::-1]:
+        collector.add(result, seconds)
+    spread = SimulationResult(PROBLEM, 300, 7, (10, 60), "as-written", {"dr-ucb": collector.result()})
+    assert same_numbers(local, spread)
+
+
+def test_a_longer_simulation_begins_with_the_shorter_one() -> None:
+    short, long = (simulate(PROBLEM, ["dr-ucb"], runs, 7).policies["dr-ucb"].regret for runs in (40, 130))
+    assert long[:40].tolist() == short.tolist()
+
+
+def test_curves_are_those_of_the_runs() -> None:
+    result = simulate(PROBLEM, ["dr-ucb:gamma=2"], 150, 7, list(range(1, 61))).policies["dr-ucb:gamma=2"]
+    assert result.regret_curve.mean == pytest.approx(result.regret.mean(axis=0))
+    assert result.regret_curve.std == pytest.approx(result.regret.std(axis=0))
+    assert result.loss_curve.mean == pytest.approx(result.normalized_loss.mean(axis=0))
+    assert result.loss_curve.std == pytest.approx(result.normalized_loss.std(axis=0))
+    steps = list(play(World(PROBLEM, 7, 149), make_policy("dr-ucb:gamma=2")))
+    assert result.regret[149].tolist() == np.cumsum([step.regret for step in steps]).tolist()
+    assert result.replacements[149] == sum(len(step.requested) for step in steps)
+
+
+@dataclass(frozen=True)
+class Renamed(DRUCB):
+    """A researcher's own class: the same decisions, a class that the compiled loop does not know."""
+
+    @property
+    def name(self) -> str:
+        return "renamed"
+
+
+def test_a_policy_of_one_s_own_faces_the_same_world() -> None:
+    result = simulate(PROBLEM, ["dr-ucb", Renamed()], 20, 7, [10, 60])
+    assert result.policies["renamed"].regret.tolist() == result.policies["dr-ucb"].regret.tolist()
+    assert result.policies["renamed"].regret_curve.mean.tolist() == result.policies["dr-ucb"].regret_curve.mean.tolist()
+
+
+def test_blocks_are_short_for_large_problems() -> None:
+    assert block_size(PROBLEM) == 64
+    assert block_size(benchmark(20, horizon=20_000)) == 5
+    assert block_size(benchmark(20, horizon=10**6)) == 1
+
+
+def test_a_result_says_what_made_it(tmp_path: Path) -> None:
+    result = simulate(PROBLEM, ["dr-ucb:gamma=2", "keep-team"], 30, 7, [10, 60], "as-released")
+    document = json.loads(json.dumps(result.to_json()))
+    assert document["version"] == crewlearn.__version__
+    assert (document["conventions"], document["seed"], document["runs"]) == ("as-released", 7, 30)
+    assert document["problem"]["horizon"] == 60
+    assert document["policies"]["dr-ucb:gamma=2"]["parameters"]["radius"] == "log-t"
+    result.to_parquet(tmp_path / "runs.parquet")
+    table = pq.read_table(tmp_path / "runs.parquet")
+    assert table.num_rows == 2 * 30 * 2
+    made_by = json.loads(table.schema.metadata[b"crewlearn"])
+    assert made_by["problem"] == document["problem"]
+    assert made_by["policies"]["dr-ucb:gamma=2"]["gamma"] == 2.0
+    frame = table.to_pylist()
+    mine = [row["regret"] for row in frame if row["policy"] == "dr-ucb:gamma=2" and row["at"] == 60]
+    assert mine == result.policies["dr-ucb:gamma=2"].regret[:, 1].tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        ({"runs": 0}, "runs = 0"),
+        ({"runs": 1.5}, "runs = 1.5"),
+        ({"seed": -1}, "seed = -1"),
+        ({"at": [61]}, "choose periods from 1 to 60"),
+        ({"at": [0]}, "at = 0"),
+        ({"policies": []}, "at least one policy"),
+        ({"policies": ["dr-ucb", "dr-ucb"]}, "named twice"),
+        ({"policies": ["epsilon-gredy"]}, "did you mean 'epsilon-greedy'"),
+        ({"conventions": "as-printed"}, "conventions"),
+        ({"threads": 0}, "threads = 0"),
+    ],
+)
+def test_bad_calls_are_refused_before_anything_runs(changes: dict[str, Any], remedy: str) -> None:
+    def must_not_run(done: int) -> None:
+        raise AssertionError("something ran")
+
+    arguments = {"policies": ["dr-ucb"], "runs": 5, **changes}
+    with pytest.raises(InvalidInput, match=remedy):
+        simulate(PROBLEM, progress=must_not_run, **arguments)
+
+
+def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
+    simulate(PROBLEM, ["a-omm"], 1)  # so that the other process finds compiled code
+    command = [sys.executable, "-m", "crewlearn", "simulate", "--policy", "a-omm", "--runs", "1000000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    time.sleep(3.0)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    asked = time.perf_counter()
+    out, err = process.communicate(timeout=20)
+    assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
+    assert process.returncode not in (0, None)
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_the_cache_is_keyed_by_every_source_that_takes_part() -> None:
+    """Whatever crewlearn module the kernel's functions come from is in the hash."""
+    used = {module for module in sys.modules if module.startswith("crewlearn.")}
+    hashed = {f"crewlearn.{name}" for name in (*compiled.RULES, *compiled.SHAPES)}
+    origins = {
+        item.__module__
+        for name in (*compiled.RULES, "engine.kernel")
+        for item in vars(sys.modules[f"crewlearn.{name}"]).values()
+        if getattr(item, "__module__", "").startswith("crewlearn.") and callable(item)
+    }
+    elsewhere = {"crewlearn.engine.kernel", "crewlearn.engine.streams"}
+    friendly = {  # classes and helpers of the plain-Python side, which compiled code never calls
+        "crewlearn.policies.team_policy",
+        "crewlearn.problem.model",
+        "crewlearn.problem.errors",
+    }
+    assert hashed <= used
+    assert origins - hashed - elsewhere <= friendly
+
+
+def test_a_changed_source_or_version_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CREWLEARN_CACHE", str(tmp_path))
+    module = type(sys)("some_rules")
+    module.__file__ = str(tmp_path / "some_rules.py")
+    folders = []
+    for text, version in (("a = 1", "1"), ("a = 2", "1"), ("a = 2", "2"), ("a = 1", "1")):
+        Path(module.__file__).write_text(text)
+        folders.append(cache_folder([module], [version]))
+    assert len(set(folders)) == 3
+    assert folders[0] == folders[3]
+    assert all(folder.is_relative_to(tmp_path) for folder in folders)
+
+
+PROGRAM = """
+from crewlearn import benchmark, play, simulate, DRUCB, World
+problem = benchmark(5, "as-released", horizon=40)
+result = simulate(problem, ["dr-ucb:gamma=2"], 2)
+steps = list(play(World(problem, 1, 1), DRUCB(gamma=2.0)))
+compiled = result.policies["dr-ucb:gamma=2"].regret
+print(compiled.mean(), compiled[1, 0] == sum(step.regret for step in steps))
+"""
+
+
+def test_an_edited_rule_takes_effect_and_a_second_process_does_not_compile(tmp_path: Path) -> None:
+    """In a copy of the package, without optimisation so that compiling is quicker."""
+    source = Path(crewlearn.__file__).parent
+    shutil.copytree(source, tmp_path / "crewlearn", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "CREWLEARN_CACHE": str(tmp_path / "cache"),
+        "NUMBA_OPT": "0",
+    }
+
+    def run() -> tuple[str, bool]:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        value, agrees = done.stdout.split()
+        assert agrees == "True"
+        return value, "compiling" in done.stderr
+
+    first, said_first = run()
+    second, said_second = run()
+    timing = tmp_path / "crewlearn" / "policies" / "timing.py"
+    text = timing.read_text()
+    assert "return max(1, math.ceil(" in text
+    timing.write_text(text.replace("return max(1, math.ceil(", "return 3 + max(1, math.ceil("))
+    third, said_third = run()
+    assert (said_first, said_second, said_third) == (True, False, True)
+    assert first == second != third
+
+
+def test_the_kernel_knows_every_kind_once() -> None:
+    from crewlearn.engine.forms import KINDS
+
+    assert sorted(KINDS.values()) == list(range(kernel.FIXED_SCHEDULE + 1))
+    assert KINDS[KeepTeam] == kernel.KEEP_TEAM
