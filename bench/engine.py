@@ -18,9 +18,10 @@ import numba
 import numpy as np
 
 from crewlearn.engine.blocks import Block, empty_tally, play_compiled, worlds_of
-from crewlearn.engine.compiled import compiled_kernel
-from crewlearn.engine.forms import policy_form
+from crewlearn.engine.compiled import compiled_loop
+from crewlearn.engine.forms import kind_of
 from crewlearn.engine.local import compile_first, simulate
+from crewlearn.engine.world import World
 from crewlearn.policies.candidates import Candidates
 from crewlearn.policies.frontier import FRONTIER_CAP
 from crewlearn.policies.registry import make_policy
@@ -31,21 +32,21 @@ from crewlearn.problem.laws import draw_output, room_of
 from crewlearn.problem.model import Problem
 from crewlearn.problem.recipes import Recipe
 
-compiled_kernel()  # makes the rules compilable
+compiled_loop(0)  # makes the rules compilable
 
 
 @numba.njit
-def floor_loop(runs: int, team: int, horizon: int, means: Any, law: int, spread: float) -> float:
-    """Draw and add the outputs of so many runs, and nothing else."""
+def floor_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread: float) -> float:
+    """Draw and add the outputs of so many runs, each of a random team, and nothing else."""
     rooms = np.empty(len(means))
     for worker in range(len(means)):
         rooms[worker] = room_of(means[worker])
     total = 0.0
     for run in range(runs):
-        run_key = mix(7, run)
+        run_key, team = mix(7, run), teams[run % len(teams)]
         for period in range(1, horizon + 1):
             key = mix(run_key, period)
-            for worker in range(team):
+            for worker in team:
                 total += draw_output(law, spread, means[worker], rooms[worker], mix(key, worker))
     return total
 
@@ -71,15 +72,16 @@ def seconds_per_run(problem: Problem, spec: str, runs: int) -> float:
     """Give the time of a run in the compiled loop on one thread."""
     policy = make_policy(spec, "as-released")
     block = Block(problem, policy, 1, 0, runs, (problem.horizon,))
-    form, worlds = policy_form(policy, problem.setting), worlds_of(block)
-    assert form is not None
-    return best_of(7, lambda: play_compiled(block, form, *worlds, empty_tally(block))) / runs
+    kind, worlds = kind_of(policy), worlds_of(block)
+    assert kind is not None
+    return best_of(7, lambda: play_compiled(block, kind, *worlds, empty_tally(block))) / runs
 
 
 def floor_per_run(problem: Problem, runs: int) -> float:
     """Give the floor's time of a run."""
     output, means = problem.output.form(), problem.means()
-    return best_of(7, lambda: floor_loop(runs, problem.team, problem.horizon, means, output.code, output.spread)) / runs
+    teams = np.array([World(problem, 1, run).starting_team() for run in range(runs)])
+    return best_of(7, lambda: floor_loop(runs, teams, problem.horizon, means, output.code, output.spread)) / runs
 
 
 def policies_against_the_floor() -> dict[str, Any]:
@@ -98,7 +100,8 @@ def two_threads() -> dict[str, Any]:
     """Throughput of two threads against one, on the same work."""
     problem = benchmark(conventions="as-released")
     one, two = (
-        best_of(3, lambda n=n: simulate(problem, ["dr-ucb"], 20_000, conventions="as-released", threads=n)) for n in (1, 2)
+        best_of(3, lambda n=n: simulate(problem, ["dr-ucb"], 20_000, conventions="as-released", threads=n))
+        for n in (1, 2)
     )
     return {"ratio": one / two, "at_least": 1.7}
 

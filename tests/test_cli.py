@@ -30,7 +30,7 @@ def test_simulate_gives_the_documented_json(problem_file: Path) -> None:
     document = json.loads(outcome.stdout)
     assert (document["runs"], document["seed"], document["problem"]["team"]) == (4, 7, 3)
     ours = document["policies"]["dr-ucb:gamma=4"]
-    assert set(ours) == {"regret", "normalized_loss", "replacements", "microseconds_per_run"}
+    assert {"regret", "normalized_loss", "replacements", "microseconds_per_run"} <= set(ours)
     assert set(ours["regret"]) == set(ours["normalized_loss"]) == {"10", "40"}
     assert set(ours["regret"]["10"]) == {"mean", "std", "stderr", "p95"}
     kept = document["policies"]["keep-team"]

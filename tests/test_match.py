@@ -7,7 +7,7 @@ import pytest
 
 from crewlearn.engine import kernel
 from crewlearn.engine.blocks import Block, empty_tally, play_compiled, worlds_of
-from crewlearn.engine.forms import policy_form
+from crewlearn.engine.forms import kind_of
 from crewlearn.engine.interpreted import Step, play
 from crewlearn.engine.world import World
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -81,9 +81,9 @@ def compare(problem: Problem, policy: Any) -> None:
     seed, first, count = 2**64 - 5, 3, 2
     block = Block(problem, policy, seed, first, count, (1, problem.horizon) if problem.horizon > 1 else (1,))
     tally = empty_tally(block, workers=problem.setting.workers, events=50_000)
-    form = policy_form(policy, problem.setting)
-    assert form is not None
-    play_compiled(block, form, *worlds_of(block), tally)
+    kind = kind_of(policy)
+    assert kind is not None
+    play_compiled(block, kind, *worlds_of(block), tally)
     logged = [tuple(row) for row in tally.log[: tally.logged[0]].tolist()]
     expected = []
     for index in range(count):

@@ -34,6 +34,8 @@ _HOME = {
     "World": "engine.world",
     "play": "engine.interpreted",
     "simulate": "engine.local",
+    "trace": "engine.trace",
+    "write_trace": "engine.trace",
 }
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604  # the names are strings, built from the table above

@@ -1,29 +1,25 @@
 """`crewlearn bounds`: what the paper's theorems promise in a setting."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from crewlearn.cli.output import JSON_OPTION, plain_errors, print_json, print_table
+from crewlearn.cli.options import JsonOption, ProblemOption, read_problem_option
+from crewlearn.cli.output import plain_errors, print_json, print_table
 
 
 def bounds_command(
-    problem: Annotated[
-        Path | None, typer.Option(help="Problem file (TOML); the paper's benchmark if left out.")
-    ] = None,
+    problem: ProblemOption = None,
     gamma: Annotated[float | None, typer.Option(help="Pace of replacement; gamma* if left out.")] = None,
-    json: bool = JSON_OPTION,
+    json: JsonOption = False,
 ) -> None:
     """Show the regret bound with its terms, the lower bound's rate, and the choices of gamma."""
     with plain_errors():
         from crewlearn.problem.errors import InvalidInput
-        from crewlearn.problem.instances import benchmark
-        from crewlearn.problem.toml import read_problem
         from crewlearn.theory.bounds import cost_growth, cycles_bound, minimax_lower_bound, regret_bound
         from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
 
-        setting = (benchmark() if problem is None else read_problem(problem)).setting
+        setting = read_problem_option(problem).setting
         pace = gamma_star(setting) if gamma is None else gamma
         if pace == 0.0 and gamma is None:
             raise InvalidInput("gamma*", pace, "without cost and delay the bound falls to gamma = 0; give --gamma")

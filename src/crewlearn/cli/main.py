@@ -2,7 +2,7 @@
 
 import typer
 
-from crewlearn.cli import bounds, policies, simulate
+from crewlearn.cli import bounds, policies, simulate, sweep
 
 app = typer.Typer(
     help="Learn whom to keep and whom to replace in a contingent workforce.",
@@ -11,6 +11,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("simulate")(simulate.simulate_command)
+app.command("sweep")(sweep.sweep_command)
 app.command("policies")(policies.policies_command)
 app.command("bounds")(bounds.bounds_command)
 

@@ -8,11 +8,6 @@ from typing import Any
 
 import typer
 
-JSON_OPTION = typer.Option(False, "--json", help="Print one JSON document and nothing else.")
-CONVENTIONS_OPTION = typer.Option(
-    "as-written", help="as-written (the paper's text) or as-released (what its printed tables ran)."
-)
-
 
 @contextmanager
 def plain_errors() -> Iterator[None]:

@@ -1,9 +1,10 @@
 """`crewlearn policies`: what there is to choose from."""
 
-from crewlearn.cli.output import CONVENTIONS_OPTION, JSON_OPTION, plain_errors, print_json
+from crewlearn.cli.options import ConventionsOption, JsonOption
+from crewlearn.cli.output import plain_errors, print_json
 
 
-def policies_command(conventions: str = CONVENTIONS_OPTION, json: bool = JSON_OPTION) -> None:
+def policies_command(conventions: ConventionsOption = "as-written", json: JsonOption = False) -> None:
     """List the policies with one line each and their parameters."""
     with plain_errors():
         import dataclasses

@@ -5,49 +5,41 @@ from typing import Annotated
 
 import typer
 
-from crewlearn.cli.output import (
-    CONVENTIONS_OPTION,
-    JSON_OPTION,
-    plain_errors,
-    print_json,
-    print_table,
-    progress_bar,
+from crewlearn.cli.options import (
+    DEFAULT_POLICIES,
+    AtOption,
+    ConventionsOption,
+    EngineOption,
+    JsonOption,
+    PolicyOption,
+    ProblemOption,
+    SeedOption,
+    ThreadsOption,
+    read_at_option,
+    read_problem_option,
 )
+from crewlearn.cli.output import plain_errors, print_json, print_table, progress_bar
 
 
 def simulate_command(
-    problem: Annotated[
-        Path | None, typer.Option(help="Problem file (TOML); the paper's benchmark if left out.")
-    ] = None,
-    policy: Annotated[
-        list[str] | None, typer.Option(help="Policy, as name or name:parameter=value,…; repeat for several.")
-    ] = None,
+    problem: ProblemOption = None,
+    policy: PolicyOption = None,
     runs: Annotated[int, typer.Option(help="Simulated runs of each policy.")] = 50,
-    seed: Annotated[int, typer.Option(help="Seed of the worlds; the same for all policies.")] = 1,
-    at: Annotated[
-        str | None, typer.Option(help="Periods to read regret at, such as 91,365; the horizon if left out.")
-    ] = None,
-    conventions: str = CONVENTIONS_OPTION,
-    engine: Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler (tcp://…).")] = "local",
-    threads: Annotated[int | None, typer.Option(help="Threads of the local engine; one a core if left out.")] = None,
+    seed: SeedOption = 1,
+    at: AtOption = None,
+    conventions: ConventionsOption = "as-written",
+    engine: EngineOption = "local",
+    threads: ThreadsOption = None,
     out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
-    json: bool = JSON_OPTION,
+    json: JsonOption = False,
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
     with plain_errors():
         from crewlearn.engine.local import simulate
-        from crewlearn.problem.errors import InvalidInput
-        from crewlearn.problem.instances import MONTHS, benchmark
-        from crewlearn.problem.toml import read_problem
+        from crewlearn.problem.instances import MONTHS
 
-        chosen = policy or ["dr-ucb", "keep-team", "oracle"]
-        whole_problem = benchmark(conventions=conventions) if problem is None else read_problem(problem)
-        try:
-            periods = [int(part) for part in at.split(",")] if at else None
-        except ValueError as error:
-            raise InvalidInput(
-                "at", at, "must be whole numbers of periods with commas between, such as 91,365"
-            ) from error
+        chosen = policy or list(DEFAULT_POLICIES)
+        whole_problem, periods = read_problem_option(problem, conventions), read_at_option(at)
         if problem is None and periods is None:
             periods = list(MONTHS.values())
         with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.forms import policy_form, problem_form
+from crewlearn.engine.forms import kind_of, policy_form, problem_form
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.kernel import PolicyForm, Tally
+from crewlearn.engine.kernel import Tally
 from crewlearn.engine.streams import seed_root
 from crewlearn.engine.world import World, best_output
 from crewlearn.policies.contract import Policy
@@ -68,14 +68,14 @@ def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: t
 
 def play_block(block: Block) -> BlockResult:
     """Play a block: compiled where the loop knows the policy, else in plain Python."""
-    problem, horizon = block.problem, block.problem.horizon
+    horizon = block.problem.horizon
     means, best = worlds_of(block)
     tally = empty_tally(block)
-    form = policy_form(block.policy, problem.setting)
-    if form is None:
+    kind = kind_of(block.policy)
+    if kind is None:
         _play_interpreted(block, tally)
     else:
-        play_compiled(block, form, means, best, tally)
+        play_compiled(block, kind, means, best, tally)
     ideal = best[:, None] * np.arange(1, horizon + 1)
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
@@ -111,12 +111,13 @@ def empty_tally(block: Block, workers: int = 0, events: int = 0) -> Tally:
     )
 
 
-def play_compiled(block: Block, form: PolicyForm, means: FloatArray, best: FloatArray, tally: Tally) -> None:
-    """Play a block in the compiled loop."""
-    from crewlearn.engine.compiled import compiled_kernel
+def play_compiled(block: Block, kind: int, means: FloatArray, best: FloatArray, tally: Tally) -> None:
+    """Play a block in the compiled loop of its policy's kind."""
+    from crewlearn.engine.compiled import compiled_loop
 
     at, root = np.array(block.at, dtype=np.int64), seed_root(block.seed)
-    compiled_kernel()(_problem_form(block.problem), form, means, best, root, block.first, at, tally)
+    form = policy_form(block.policy, block.problem.setting)
+    compiled_loop(kind)(_problem_form(block.problem), form, means, best, root, block.first, at, tally)
 
 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:

@@ -5,6 +5,7 @@ import math
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from crewlearn.engine.blocks import Block, BlockResult
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 10.0
 WORKER_SECONDS = 5.0
-"""How long to wait for the scheduler, and then for a first worker."""
+PATIENCE_SECONDS = 30.0
+"""How long to wait for the scheduler, then for a first worker, and for a task before looking whether any is left."""
 
 TASK_SECONDS = 0.25
 """How long a task should take at least, so that handing it out costs little beside it."""
@@ -69,7 +71,7 @@ def connect(address: str) -> "Client":
     from distributed import Client
 
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (
         Exception
     ) as error:  # a wrong scheme, a wrong port, no such host, no answer, no certificate: each its own type
@@ -87,24 +89,17 @@ def play_on_cluster(blocks: Sequence[Block], address: str) -> Iterator[tuple[Blo
     Tasks grow until each is worth handing out. How blocks are put into tasks changes no number,
     since each block's result is given by itself. A task whose worker dies is played again elsewhere.
     """
-    from distributed import CancelledError, KilledWorker
-
     waiting: deque[Any] = deque()
     begun, size = 0, 1
     with connect(address) as client:
         while waiting or begun < len(blocks):
-            window = TASKS_AHEAD * max(1, sum(client.nthreads().values()))  # workers come and go
-            while begun < len(blocks) and len(waiting) < window:
-                task = blocks[begun : begun + max(1, min(size, TASK_BYTES // result_bytes(blocks[begun])))]
-                waiting.append(client.submit(timed_blocks, list(task), pure=False, retries=RETRIES))
-                begun += len(task)
-            try:
-                results: list[tuple[BlockResult, float]] = waiting.popleft().result()
-            except (CancelledError, KilledWorker) as error:
-                remedy = f"the cluster was lost while it worked ({error}); look at its workers' logs and run again"
-                raise InvalidInput("engine", address, remedy) from error
-            except ImportError as error:
-                raise _not_installed(address, error) from error
+            with _losses_told(address):
+                window = TASKS_AHEAD * max(1, sum(client.nthreads().values()))  # workers come and go
+                while begun < len(blocks) and len(waiting) < window:
+                    task = blocks[begun : begun + max(1, min(size, TASK_BYTES // result_bytes(blocks[begun])))]
+                    waiting.append(client.submit(timed_blocks, list(task), pure=False, retries=RETRIES))
+                    begun += len(task)
+                results = _wait_for(client, waiting.popleft(), address)
             size = next_size([seconds for _, seconds in results])
             yield from results
 
@@ -136,18 +131,10 @@ def versions() -> dict[str, str]:
 
 def _check_workers(client: "Client", address: str) -> None:
     """Make sure that there are workers and that they would give the numbers that this process would."""
-    try:
-        client.wait_for_workers(1, timeout=WORKER_SECONDS)
-    except TimeoutError as error:
-        raise InvalidInput(
-            "engine",
-            address,
-            f"the scheduler answers, but no worker joined it within {WORKER_SECONDS:g} s; "
-            f"start some (dask worker {address})",
-        ) from error
+    _check_some_worker(client, address)
     try:
         found = client.run(versions)
-    except ImportError as error:
+    except Exception as error:  # what a worker cannot import comes back as a plain Exception
         raise _not_installed(address, error) from error
     for worker, theirs in found.items():
         for name, ours in versions().items():
@@ -160,7 +147,44 @@ def _check_workers(client: "Client", address: str) -> None:
                 )
 
 
-def _not_installed(address: str, error: ImportError) -> InvalidInput:
-    return InvalidInput(
-        "engine", address, f"its workers cannot import what they are to play ({error}); install it there"
-    )
+def _check_some_worker(client: "Client", address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError as error:
+        raise InvalidInput(
+            "engine",
+            address,
+            f"the scheduler answers, but no worker joined it within {WORKER_SECONDS:g} s; "
+            f"start some (dask worker {address})",
+        ) from error
+
+
+def _wait_for(client: "Client", task: Any, address: str) -> list[tuple[BlockResult, float]]:
+    """Wait for a task's results as long as there are workers at all."""
+    while True:
+        try:
+            results: list[tuple[BlockResult, float]] = task.result(timeout=PATIENCE_SECONDS)
+            return results
+        except TimeoutError:
+            _check_some_worker(client, address)
+
+
+@contextmanager
+def _losses_told(address: str) -> Iterator[None]:
+    """Turn what Dask raises when a cluster goes down, or lacks a module, into an error that says what to do."""
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        yield
+    except (CancelledError, KilledWorker, OSError) as error:
+        remedy = f"the cluster was lost while it worked ({error}); see that it runs, look at its logs, and start again"
+        raise InvalidInput("engine", address, remedy) from error
+    except (ImportError, RuntimeError) as error:  # a scheduler wraps what it cannot unpack
+        if isinstance(error, ImportError) or isinstance(error.__cause__, ImportError):
+            raise _not_installed(address, error.__cause__ or error) from error
+        raise
+
+
+def _not_installed(address: str, error: BaseException) -> InvalidInput:
+    remedy = f"the cluster cannot import what it is to play ({error}); install it for its scheduler and workers"
+    return InvalidInput("engine", address, remedy)

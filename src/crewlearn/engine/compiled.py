@@ -46,8 +46,8 @@ SHAPES = ("problem.arrays", "policies.contract")
 
 
 @cache
-def compiled_kernel() -> Callable[..., None]:
-    """Give `kernel.play_runs` compiled; it releases the interpreter lock while it runs."""
+def _prepare() -> str:
+    """Make the rules compilable; give the folder where what is compiled from them is kept."""
     rules = [importlib.import_module(f"crewlearn.{name}") for name in RULES]
     shapes = [importlib.import_module(f"crewlearn.{name}") for name in SHAPES]
     inlined = register_jitable(
@@ -55,29 +55,32 @@ def compiled_kernel() -> Callable[..., None]:
     )  # calls that pass named tuples of arrays are dear, copies of code cheap
     for module in (*rules, streams, kernel):
         for function in _functions(module):
-            if function is not kernel.play_runs:
-                inlined(function)
+            inlined(function)
     versions = [numba.__version__, llvmlite.__version__, np.__version__]
     sources = [*rules, *shapes, streams, kernel, sys.modules[__name__]]
-    folder = cache_folder(sources, versions)
+    return str(cache_folder(sources, versions))
+
+
+@cache
+def compiled_loop(kind: int) -> Callable[..., None]:
+    """Give the kernel's loop for a kind of policy, compiled; it releases the interpreter lock while it runs."""
     settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(folder)
+    before, settings.CACHE_DIR = settings.CACHE_DIR, _prepare()
     try:
-        compiled: Callable[..., None] = numba.njit(cache=True, nogil=True)(kernel.play_runs)
+        loop: Callable[..., None] = numba.njit(cache=True, nogil=True)(kernel.specialised(kind))
     finally:
         settings.CACHE_DIR = before
-    return compiled
+    return loop
 
 
-def is_compiled() -> bool:
-    """Say whether the kernel was compiled before, by this process or another."""
-    dispatcher: Any = compiled_kernel()
+def is_compiled(kind: int) -> bool:
+    """Say whether the loop of a kind was compiled before, by this process or another."""
+    dispatcher: Any = compiled_loop(kind)
     index = dispatcher._cache._cache_file._index_path  # numba has no public way to ask
     return bool(dispatcher.signatures) or os.path.exists(index)
 
 
-class _Progress(event.Listener):  # type: ignore[misc]  # numba has no types
+class _Progress(event.Listener):
     """Counts the functions compiled on a line of standard error."""
 
     def __init__(self) -> None:
@@ -93,14 +96,15 @@ class _Progress(event.Listener):  # type: ignore[misc]  # numba has no types
             print(f"\r  {self.done} functions", end="", file=sys.stderr, flush=True)
 
 
-def compile_aloud(first_call: Callable[[], object]) -> None:
-    """Make a first call that compiles the kernel, saying so, unless it was compiled before."""
-    if is_compiled():
+def compile_aloud(kind: int, name: str, first_call: Callable[[], object]) -> None:
+    """Make a first call that compiles the loop of a kind, saying so, unless it was compiled before."""
+    if is_compiled(kind):
         return
-    print("crewlearn: compiling the simulation loop; once for this version, about a minute", file=sys.stderr)
+    print(f"crewlearn: compiling the loop of {name}; once for this version, some seconds", file=sys.stderr)
     with event.install_listener("numba:compile", _Progress()):
         first_call()
-    print("\r  compiled        " if sys.stderr.isatty() else "crewlearn: compiled", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
 
 def _functions(module: types.ModuleType) -> list[types.FunctionType]:

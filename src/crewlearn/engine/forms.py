@@ -48,14 +48,15 @@ def problem_form(problem: Problem) -> ProblemForm:
     )
 
 
-def policy_form(policy: Policy[Any], setting: Setting) -> PolicyForm | None:
-    """Give a policy as the loop takes it, or None if the loop does not know its class."""
-    kind = KINDS.get(type(policy))
-    if kind is None:
-        return None
+def kind_of(policy: Policy[Any]) -> int | None:
+    """Give the kind of a policy, or None if the loop does not know its class."""
+    return KINDS.get(type(policy))
+
+
+def policy_form(policy: Policy[Any], setting: Setting) -> PolicyForm:
+    """Give a policy whose kind the loop knows as the loop takes it."""
     interview = policy.interview(setting)
     return PolicyForm(
-        kind=kind,
         choices=(policy if isinstance(policy, DRUCB) else DRUCB()).choices(setting),
         parameters=policy.parameters() if isinstance(policy, TeamPolicy) else np.zeros(0),
         rho=kernel.NO_INTERVIEW if interview is None else interview.rho,

@@ -5,6 +5,7 @@ the same decisions and the same numbers to the last bit. What most periods come 
 is found out from a few numbers first.
 """
 
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +19,21 @@ from crewlearn.policies.rounds import Choices, assign_dr_ucb, decide_dr_ucb, fre
 from crewlearn.policies.screening import decide_interview_screen, decide_work_trial
 from crewlearn.policies.selection import LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
-from crewlearn.policies.teams import TeamMemory, fresh_team_memory, nothing_to_ask, within_horizon
+from crewlearn.policies.teams import fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DISTURBED, LEAST, idle
-from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
-from crewlearn.problem.laws import DelayForm, OutputForm, day_mean, draw_day_effect, draw_output, pair_delay, room_of
+from crewlearn.problem.laws import (
+    UNIFORM_OUTPUT,
+    DelayForm,
+    OutputForm,
+    day_mean,
+    draw_day_effect,
+    draw_output,
+    pair_delay,
+    room_of,
+)
 from crewlearn.problem.transitions import (
     COMPLETED,
     INITIATED,
@@ -51,6 +61,10 @@ from crewlearn.problem.transitions import (
 ) = range(10)
 """Kinds of policy that the loop knows."""
 
+KIND = KEEP_TEAM
+"""The kind this loop plays: a constant, so that what other kinds need is not even compiled. `specialised` gives the
+loop of each kind."""
+
 NO_INTERVIEW = -9.0
 """The correlation of a policy that buys no interview scores."""
 
@@ -74,9 +88,8 @@ class ProblemForm(NamedTuple):
 
 
 class PolicyForm(NamedTuple):
-    """A policy as the loop takes it: its kind, DR-UCB's choices, other policies' parameters, the interview it buys."""
+    """A policy as the loop takes it: DR-UCB's choices, other policies' parameters, the interview it buys."""
 
-    kind: int
     choices: Choices
     parameters: FloatArray
     rho: float
@@ -113,12 +126,12 @@ def play_runs(
 ) -> None:
     """Play the runs from `first_run` on, one for each row of `means`; `best` is what each run's best team puts out."""
     workers, team, horizon = problem.workers, problem.team, problem.horizon
-    kind, choices, parameters = policy.kind, policy.choices, policy.parameters
+    choices, parameters = policy.choices, policy.parameters
     cost, paid_on_completion, delay_form = problem.cost, problem.paid_on_completion, problem.delay
     law, spread, day_effect_sd = problem.output.code, problem.output.spread, problem.output.day_effect_sd
     curve, regrets = tally.curve, tally.regret
     want_curve, checkpoints = curve.shape[1] > 0, len(at)
-    everybody = np.ones(workers, dtype=np.bool_)
+    anyone = np.ones(workers, dtype=np.bool_)
     outs = np.empty(team, dtype=np.int64)
     ins = np.empty(team, dtype=np.int64)
     stations = np.empty(team, dtype=np.int64)
@@ -135,8 +148,11 @@ def play_runs(
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
     scores = np.empty(workers, dtype=np.float64)
-    centre = np.empty(workers, dtype=np.float64)
-    room = np.empty(workers, dtype=np.float64)
+    centre = np.empty(team, dtype=np.float64)
+    room = np.empty(team, dtype=np.float64)
+    station_sums = np.empty(team, dtype=np.float64)
+    station_squares = np.empty(team, dtype=np.float64)
+    desk = Desk(centre, room, station_sums, station_squares)
     for index in range(len(means)):
         run = first_run + index
         mu = means[index]
@@ -151,8 +167,6 @@ def play_runs(
             seen[worker] = problem.prior_counts[worker]
             sums[worker] = problem.prior_sums[worker]
             squares[worker] = problem.prior_sums[worker]
-            centre[worker] = mu[worker]
-            room[worker] = room_of(mu[worker])
         for station in range(team):
             station_of[stations[station]] = station
         for place in range(len(counts)):
@@ -160,20 +174,22 @@ def play_runs(
         if policy.rho != NO_INTERVIEW:
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         memory = fresh_memory(team, policy_key(root, run))
-        team_memory = fresh_team_memory(workers, team, policy_key(root, run), scores)
+        named = fresh_team_memory(workers, team, policy_key(root, run), scores)
         cycle = memory.cycle
-        numbers = team_memory.numbers
-        made = 0.0
-        for station in range(team):
-            made += mu[stations[station]]
+        numbers = named.numbers
+        made = _take_seats(desk, stations, mu, estimates)
+        written = 0
         regret = 0.0
         column = 0
         largest = 0
         for period in range(1, horizon + 1):
             n = 0
-            if kind == DR_UCB:
-                least = cycle[LEAST]
-                if not idle(choices.timing, cycle, period, counts[PENDING], 0 if least == NOBODY else seen[least]):
+            if KIND == DR_UCB:
+                least, seen_least = cycle[LEAST], 0
+                if least != NOBODY:
+                    seen_least = seen[least] + (period - 1 - written if station_of[least] >= 0 else 0)
+                if not idle(choices.timing, cycle, period, counts[PENDING], seen_least):
+                    written = _write_up(desk, stations, estimates, written, period - 1)
                     n = decide_dr_ucb(
                         choices,
                         memory,
@@ -182,19 +198,33 @@ def play_runs(
                         cost,
                         roster,
                         estimates,
-                        everybody,
-                        everybody,
+                        anyone,
+                        anyone,
                         hidden,
                         outs,
                         ins,
                     )
                     largest = max(largest, int(memory.diagnostics[LARGEST_FRONTIER]))
-            elif kind == ORACLE_POLICY:
+            elif KIND == ORACLE_POLICY:
                 if period == 1:
                     lasting = horizon - problem.mean_delay
-                    n = decide_oracle(mu, lasting, cost, roster, everybody, everybody, outs, ins)
-            elif kind != KEEP_TEAM and not nothing_to_ask(numbers, period):
-                n = _decide_team(kind, parameters, team_memory, period, roster, estimates, everybody, outs, ins)
+                    n = decide_oracle(mu, lasting, cost, roster, anyone, anyone, outs, ins)
+            elif KIND != KEEP_TEAM and not nothing_to_ask(numbers, period):
+                written = _write_up(desk, stations, estimates, written, period - 1)
+                if KIND == A_OMM:
+                    n = decide_omm(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == A_AHT:
+                    n = decide_aht(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == INTERVIEW_SCREEN:
+                    n = decide_interview_screen(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == WORK_TRIAL:
+                    n = decide_work_trial(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == EPSILON_GREEDY:
+                    n = decide_epsilon_greedy(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == THRESHOLD:
+                    n = decide_threshold(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                elif KIND == FIXED_SCHEDULE:
+                    n = decide_fixed_schedule(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
                 n = within_horizon(n, period, horizon)
             for pair in range(n):
                 out, into = int(outs[pair]), int(ins[pair])
@@ -203,10 +233,12 @@ def play_runs(
             arrived = 0
             if counts[PENDING] > 0:
                 slot = next_elapsed(roster, period)
+                if slot >= 0:
+                    written = _write_up(desk, stations, estimates, written, period - 1)
                 while slot >= 0:
                     out, into = int(pending_out[slot]), int(pending_in[slot])
-                    if out == NOBODY and kind == DR_UCB:
-                        out = assign_dr_ucb(choices, memory, period, horizon, roster, estimates, everybody)
+                    if KIND == DR_UCB and out == NOBODY:
+                        out = assign_dr_ucb(choices, memory, period, horizon, roster, estimates, anyone)
                     if completion_fault(roster, slot, out) == LEGAL:
                         complete(roster, slot, out)
                         arrived += 1
@@ -217,23 +249,25 @@ def play_runs(
                         _note(tally, run, period, LAPSE, out, into)
                     slot = next_elapsed(roster, period)
                 if arrived > 0:
-                    made = 0.0
-                    for station in range(team):
-                        if stations[station] != NOBODY:
-                            made += mu[stations[station]]
+                    made = _take_seats(desk, stations, mu, estimates)
             if day_effect_sd > 0.0:
                 day_effect = draw_day_effect(day_effect_sd, mix(days, period))
-                for worker in range(workers):
-                    centre[worker] = day_mean(mu[worker], day_effect)
-                    room[worker] = room_of(centre[worker])
+                for station in range(team):
+                    centre[station] = day_mean(mu[stations[station]], day_effect)
+                    room[station] = room_of(centre[station])
             period_key = mix(outputs, period)
-            for station in range(team):
-                worker = stations[station]
-                if worker != NOBODY:
-                    output = draw_output(law, spread, centre[worker], room[worker], mix(period_key, worker))
-                    seen[worker] += 1
-                    sums[worker] += output
-                    squares[worker] += output * output
+            if law == UNIFORM_OUTPUT:  # apart, so that the compiler draws several outputs at once
+                for station in range(team):
+                    key = mix(period_key, stations[station])
+                    output = draw_output(UNIFORM_OUTPUT, spread, centre[station], room[station], key)
+                    station_sums[station] += output
+                    station_squares[station] += output * output
+            else:
+                for station in range(team):
+                    key = mix(period_key, stations[station])
+                    output = draw_output(law, spread, centre[station], room[station], key)
+                    station_sums[station] += output
+                    station_squares[station] += output * output
             fees = cost * (arrived if paid_on_completion else n)
             if period == 1:
                 fees += policy.interview_fee
@@ -243,6 +277,7 @@ def play_runs(
             if column < checkpoints and at[column] == period:
                 regrets[index, column] = regret
                 column += 1
+        _write_up(desk, stations, estimates, written, horizon)
         tally.initiated[index] = counts[INITIATED]
         tally.completed[index] = counts[COMPLETED]
         tally.largest_frontier[index] = largest
@@ -251,31 +286,40 @@ def play_runs(
                 tally.sums[index, worker] = sums[worker]
 
 
-def _decide_team(
-    kind: int,
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    everybody: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
-) -> int:
-    """Call the rule of a policy that names teams."""
-    if kind == A_OMM:
-        return decide_omm(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    if kind == A_AHT:
-        return decide_aht(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    if kind == INTERVIEW_SCREEN:
-        return decide_interview_screen(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    if kind == WORK_TRIAL:
-        return decide_work_trial(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    if kind == EPSILON_GREEDY:
-        return decide_epsilon_greedy(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    if kind == THRESHOLD:
-        return decide_threshold(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
-    return decide_fixed_schedule(parameters, memory, period, roster, estimates, everybody, everybody, outs, ins)
+class Desk(NamedTuple):
+    """The active team's numbers by station, side by side: the day's mean and room, and the sums of output so far.
+
+    No station is ever empty in a simulation. The sums are the workers' own, taken over and given back, so adding to
+    them here or there is the same to the last bit.
+    """
+
+    centre: FloatArray
+    room: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+
+def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estimates) -> float:
+    """Take over the sums of the active team; give its mean output."""
+    made = 0.0
+    for station in range(len(stations)):
+        worker = stations[station]
+        desk.centre[station] = mu[worker]
+        desk.room[station] = room_of(mu[worker])
+        desk.sums[station] = estimates.sums[worker]
+        desk.squares[station] = estimates.squares[worker]
+        made += mu[worker]
+    return made
+
+
+def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int, completed: int) -> int:
+    """Give back the sums of the active team, with the periods since they were last written up; give the new date."""
+    for station in range(len(stations)):
+        worker = stations[station]
+        estimates.counts[worker] += completed - written
+        estimates.sums[worker] = desk.sums[station]
+        estimates.squares[worker] = desk.squares[station]
+    return completed
 
 
 def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
@@ -288,3 +332,11 @@ def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) 
         tally.log[place, 3] = out
         tally.log[place, 4] = into
         tally.logged[0] = place + 1
+
+
+def specialised(kind: int) -> types.FunctionType:
+    """Give the loop with KIND fixed to a kind, under a name of its own."""
+    loop = types.FunctionType(play_runs.__code__, {**globals(), "KIND": kind}, f"play_runs_{kind}")
+    loop.__qualname__ = loop.__name__
+    loop.__module__ = play_runs.__module__
+    return loop

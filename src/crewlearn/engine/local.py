@@ -6,10 +6,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
-from crewlearn.engine.forms import policy_form
+from crewlearn.engine.forms import kind_of
 from crewlearn.engine.results import Collector, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
@@ -46,7 +47,7 @@ def simulate(
     """
     periods = checked_periods(problem, runs, seed, at)
     chosen = checked_policies(policies, conventions)
-    player = choose_player(engine, threads, chosen.values(), problem)
+    player = choose_player(engine, threads, chosen.values())
     if engine == "local":
         compile_first(problem, chosen.values(), seed)
     results = {}
@@ -84,26 +85,28 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
     return chosen
 
 
-def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[Any]], problem: Problem) -> Player:
+def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[Any]]) -> Player:
     """Choose where blocks are played."""
     if engine != "local":
         from crewlearn.engine.cluster import cluster_player
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    if any(policy_form(policy, problem.setting) is None for policy in policies):
+    if any(kind_of(policy) is None for policy in policies):
         workers = 1  # plain Python gains nothing from threads
     return lambda blocks: play_on_threads(blocks, workers)
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
-    """Compile the loop before the clock starts, if any of the policies is played by it."""
-    known = [policy for policy in policies if policy_form(policy, problem.setting) is not None]
+    """Compile the loops of the policies before the clock starts."""
+    short = dataclasses.replace(problem, horizon=1)
+    known = {kind: policy for policy in policies if (kind := kind_of(policy)) is not None}
     if known:
         from crewlearn.engine.compiled import compile_aloud
 
-        short = dataclasses.replace(problem, horizon=1)
-        compile_aloud(lambda: play_block(Block(short, known[0], seed, 0, 1, (1,))))
+        for kind, policy in known.items():
+            block = Block(short, policy, seed, 0, 1, (1,))
+            compile_aloud(kind, policy.name, partial(play_block, block))
 
 
 def timed(block: Block) -> tuple[BlockResult, float]:

@@ -29,7 +29,7 @@ class TeamMemory(NamedTuple):
 
     `numbers` are counters that each policy lays out after SETTLED and NEXT; `desired` flags the team last named;
     `interview` holds the scores bought before period 1; `stream` is the key and number of draws of its own stream.
-    `order`, `scores` and `incoming` are scratch: no rule depends on what they held.
+    `order`, `scores`, `outgoing` and `incoming` are scratch: no rule depends on what they held.
     """
 
     numbers: IntArray
@@ -38,6 +38,7 @@ class TeamMemory(NamedTuple):
     stream: IntArray
     order: IntArray
     scores: FloatArray
+    outgoing: IntArray
     incoming: IntArray
 
 
@@ -50,7 +51,8 @@ def fresh_team_memory(workers: int, team: int, stream_key: int, interview: Float
         np.zeros(2, dtype=np.int64),
         np.arange(workers),
         np.zeros(workers, dtype=np.float64),
-        np.empty(workers + team, dtype=np.int64),
+        np.empty(workers + team + 1, dtype=np.int64),
+        np.empty(workers + team + 1, dtype=np.int64),
     )
     memory.stream[0] = stream_key
     return memory
@@ -79,27 +81,26 @@ def request_team(
 
     `ghosts` incoming workers who do not exist take part in the shuffle and are dropped with their pair.
     """
-    team, desired, station_of = len(roster.stations), memory.desired, roster.station_of
-    n_out = min(max(unclaimed_stations(roster), 0), team)
+    desired, station_of = memory.desired, roster.station_of
+    outgoing, incoming = memory.outgoing, memory.incoming
+    n_out, n_in = max(unclaimed_stations(roster), 0), 0
     for index in range(n_out):
-        outs[index] = NOBODY
-    incoming, n_in = memory.incoming, 0
-    for worker in range(len(desired)):
-        if station_of[worker] >= 0:
-            if not desired[worker] and may_leave[worker] and n_out < team:
-                outs[n_out] = worker
-                n_out += 1
-        elif desired[worker] and may_enter[worker]:
-            incoming[n_in] = worker
-            n_in += 1
+        outgoing[index] = NOBODY
+    for worker in range(len(desired)):  # written always and counted if it holds: quicker than branching
+        active = station_of[worker] >= 0
+        outgoing[n_out] = worker
+        n_out += active and not desired[worker] and may_leave[worker]
+        incoming[n_in] = worker
+        n_in += not active and desired[worker] and may_enter[worker]
     if n_in == 0 and ghosts == 0:
         return 0
     for _ in range(ghosts):
         incoming[n_in] = NOBODY
         n_in += 1
     shuffle(incoming, n_in, memory.stream)
-    n = min(n_out, n_in)
+    n = min(n_out, n_in, len(roster.stations))
     for index in range(n):
+        outs[index] = outgoing[index]
         ins[index] = incoming[index]
     return keep_legal(roster, outs, ins, n)
 

@@ -1,0 +1,326 @@
+"""A grid over fields of the problem and parameters of policies; finished cells are kept in a file and never redone."""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import crewlearn
+from crewlearn.engine.blocks import Block, BlockResult, blocks_of
+from crewlearn.engine.local import checked_periods, checked_policies, choose_player, compile_first
+from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.problem.errors import InvalidInput, unknown_name
+from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS
+from crewlearn.problem.model import Pool, Problem
+from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.toml import problem_from_table, problem_to_table
+
+Grid = Mapping[str, Sequence[Any]]
+"""Values to try by name: a field of the problem file such as "delay.mean", or "policy:parameter"."""
+
+Table = dict[str, Any]
+
+_LAWS: Mapping[str, Sequence[type[Any]]] = {"output": OUTPUT_LAWS, "delay": DELAY_LAWS}
+_LINE_START = b'{"key": "'
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One policy in one problem; `policy_name` is the policy as asked for, `varied` what of the grid made the cell."""
+
+    problem: Problem
+    policy: Policy[Any]
+    policy_name: str
+    varied: tuple[tuple[str, Any], ...]
+    runs: int
+    seed: int
+    at: tuple[int, ...]
+    conventions: str
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all that the cell's numbers depend on; 3 and 3.0 are the same number."""
+        kind = type(self.policy)
+        made_of = {
+            "problem": problem_to_table(self.problem),
+            "policy": [kind.__module__, kind.__qualname__, asdict(self.policy)],
+            "runs": self.runs,
+            "seed": self.seed,
+            "at": self.at,
+            "conventions": self.conventions,
+            "version": crewlearn.__version__,
+        }
+        text = json.dumps(_same_form(made_of), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def blocks(self) -> list[Block]:
+        """Cut the cell's runs into blocks."""
+        return blocks_of(self.problem, self.policy, self.runs, self.seed, self.at)
+
+    def record(self, result: PolicyResult) -> Table:
+        """Describe the finished cell as one line of the result file; the key comes first."""
+        whole = SimulationResult(
+            self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}
+        )
+        document = whole.to_json()
+        ours = document.pop("policies")[self.policy_name]
+        head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
+        return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **ours}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The records of all cells in the order of the plan, and how many of them were in the file before."""
+
+    records: tuple[Table, ...]
+    skipped: int
+
+
+def plan_cells(
+    problem: Problem,
+    policies: Sequence[str | Policy[Any]],
+    grid: Grid,
+    runs: int = 100,
+    seed: int = 1,
+    at: Sequence[int] | None = None,
+    conventions: str = "as-written",
+) -> list[Cell]:
+    """Plan every variant of the problem with every variant of each policy, all of them checked.
+
+    A policy's parameter makes variants of that policy alone.
+
+    >>> from crewlearn.problem.instances import benchmark
+    >>> cells = plan_cells(benchmark(), ["dr-ucb", "keep-team"], {"cost": [3, 7], "dr-ucb:gamma": [5, 10]})
+    >>> [(cell.problem.cost, cell.policy_name) for cell in cells[:3]]
+    [(3, 'dr-ucb:gamma=5'), (3, 'dr-ucb:gamma=10'), (3, 'keep-team')]
+    """
+    for name, values in grid.items():
+        if not values:
+            raise InvalidInput(f"vary {name}", list(values), "give at least one value")
+    of_problem = {name: values for name, values in grid.items() if ":" not in name}
+    of_policies = {name: values for name, values in grid.items() if ":" in name}
+    chosen = list(_policy_variants(policies, of_policies, conventions))
+    cells = []
+    for changes in _combinations(of_problem):
+        variant = _changed(problem, dict(changes))
+        periods = checked_periods(variant, runs, seed, at)
+        for name, policy, parameters in chosen:
+            varied = (*changes, *parameters)
+            cells.append(Cell(variant, policy, name, varied, runs, seed, periods, conventions))
+    return cells
+
+
+def run_sweep(
+    cells: Sequence[Cell],
+    path: Path | str,
+    *,
+    engine: str = "local",
+    threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Sweep:
+    """Play the cells that the file does not have yet, adding each to it as soon as it is finished.
+
+    All cells are played in one stream of blocks, so that threads and clusters stay busy with many small cells. A cell
+    is on disk before the next one counts as finished: whatever stops the sweep, running it again goes on from there.
+    `progress` is told how many runs were just done, or were found done.
+    """
+    path = Path(path)
+    tell = progress or (lambda runs: None)
+    known = read_results(path)
+    skipped = [cell for cell in cells if cell.key in known]
+    to_do = list({cell.key: cell for cell in cells if cell.key not in known}.values())
+    tell(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
+    if to_do:
+        policies = [cell.policy for cell in to_do]
+        player = choose_player(engine, threads, policies)
+        with _open_results(path) as file:
+            if engine == "local":
+                compile_first(to_do[0].problem, policies, to_do[0].seed)
+            results = player([block for cell in to_do for block in cell.blocks()])
+            try:
+                for cell in to_do:
+                    known[cell.key] = cell.record(_collect(cell, results, tell))
+                    _append(file, known[cell.key])
+            finally:
+                if isinstance(results, Generator):
+                    results.close()  # when interrupted: stop the work now, not when the generator is collected
+    return Sweep(tuple(known[cell.key] for cell in cells), len(skipped))
+
+
+def read_results(path: Path) -> dict[str, Table]:
+    """Read finished cells by key, and mend the torn last line that a killed process may have left.
+
+    Any other line that is no finished cell means that this is some other file, which is left as it is.
+    """
+    try:
+        data = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise _unusable(path, error) from error
+    *lines, rest = data.split(b"\n")
+    records = {}
+    for number, line in enumerate(lines, start=1):
+        record = _record_of(line)
+        if record is None:
+            raise InvalidInput("out", str(path), f"line {number} is no result of a sweep; give another file")
+        records[record["key"]] = record
+    if rest:
+        record = _record_of(rest)
+        if record is None and not (rest.startswith(_LINE_START) or _LINE_START.startswith(rest)):
+            raise InvalidInput("out", str(path), "its last line is no result of a sweep; give another file")
+        with _open_results(path) as file:
+            if record is None:
+                file.truncate(len(data) - len(rest))
+            else:  # whole, but for its end of line
+                records[record["key"]] = record
+                file.write(b"\n")
+    return records
+
+
+def problem_fields() -> list[str]:
+    """Give the dotted names of every field that a problem file may have.
+
+    >>> problem_fields()[:3]
+    ['team', 'horizon', 'cost']
+    """
+    sections: dict[str, list[str]] = {"workers": [*_names(Pool), *_names(Recipe)]}
+    for section, laws in _LAWS.items():
+        sections[section] = ["law", *(name for law in laws for name in _names(law))]
+    dotted = [f"{section}.{name}" for section, names in sections.items() for name in dict.fromkeys(names)]
+    return [*(name for name in _names(Problem) if name not in sections), *dotted]
+
+
+def _changed(problem: Problem, changes: Table) -> Problem:
+    """Give the problem with some fields changed; a changed law keeps of the old one's numbers those it has itself."""
+    table = problem_to_table(problem)
+    known = problem_fields()
+    for name in changes:
+        if name not in known:
+            raise unknown_name("vary", name, known)
+    for section, laws in _LAWS.items():
+        law = changes.get(f"{section}.law")
+        for kind in laws:
+            if kind.law == law:
+                table[section] = {key: value for key, value in table[section].items() if key in _names(kind)}
+    for name, value in changes.items():
+        section, _, key = name.rpartition(".")
+        (table[section] if section else table)[key] = value
+    return problem_from_table(table)
+
+
+def _policy_variants(
+    policies: Sequence[str | Policy[Any]], grid: Grid, conventions: str
+) -> Iterator[tuple[str, Policy[Any], tuple[tuple[str, Any], ...]]]:
+    """Give every variant of every policy: its name, itself, and what of the grid made it."""
+    checked = checked_policies(policies, conventions)
+    heads = [_split(given)[0] if isinstance(given, str) else given.name for given in policies]
+    for name in grid:
+        if name.rpartition(":")[0] not in heads:
+            raise unknown_name(f"vary {name}: policy", name.rpartition(":")[0], dict.fromkeys(heads))
+    for given, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
+        ours = {name: values for name, values in grid.items() if name.rpartition(":")[0] == head}
+        for varied in _combinations(ours):
+            parameters = {name.rpartition(":")[2]: value for name, value in varied}
+            if not parameters:
+                yield label, policy, varied
+            elif isinstance(given, str):
+                spec = _with_parameters(given, parameters)
+                yield spec, make_policy(spec, conventions), varied
+            else:
+                yield _with_parameters(given.name, parameters), _replaced(given, parameters), varied
+
+
+def _split(spec: str) -> tuple[str, str]:
+    """Cut a policy as written into its name (or module:Class) and its parameters."""
+    name, _, rest = spec.partition(":")
+    if name in REGISTRY:
+        return name, rest
+    class_name, _, rest = rest.partition(":")
+    return f"{name}:{class_name}", rest
+
+
+def _with_parameters(spec: str, parameters: Table) -> str:
+    """Write a policy with some parameters set anew.
+
+    >>> _with_parameters("dr-ucb:gamma=20,radius=log-t", {"gamma": 5})
+    'dr-ucb:radius=log-t,gamma=5'
+    """
+    name, rest = _split(spec) if ":" in spec else (spec, "")
+    kept = [item for item in rest.split(",") if item and item.partition("=")[0].strip() not in parameters]
+    return f"{name}:{','.join([*kept, *(f'{key}={_text(value)}' for key, value in parameters.items())])}"
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+
+
+def _replaced(policy: Policy[Any], parameters: Table) -> Policy[Any]:
+    for name in parameters:
+        if name not in _names(type(policy)):
+            raise unknown_name(f"policy {policy.name} parameter", name, _names(type(policy)))
+    return dataclasses.replace(policy, **parameters)
+
+
+def _combinations(grid: Grid) -> list[tuple[tuple[str, Any], ...]]:
+    return [tuple(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def _names(part: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(part)]
+
+
+def _collect(cell: Cell, results: Iterator[tuple[BlockResult, float]], tell: Callable[[int], None]) -> PolicyResult:
+    """Take a cell's blocks from the stream."""
+    collector = Collector(cell.policy, cell.runs, cell.at, cell.problem.horizon)
+    while collector.taken < cell.runs:
+        result, seconds = next(results)
+        collector.add(result, seconds)
+        tell(len(result.regret))
+    return collector.result()
+
+
+def _same_form(value: Any) -> Any:
+    """Write equal values alike."""
+    if isinstance(value, Mapping):
+        return {key: _same_form(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_same_form(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def _open_results(path: Path) -> Any:
+    try:
+        return path.open("ab", buffering=0)
+    except OSError as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: OSError) -> InvalidInput:
+    remedy = f"cannot be written ({error.strerror}); give the path of a file in a folder that exists"
+    return InvalidInput("out", str(path), remedy)
+
+
+def _append(file: Any, record: Table) -> None:
+    """Add a line in one write and see it to the disk."""
+    line = json.dumps(record).encode() + b"\n"
+    if file.write(line) != len(line):
+        raise OSError(f"{file.name}: the disk took only part of a line; make room and run again")
+    os.fsync(file.fileno())
+
+
+def _record_of(line: bytes) -> Table | None:
+    """Read a line of the result file, or give None if it is none."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("key"), str) else None
