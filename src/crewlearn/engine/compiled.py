@@ -1,8 +1,11 @@
 """The kernel, compiled: rule functions are made compilable from outside, and the result is kept on disk."""
 
+import ast
 import importlib
+import inspect
 import os
 import sys
+import textwrap
 import types
 from collections.abc import Callable
 from functools import cache
@@ -50,12 +53,12 @@ def _prepare() -> str:
     """Make the rules compilable; give the folder where what is compiled from them is kept."""
     rules = [importlib.import_module(f"crewlearn.{name}") for name in RULES]
     shapes = [importlib.import_module(f"crewlearn.{name}") for name in SHAPES]
-    inlined = register_jitable(
-        forceinline=True
-    )  # calls that pass named tuples of arrays are dear, copies of code cheap
-    for module in (*rules, streams, kernel):
-        for function in _functions(module):
-            inlined(function)
+    functions = [function for module in (*rules, streams, kernel) for function in _functions(module)]
+    counted = _counting_references(functions)
+    for function in functions:
+        # Calls that pass tuples of arrays are dear and copies of code cheap, so everything is inlined. Counting
+        # references to arrays takes half the time of a loop, and only where arrays are made is it needed.
+        register_jitable(forceinline=True, _nrt=function.__name__ in counted)(function)
     versions = [numba.__version__, llvmlite.__version__, np.__version__]
     sources = [*rules, *shapes, streams, kernel, sys.modules[__name__]]
     return str(cache_folder(sources, versions))
@@ -111,3 +114,20 @@ def _functions(module: types.ModuleType) -> list[types.FunctionType]:
     """Give the functions that a module defines itself."""
     functions = [item for item in vars(module).values() if isinstance(item, types.FunctionType)]
     return [function for function in functions if function.__module__ == module.__name__]
+
+
+def _counting_references(functions: list[types.FunctionType]) -> set[str]:
+    """Name the functions that must count references: those that make arrays, or are handed new ones."""
+    makers = {"copy", "empty", "zeros", "ones", "full", "arange", "sort", "concatenate"}
+    scalars = {"None", "int", "float", "bool"}
+    called: dict[str, set[str]] = {}
+    gives_arrays: set[str] = set()
+    for function in functions:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        called[function.__name__] = {call.attr for call in calls if isinstance(call, ast.Attribute)} & makers
+        called[function.__name__] |= {call.id for call in calls if isinstance(call, ast.Name)}
+        if tree.returns is None or ast.unparse(tree.returns) not in scalars:
+            gives_arrays.add(function.__name__)
+    return {name for name, others in called.items() if others & (makers | gives_arrays) or name in gives_arrays}

@@ -28,8 +28,9 @@ from crewlearn.problem.transitions import RosterArrays
 DECISIONS = 2
 """A-OMM's place in the numbers: decisions so far."""
 
-FRAME, BLOCK, BLOCK_START = 2, 3, 4
-"""A-AHT's places in the numbers: the frame, the next block within it, and the period in which that block starts."""
+FRAME, BLOCK, BLOCKS, BLOCK_START, CANDIDATE = 2, 3, 4, 5, 6
+"""A-AHT's places in the numbers: the frame, the next block within it, how many blocks it has, the period in which the
+next one starts, and who challenges then."""
 
 CLEAN_START, RELEASED_START = range(2)
 
@@ -51,7 +52,7 @@ def decide_omm(
     """Name the m highest scores mean + sqrt(2 log r / n), r counting decisions, this one included, from 2."""
     memory.numbers[DECISIONS] += 1
     optimistic_scores(estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
-    choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+    choose_top(memory, memory.scores, len(roster.stations))
     return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
 
 
@@ -95,7 +96,7 @@ def decide_aht(
             numbers[NEXT] = period + team - completed % team
             numbers[BLOCK_START] = 1 + groups * team
             return n
-    elif completed % team == 0 and completed // team < workers:
+    elif completed < workers * team and completed % team == 0:
         first = completed - 1  # number bm is worker bm - 1
         for worker in range(workers):
             memory.desired[worker] = first <= worker < first + team
@@ -106,11 +107,15 @@ def decide_aht(
         numbers[NEXT] = _next_aht(numbers, parameters, period, team, workers)
         return n
     if period >= numbers[BLOCK_START]:
-        _name_challenged(memory, estimates, completed, int(numbers[BLOCK]) % workers, team)
+        if numbers[BLOCK] == 0:
+            numbers[BLOCKS] = blocks_in_frame(int(numbers[FRAME]), workers)
+            numbers[CANDIDATE] = 0
+        _name_challenged(memory, estimates, completed, min(int(numbers[CANDIDATE]), workers - 1), team)
         n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
         numbers[BLOCK_START] = period + max(1, numbers[FRAME])
+        numbers[CANDIDATE] = numbers[CANDIDATE] + 1 if numbers[CANDIDATE] + 1 < workers else 0
         numbers[BLOCK] += 1
-        if numbers[BLOCK] >= blocks_in_frame(int(numbers[FRAME]), workers):
+        if numbers[BLOCK] >= numbers[BLOCKS]:
             numbers[FRAME] += 1
             numbers[BLOCK] = 0
     numbers[SETTLED] = 1
@@ -121,9 +126,8 @@ def decide_aht(
 def _next_aht(numbers: IntArray, parameters: FloatArray, period: int, team: int, workers: int) -> int:
     """Give the next period in which a block starts or, with the as-released start, a group is asked for."""
     following = int(numbers[BLOCK_START])
-    group = period // team + 1 if period % team != 0 else period // team
-    if int(parameters[0]) == RELEASED_START and group < workers:
-        following = min(following, group * team + 1)
+    if int(parameters[0]) == RELEASED_START and period <= (workers - 1) * team:
+        following = min(following, (period + team - 1) // team * team + 1)
     return following
 
 
@@ -131,7 +135,7 @@ def _name_group(memory: TeamMemory, first: int, team: int) -> None:
     """Name the group that starts at worker `first`, filled up with random others."""
     for worker in range(len(memory.desired)):
         memory.scores[worker] = 1.0 if first <= worker < first + team else 0.0
-    choose_top(memory.scores, team, memory.order, memory.stream, memory.desired)
+    choose_top(memory, memory.scores, team)
 
 
 def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, candidate: int, team: int) -> None:
@@ -139,33 +143,28 @@ def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, c
 
     Leaders have the best means among those seen in at least 1/(2k) of the periods.
     """
-    desired, scores, order, counts = memory.desired, memory.scores, memory.order, estimates.counts
+    desired, scores, order = memory.desired, memory.scores, memory.order
+    counts, sums = estimates.counts, estimates.sums
     workers = len(desired)
-    mean_scores(estimates, 0.0, scores)
     qualified = 0
     for worker in range(workers):
-        if counts[worker] * 2 * workers >= completed:
-            qualified += 1
-    if qualified >= team:
-        for worker in range(workers):
-            if counts[worker] * 2 * workers < completed:
-                scores[worker] = -1.0
-    choose_top(scores, team, order, memory.stream, desired)
+        n = counts[worker]
+        enough = n * 2 * workers >= completed
+        qualified += enough
+        scores[worker] = (sums[worker] / n if n > 0 else 0.0) if enough else -1.0
+    if qualified < team:
+        mean_scores(estimates, 0.0, scores)
+    choose_top(memory, scores, team)
     if desired[candidate]:
         return
-    lowest = math.inf
-    for worker in range(workers):
-        if desired[worker]:
-            lowest = min(lowest, scores[worker])
+    lowest = scores[order[team - 1]]
     seen = counts[candidate]
-    if seen > 0:
-        bonus = math.sqrt(2.0 * math.log(max(completed, 2)) / seen)
-        if estimates.sums[candidate] / seen + bonus < lowest:
-            return
+    if seen > 0 and sums[candidate] / seen + math.sqrt(2.0 * math.log(max(completed, 2)) / seen) < lowest:
+        return
     for worker in range(workers):
         if not desired[worker]:
             scores[worker] = -2.0
-    choose_top(scores, team - 1, order, memory.stream, desired)
+    choose_top(memory, scores, team - 1)
     desired[candidate] = True
 
 

@@ -60,7 +60,7 @@ def decide_interview_screen(
     if memory.numbers[STAGE] == 0:
         memory.numbers[STAGE] = 1
         memory.numbers[NEXT] = FOREVER
-        choose_top(memory.interview, len(roster.stations), memory.order, memory.stream, memory.desired)
+        choose_top(memory, memory.interview, len(roster.stations))
     return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
 
 
@@ -102,7 +102,7 @@ def _name_stage(memory: TeamMemory, estimates: Estimates, stage: int, team: int)
         for worker in range(workers):
             if rank[worker] >= shortlist:
                 memory.scores[worker] = -math.inf
-        choose_top(memory.scores, team, memory.order, memory.stream, memory.desired)
+        choose_top(memory, memory.scores, team)
         return
     fill = 2 * team - shortlist  # a short second half is filled up from the front
     for worker in range(workers):

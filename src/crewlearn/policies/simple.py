@@ -42,7 +42,7 @@ def decide_epsilon_greedy(
         epsilon = parameters[1] * math.exp(-math.log(2.0) * (period - 1) / parameters[2])
     mean_scores(estimates, -math.inf, memory.scores)
     if next_uniform(memory.stream) >= epsilon:
-        choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+        choose_top(memory, memory.scores, len(roster.stations))
         for worker in range(len(memory.desired)):  # nobody unseen is hired, nor let go for want of data
             if math.isinf(memory.scores[worker]):
                 memory.desired[worker] = roster.station_of[worker] >= 0
@@ -97,7 +97,7 @@ def decide_threshold(
     for worker in range(len(memory.desired)):
         if not _can_come(roster, may_enter, worker):
             memory.scores[worker] = -math.inf
-    choose_top(memory.scores, n, memory.order, memory.stream, memory.desired)
+    choose_top(memory, memory.scores, n)
     found = 0
     for worker in range(len(memory.desired)):
         if memory.desired[worker] and memory.scores[worker] > -math.inf and found < n:
@@ -136,7 +136,7 @@ def decide_fixed_schedule(
     for worker in range(len(memory.desired)):
         if roster.station_of[worker] < 0 and not may_enter[worker]:
             memory.scores[worker] = -math.inf
-    choose_top(memory.scores, len(roster.stations), memory.order, memory.stream, memory.desired)
+    choose_top(memory, memory.scores, len(roster.stations))
     return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
 
 

@@ -20,7 +20,7 @@ from crewlearn.problem.transitions import RosterArrays
 SETTLED, NEXT = range(2)
 """The first two places in `TeamMemory.numbers`: whether there is nothing to ask for before the period `NEXT`."""
 
-NUMBERS = 6
+NUMBERS = 7
 FOREVER = 2**62
 
 
@@ -131,12 +131,13 @@ def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> Non
         scores[worker] = sums[worker] / n if n > 0 else untried
 
 
-def choose_top(scores: FloatArray, size: int, order: IntArray, stream: IntArray, chosen: BoolArray) -> None:
-    """Flag the `size` highest scores, ties at the edge broken at random.
+def choose_top(memory: TeamMemory, scores: FloatArray, size: int) -> None:
+    """Desire the `size` highest scores, ties at the edge broken at random.
 
-    `order` is any permutation of the workers and is left sorted by score; one kept from period to period is nearly
-    sorted already. What is chosen does not depend on it.
+    `memory.order` is any permutation of the workers and is left sorted by score; one kept from period to period is
+    nearly sorted already. What is chosen does not depend on it.
     """
+    order, chosen, tied = memory.order, memory.desired, memory.incoming
     n = len(scores)
     for place in range(1, n):
         worker = order[place]
@@ -154,7 +155,6 @@ def choose_top(scores: FloatArray, size: int, order: IntArray, stream: IntArray,
     if size in (0, n) or scores[order[size - 1]] > scores[order[size]]:
         return
     edge = scores[order[size]]
-    tied = np.empty(n, dtype=np.int64)
     n_tied = open_places = 0
     for worker in range(n):
         if scores[worker] == edge:
@@ -163,6 +163,6 @@ def choose_top(scores: FloatArray, size: int, order: IntArray, stream: IntArray,
             if chosen[worker]:
                 open_places += 1
                 chosen[worker] = False
-    shuffle(tied, n_tied, stream)
+    shuffle(tied, n_tied, memory.stream)
     for index in range(open_places):
         chosen[tied[index]] = True
