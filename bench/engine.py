@@ -119,14 +119,14 @@ def growth() -> dict[str, Any]:
 def large_selection() -> dict[str, Any]:
     """One selection with k = 2,000 and m = 1,000 whose counts are very uneven and whose constraint binds."""
     rng = np.random.default_rng(1)
-    counts = np.exp(rng.uniform(0, 7, 2000)).astype(int) + 1
-    means, radius = rng.uniform(0.3, 0.7, 2000), np.sqrt(np.log(730) / counts)
+    counts = np.exp(rng.uniform(3, 9, 2000)).astype(int)
+    means, radius = rng.uniform(0.45, 0.55, 2000), np.sqrt(np.log(730) / counts)
     ucb, lcb = means + radius, means - radius
     out, into = np.arange(1000), np.arange(1000, 2000)
     candidates = Candidates(out, ucb[out], lcb[out], into, ucb[into], lcb[into])
     leaving, entering, diagnostics = np.empty(1000, np.int64), np.empty(1000, np.int64), np.zeros(DIAGNOSTICS)
     worst, kinds = 0.0, []
-    for threshold in (0.05, 0.5, 0.8, 1.0, 1.3):
+    for threshold in (0.01, 0.2, 0.3, 0.4, 0.5):
         arguments = (candidates, threshold, leaving, entering, diagnostics)
         worst = max(worst, best_of(3, lambda arguments=arguments: select_once(*arguments)))
         kinds.append({"threshold": threshold, "exact": bool(diagnostics[EXACT]), "loss_bound": diagnostics[LOSS_BOUND]})

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,12 +45,29 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Any]:
-    """Show progress on standard error; yields the function to tell of work done."""
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show progress on standard error: a bar on a terminal, else a line now and then; yields what to tell of it."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    if not console.is_terminal:
+        yield _lines(what, total)
+        return
+    with Progress(console=console, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.advance(task, done)
+
+
+def _lines(what: str, total: int) -> Callable[[int], None]:
+    """Give a function that prints a line when a second has passed, and then every ten."""
+    done, due = 0, time.monotonic() + 1.0
+
+    def tell(more: int) -> None:
+        nonlocal done, due
+        done += more
+        if time.monotonic() >= due and done < total:
+            print(f"crewlearn: {what}, {done:,} of {total:,}", file=sys.stderr, flush=True)
+            due = time.monotonic() + 10.0
+
+    return tell
