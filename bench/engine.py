@@ -107,7 +107,7 @@ def two_threads() -> dict[str, Any]:
 
 
 def growth() -> dict[str, Any]:
-    """Cost of an output drawn, in problems up to 32 times larger, against the smallest."""
+    """Cost of an output drawn, in problems up to 16 times larger, against the smallest."""
     costs = []
     for scale, team, horizon in ((1, 10, 730), (2, 20, 1460), (4, 40, 2920)):
         pool = Recipe("clipped-normal", 25 * scale, seed=12345)

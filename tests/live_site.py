@@ -33,7 +33,9 @@ class LiveSite:
         self.period, self.fees_paid = 1, 0.0
         self.completed: list[Pair] = []
         self.failed: list[Pair] = []
-        self.state = policy.start(self.situation(), stream_key=99)
+        bought = policy.interview(setting)
+        scores = None if bought is None else np.random.default_rng(5).random(setting.workers)
+        self.state = policy.start(self.situation(), 99, scores)
 
     def situation(self) -> Situation:
         return Situation(self.period, self.setting, self.roster, self.estimates, self.may_enter, self.may_leave)

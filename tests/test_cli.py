@@ -52,7 +52,7 @@ def test_simulate_shows_people_a_table(problem_file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--runs", "0"], "runs = 0: must be a whole number >= 1"),
+        (["--runs", "0"], "runs = 0: must be a whole number from 1"),
         (["--seed", "-1"], "seed = -1"),
         (["--at", "9999"], "lies beyond the horizon; choose periods from 1 to 730"),
         (["--at", "ten"], "at = 'ten': must be whole numbers"),
@@ -60,6 +60,8 @@ def test_simulate_shows_people_a_table(problem_file: Path) -> None:
         (["--policy", "dr-ucb", "--policy", "dr-ucb"], "is named twice"),
         (["--conventions", "as-writen"], "did you mean 'as-written'"),
         (["--problem", "nowhere.toml"], "nowhere.toml"),
+        (["--out", "nowhere/at/all.parquet"], "a folder that exists"),
+        (["--engine", "lokal"], "engine"),
     ],
 )
 def test_bad_calls_end_with_one_line_and_nothing_on_standard_output(arguments: list[str], complaint: str) -> None:

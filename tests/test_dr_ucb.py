@@ -334,6 +334,19 @@ def test_a_larger_team_is_filled_and_a_smaller_one_accepted() -> None:
     assert len(site.roster.stations) == len(site.roster.active) == 1
 
 
+def test_a_smaller_team_does_not_wait_for_someone_it_no_longer_wants() -> None:
+    site = LiveSite(DRUCB(gamma=3.0), Setting(3, 1, 730, 0.0, 1.0), [0])
+    site.run(1)
+    site.resize(3)
+    for pair in site.ask():
+        site.reject(pair)
+    site.work()
+    site.resize(1)
+    cycle = site.state.cycle
+    site.run(30)
+    assert site.state.cycle > cycle
+
+
 def test_another_worker_sent_away_on_arrival_is_noticed() -> None:
     site = LiveSite(DRUCB(gamma=2.0), Setting(6, 2, 730, 1.0, 1.0), [0, 1])
     site.run(2)

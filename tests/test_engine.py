@@ -1,5 +1,6 @@
 """The engine: the same numbers however work is spread, streamed results, clean ends, a cache that is never stale."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import pytest
 import crewlearn
 from crewlearn.engine import compiled, kernel
 from crewlearn.engine.blocks import block_size, blocks_of
-from crewlearn.engine.cache import cache_folder
+from crewlearn.engine.cache import cache_folder, sources_digest
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate, timed
 from crewlearn.engine.results import Collector, SimulationResult, same_numbers
@@ -30,6 +31,8 @@ from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
+from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.toml import problem_to_toml
 
 PROBLEM = benchmark(5, horizon=60)
 POLICIES = ["dr-ucb:gamma=2", "a-omm", "work-trial:trial=9", "keep-team"]
@@ -59,6 +62,19 @@ def test_processes_and_any_order_of_work_do_not_change_a_bit() -> None:
 def test_a_longer_simulation_begins_with_the_shorter_one() -> None:
     short, long = (simulate(PROBLEM, ["dr-ucb"], runs, 7).policies["dr-ucb"].regret for runs in (40, 130))
     assert long[:40].tolist() == short.tolist()
+
+
+def test_numpy_numbers_and_whole_gammas_are_welcome() -> None:
+    plain = simulate(PROBLEM, [DRUCB(gamma=2.0)], 3, 7, [5, 60])
+    fancy = simulate(PROBLEM, [DRUCB(gamma=2)], np.int64(3), np.int64(7), np.array([5, 60]))  # type: ignore[arg-type]
+    assert plain.policies["dr-ucb"].regret.tolist() == fancy.policies["dr-ucb"].regret.tolist()
+    from crewlearn.engine.compiled import compiled_loop
+
+    assert len(compiled_loop(kernel.DR_UCB).signatures) == 1  # type: ignore[attr-defined]  # nothing compiled twice
+    with pytest.raises(InvalidInput, match="was not asked for"):
+        plain.regret("dr-ucb", 4)
+    with pytest.raises(InvalidInput, match="did you mean 'dr-ucb'"):
+        plain.regret("dr-ubc", 5)
 
 
 def test_curves_are_those_of_the_runs() -> None:
@@ -119,6 +135,14 @@ def test_a_result_says_what_made_it(tmp_path: Path) -> None:
         ({"seed": -1}, "seed = -1"),
         ({"at": [61]}, "choose periods from 1 to 60"),
         ({"at": [0]}, "at = 0"),
+        ({"at": 5}, "at = 5"),
+        ({"runs": 10**12}, "runs = "),
+        ({"policies": "keep-team"}, "must be a list"),
+        ({"policies": [1]}, "must be a list"),
+        ({"policies": ["dr-ucb:gamma=2,gamma=3"]}, "given twice"),
+        ({"policies": ["a-omm:gamma=2"]}, "has no parameters"),
+        ({"policies": ["dr-ucb:frontier_cap=99999999999999999999"]}, "frontier_cap"),
+        ({"policies": ["work-trial:trial=99999999999999999999"]}, "trial"),
         ({"policies": []}, "at least one policy"),
         ({"policies": ["dr-ucb", "dr-ucb"]}, "named twice"),
         ({"policies": ["epsilon-gredy"]}, "did you mean 'epsilon-greedy'"),
@@ -137,9 +161,22 @@ def test_bad_calls_are_refused_before_anything_runs(changes: dict[str, Any], rem
 
 def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
     simulate(PROBLEM, ["a-omm"], 1)  # so that the other process finds compiled code
-    command = [sys.executable, "-m", "crewlearn", "simulate", "--policy", "a-omm", "--runs", "1000000"]
+    long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 1000, 0.5, 0.2), team=10, horizon=10**6)
+    (tmp_path / "long.toml").write_text(problem_to_toml(long))  # one run of it takes minutes
+    command = [
+        sys.executable,
+        "-m",
+        "crewlearn",
+        "simulate",
+        "--problem",
+        "long.toml",
+        "--policy",
+        "a-omm",
+        "--runs",
+        "2",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(3.0)
+    time.sleep(4.0)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     asked = time.perf_counter()
@@ -152,35 +189,64 @@ def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
 
 def test_the_cache_is_keyed_by_every_source_that_takes_part() -> None:
     """Whatever crewlearn module the kernel's functions come from is in the hash."""
-    used = {module for module in sys.modules if module.startswith("crewlearn.")}
-    hashed = {f"crewlearn.{name}" for name in (*compiled.RULES, *compiled.SHAPES)}
+    hashed = {module.__name__ for module in compiled._sources()}
     origins = {
         item.__module__
         for name in (*compiled.RULES, "engine.kernel")
         for item in vars(sys.modules[f"crewlearn.{name}"]).values()
         if getattr(item, "__module__", "").startswith("crewlearn.") and callable(item)
     }
-    elsewhere = {"crewlearn.engine.kernel", "crewlearn.engine.streams"}
     friendly = {  # classes and helpers of the plain-Python side, which compiled code never calls
         "crewlearn.policies.team_policy",
         "crewlearn.problem.model",
         "crewlearn.problem.errors",
     }
-    assert hashed <= used
-    assert origins - hashed - elsewhere <= friendly
+    assert {"crewlearn.engine.kernel", "crewlearn.engine.streams", "crewlearn.engine.compiled"} <= hashed
+    assert origins - hashed <= friendly
 
 
 def test_a_changed_source_or_version_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CREWLEARN_CACHE", str(tmp_path))
+    monkeypatch.setenv("CREWLEARN_CACHE", str(tmp_path / "cache"))
     module = type(sys)("some_rules")
     module.__file__ = str(tmp_path / "some_rules.py")
     folders = []
     for text, version in (("a = 1", "1"), ("a = 2", "1"), ("a = 2", "2"), ("a = 1", "1")):
         Path(module.__file__).write_text(text)
-        folders.append(cache_folder([module], [version]))
+        folders.append(cache_folder(sources_digest([module], [version])))
     assert len(set(folders)) == 3
     assert folders[0] == folders[3]
     assert all(folder.is_relative_to(tmp_path) for folder in folders)
+
+
+KEEP = """
+from crewlearn import benchmark, simulate
+print(simulate(benchmark(5, horizon=20), ["keep-team"], 3).regret("keep-team", 20).mean)
+"""
+
+
+def keep_team_in(folder: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "CREWLEARN_CACHE": folder, "NUMBA_OPT": "0"}
+    return subprocess.run([sys.executable, "-c", KEEP], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_a_cache_folder_that_cannot_be_used_is_said_and_never_replaced_by_a_stale_one() -> None:
+    done = keep_team_in("/dev/null/nowhere")
+    assert "compiled code cannot be kept" in done.stderr
+    assert not list(Path(kernel.__file__).parent.glob("__pycache__/*.nb?"))
+    assert float(done.stdout) > 0.0
+
+
+def test_a_damaged_cache_heals(tmp_path: Path) -> None:
+    first = keep_team_in(str(tmp_path))
+    for kind in ("*.nbc", "*.nbi"):
+        damaged = list(tmp_path.rglob(kind))
+        assert damaged
+        for path in damaged:
+            path.write_bytes(b"junk")
+        again = keep_team_in(str(tmp_path))
+        assert "damaged" in again.stderr
+        assert again.stdout == first.stdout
+    assert keep_team_in(str(tmp_path)).stderr == ""
 
 
 PROGRAM = """

@@ -1,10 +1,12 @@
 """How commands speak: tables for people, one JSON document for programs, errors that end the command."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -20,6 +22,15 @@ def plain_errors() -> Iterator[None]:
     except InvalidInput as error:
         print(f"crewlearn: {error}", file=sys.stderr)
         raise typer.Exit(2) from error
+
+
+def check_writable(field: str, path: Path) -> None:
+    """Check, before any work is done, that a file can be written."""
+    from crewlearn.problem.errors import InvalidInput
+
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InvalidInput(field, str(path), "must be a file in a folder that exists and can be written")
 
 
 def print_json(document: Any) -> None:

@@ -18,7 +18,7 @@ from crewlearn.cli.options import (
     read_at_option,
     read_problem_option,
 )
-from crewlearn.cli.output import plain_errors, print_json, print_table, progress_bar
+from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table, progress_bar
 
 
 def simulate_command(
@@ -35,13 +35,18 @@ def simulate_command(
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
     with plain_errors():
-        from crewlearn.engine.local import simulate
+        from crewlearn.engine.local import checked_periods, checked_policies, compile_first, simulate
         from crewlearn.problem.instances import MONTHS
 
         chosen = policy or list(DEFAULT_POLICIES)
         whole_problem, periods = read_problem_option(problem, conventions), read_at_option(at)
         if problem is None and periods is None:
             periods = list(MONTHS.values())
+        checked_periods(whole_problem, runs, seed, periods)
+        if out is not None:
+            check_writable("out", out)
+        if engine == "local":  # before the bar is drawn, as it speaks of itself
+            compile_first(whole_problem, checked_policies(chosen, conventions).values(), seed)
         with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
             result = simulate(
                 whole_problem, chosen, runs, seed, periods, conventions, threads=threads, engine=engine, progress=done

@@ -5,7 +5,7 @@ together in the order of their numbers. So results are the same to the last bit 
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,11 +66,11 @@ def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: t
     return [Block(problem, policy, seed, first, min(size, runs - first), at) for first in range(0, runs, size)]
 
 
-def play_block(block: Block) -> BlockResult:
-    """Play a block: compiled where the loop knows the policy, else in plain Python."""
+def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
+    """Play a block: compiled where the loop knows the policy, else in plain Python; end early once `stop` is set."""
     horizon = block.problem.horizon
     means, best = worlds_of(block)
-    tally = empty_tally(block)
+    tally = empty_tally(block, stop=stop)
     kind = kind_of(block.policy)
     if kind is None:
         _play_interpreted(block, tally)
@@ -94,10 +94,10 @@ def play_block(block: Block) -> BlockResult:
     )
 
 
-_problem_form = cache(problem_form)
+_problem_form = lru_cache(maxsize=64)(problem_form)
 
 
-def empty_tally(block: Block, workers: int = 0, events: int = 0) -> Tally:
+def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray | None = None) -> Tally:
     """Give a tally for a block, with room for sums of output by worker and for a log of events if asked for."""
     return Tally(
         regret=np.zeros((block.count, len(block.at))),
@@ -108,6 +108,7 @@ def empty_tally(block: Block, workers: int = 0, events: int = 0) -> Tally:
         sums=np.zeros((block.count, workers)),
         log=np.zeros((events, 5), dtype=np.int64),
         logged=np.zeros(1, dtype=np.int64),
+        stop=np.zeros(1, dtype=np.int64) if stop is None else stop,
     )
 
 
@@ -135,6 +136,8 @@ def _play_interpreted(block: Block, tally: Tally) -> None:
     for index in range(block.count):
         regret = 0.0
         for step in play(World(block.problem, block.seed, block.first + index), block.policy):
+            if tally.stop[0] != 0:
+                return
             regret += step.regret
             tally.curve[index, step.period - 1] = regret
             tally.initiated[index] += len(step.requested)

@@ -7,17 +7,43 @@ named by a hash of every source file that takes part, and of the versions of int
 import hashlib
 import os
 import sys
+import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 
-def cache_folder(modules: Iterable[ModuleType], versions: Iterable[str]) -> Path:
-    """Give the folder for code compiled from these modules: below CREWLEARN_CACHE, or the user's cache folder."""
+def sources_digest(modules: Iterable[ModuleType], versions: Iterable[str]) -> str:
+    """Hash the sources of modules and the versions of what they are compiled with."""
     digest = hashlib.sha256("\0".join([sys.version, *versions]).encode())
     for module in sorted(modules, key=lambda module: module.__name__):
         digest.update(module.__name__.encode() + Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def cache_folder(digest: str) -> Path:
+    """Give the folder for code with this digest: below CREWLEARN_CACHE, or the user's cache folder.
+
+    If that cannot be written, it is a temporary one, and standard error says so: code would be compiled anew each time.
+    """
     base = os.environ.get("CREWLEARN_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "crewlearn"
     )
-    return Path(base) / "compiled" / digest.hexdigest()[:20]
+    folder = Path(base) / "compiled" / digest
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        print(
+            f"crewlearn: compiled code cannot be kept in {folder} ({error.strerror}); it will be compiled each time. "
+            "Set CREWLEARN_CACHE to a folder that can be written.",
+            file=sys.stderr,
+        )
+        return _throwaway_folder()
+
+
+@cache
+def _throwaway_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="crewlearn-"))

@@ -3,12 +3,13 @@
 import ast
 import importlib
 import inspect
-import os
+import pickle
 import sys
 import textwrap
 import types
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -18,7 +19,7 @@ from numba.core import event
 from numba.extending import register_jitable
 
 from crewlearn.engine import kernel, streams
-from crewlearn.engine.cache import cache_folder
+from crewlearn.engine.cache import cache_folder, sources_digest
 
 RULES = (
     "problem.chance",
@@ -48,27 +49,36 @@ SHAPES = ("problem.arrays", "policies.contract")
 """Modules whose named tuples and constants it uses."""
 
 
+def _sources() -> list[types.ModuleType]:
+    """Give every module whose source takes part in the compiled code."""
+    names = [f"crewlearn.{name}" for name in (*RULES, *SHAPES)]
+    return [*(importlib.import_module(name) for name in names), streams, kernel, sys.modules[__name__]]
+
+
 @cache
-def _prepare() -> str:
+def kernel_digest() -> str:
+    """Hash all that the compiled code is made of."""
+    return sources_digest(_sources(), [numba.__version__, llvmlite.__version__, np.__version__])
+
+
+@cache
+def _prepare() -> Path:
     """Make the rules compilable; give the folder where what is compiled from them is kept."""
     rules = [importlib.import_module(f"crewlearn.{name}") for name in RULES]
-    shapes = [importlib.import_module(f"crewlearn.{name}") for name in SHAPES]
     functions = [function for module in (*rules, streams, kernel) for function in _functions(module)]
     counted = _counting_references(functions)
     for function in functions:
         # Calls that pass tuples of arrays are dear and copies of code cheap, so everything is inlined. Counting
         # references to arrays takes half the time of a loop, and only where arrays are made is it needed.
         register_jitable(forceinline=True, _nrt=function.__name__ in counted)(function)
-    versions = [numba.__version__, llvmlite.__version__, np.__version__]
-    sources = [*rules, *shapes, streams, kernel, sys.modules[__name__]]
-    return str(cache_folder(sources, versions))
+    return cache_folder(kernel_digest())
 
 
 @cache
 def compiled_loop(kind: int) -> Callable[..., None]:
     """Give the kernel's loop for a kind of policy, compiled; it releases the interpreter lock while it runs."""
     settings: Any = numba.config
-    before, settings.CACHE_DIR = settings.CACHE_DIR, _prepare()
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(_prepare())
     try:
         loop: Callable[..., None] = numba.njit(cache=True, nogil=True)(kernel.specialised(kind))
     finally:
@@ -76,11 +86,11 @@ def compiled_loop(kind: int) -> Callable[..., None]:
     return loop
 
 
-def is_compiled(kind: int) -> bool:
-    """Say whether the loop of a kind was compiled before, by this process or another."""
+def _index_of(kind: int) -> Path | None:
+    """Give the file that lists what was compiled of a kind's loop; None where numba does not compile at all."""
     dispatcher: Any = compiled_loop(kind)
-    index = dispatcher._cache._cache_file._index_path  # numba has no public way to ask
-    return bool(dispatcher.signatures) or os.path.exists(index)
+    kept = getattr(dispatcher, "_cache", None)  # numba has no public way to ask
+    return None if kept is None else Path(kept._cache_file._index_path)
 
 
 class _Progress(event.Listener):
@@ -99,13 +109,22 @@ class _Progress(event.Listener):
             print(f"\r  {self.done} functions", end="", file=sys.stderr, flush=True)
 
 
-def compile_aloud(kind: int, name: str, first_call: Callable[[], object]) -> None:
-    """Make a first call that compiles the loop of a kind, saying so, unless it was compiled before."""
-    if is_compiled(kind):
-        return
-    print(f"crewlearn: compiling the loop of {name}; once for this version, some seconds", file=sys.stderr)
+def first_call(kind: int, name: str, call: Callable[[], object]) -> None:
+    """Make the call that compiles or loads the loop of a kind; say so if it compiles, and mend a damaged cache."""
+    index = _index_of(kind)
+    if index is not None and index.exists():
+        try:
+            call()
+        except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError):
+            print("crewlearn: the cache of compiled code is damaged; compiling anew", file=sys.stderr)
+            for damaged in index.parent.glob(f"{index.stem}*"):
+                damaged.unlink(missing_ok=True)
+            compiled_loop.cache_clear()
+        else:
+            return
+    print(f"crewlearn: compiling the loop of {name}; once for this version, up to half a minute", file=sys.stderr)
     with event.install_listener("numba:compile", _Progress()):
-        first_call()
+        call()
     if sys.stderr.isatty():
         print(file=sys.stderr)
 

@@ -59,6 +59,6 @@ def policy_form(policy: Policy[Any], setting: Setting) -> PolicyForm:
     return PolicyForm(
         choices=(policy if isinstance(policy, DRUCB) else DRUCB()).choices(setting),
         parameters=policy.parameters() if isinstance(policy, TeamPolicy) else np.zeros(0),
-        rho=kernel.NO_INTERVIEW if interview is None else interview.rho,
-        interview_fee=0.0 if interview is None else interview.fee,
+        rho=kernel.NO_INTERVIEW if interview is None else float(interview.rho),
+        interview_fee=0.0 if interview is None else float(interview.fee),
     )

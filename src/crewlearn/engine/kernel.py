@@ -101,7 +101,8 @@ class Tally(NamedTuple):
 
     Regret after each period asked for, and after every period; replacements initiated and completed; the largest
     frontier built; the sums of output by worker; and, as far as there is room, a log of events (run, period, kind, out,
-    in) whose number stands in `logged`. `curve` and `sums` may have no columns, and the log no rows.
+    in) whose number stands in `logged`. `curve` and `sums` may have no columns, and the log no rows. Somebody else sets
+    `stop` to have the loop end early.
     """
 
     regret: FloatArray
@@ -112,6 +113,7 @@ class Tally(NamedTuple):
     sums: FloatArray
     log: IntArray
     logged: IntArray
+    stop: IntArray
 
 
 def play_runs(
@@ -129,7 +131,7 @@ def play_runs(
     choices, parameters = policy.choices, policy.parameters
     cost, paid_on_completion, delay_form = problem.cost, problem.paid_on_completion, problem.delay
     law, spread, day_effect_sd = problem.output.code, problem.output.spread, problem.output.day_effect_sd
-    curve, regrets = tally.curve, tally.regret
+    curve, regrets, stop = tally.curve, tally.regret, tally.stop
     want_curve, checkpoints = curve.shape[1] > 0, len(at)
     anyone = np.ones(workers, dtype=np.bool_)
     outs = np.empty(team, dtype=np.int64)
@@ -183,6 +185,8 @@ def play_runs(
         column = 0
         largest = 0
         for period in range(1, horizon + 1):
+            if stop[0] != 0:
+                return
             n = 0
             if KIND == DR_UCB:
                 least, seen_least = cycle[LEAST], 0

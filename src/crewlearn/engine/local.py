@@ -9,11 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
 from crewlearn.engine.forms import kind_of
 from crewlearn.engine.results import Collector, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
+from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import Problem
@@ -45,7 +48,7 @@ def simulate(
     >>> result.regret("oracle", at=30).mean < result.regret("keep-team", at=30).mean
     True
     """
-    periods = checked_periods(problem, runs, seed, at)
+    periods, runs, seed = checked_periods(problem, runs, seed, at), int(runs), int(seed)
     chosen = checked_policies(policies, conventions)
     player = choose_player(engine, threads, chosen.values())
     if engine == "local":
@@ -63,9 +66,11 @@ def simulate(
 
 def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | None) -> tuple[int, ...]:
     """Check the numbers of a simulation before anything runs; give its checkpoints in order."""
-    whole("runs", runs, 1)
+    whole("runs", runs, 1, 10**8)
     whole("seed", seed, 0, 2**64 - 1)
-    periods = sorted({whole("at", period, 1) for period in at}) if at else [problem.horizon]
+    if at is not None and not isinstance(at, Iterable):
+        raise InvalidInput("at", at, "must be a list of periods")
+    periods = sorted({whole("at", period, 1) for period in (() if at is None else at)}) or [problem.horizon]
     if periods[-1] > problem.horizon:
         raise InvalidInput("at", periods[-1], f"lies beyond the horizon; choose periods from 1 to {problem.horizon}")
     return tuple(periods)
@@ -74,13 +79,15 @@ def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | 
 def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) -> dict[str, Policy[Any]]:
     """Build the policies of a simulation, each under the name it was called by."""
     check_conventions(conventions)
+    if isinstance(policies, str) or not all(isinstance(given, (str, Policy)) for given in policies):
+        raise InvalidInput("policies", policies, "must be a list of names or policies")
     if not policies:
         raise InvalidInput("policies", [], "name at least one policy")
     chosen: dict[str, Policy[Any]] = {}
     for given in policies:
         label, policy = (given, make_policy(given, conventions)) if isinstance(given, str) else (given.name, given)
         if label in chosen:
-            raise InvalidInput("policies", label, "is named twice; give the second one other parameters")
+            raise InvalidInput("policies", label, "is named twice; name it with parameters, such as dr-ucb:gamma=20")
         chosen[label] = policy
     return chosen
 
@@ -98,36 +105,37 @@ def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[An
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
-    """Compile the loops of the policies before the clock starts."""
+    """Compile or load the loops of the policies before the clock starts."""
     short = dataclasses.replace(problem, horizon=1)
     known = {kind: policy for policy in policies if (kind := kind_of(policy)) is not None}
     if known:
-        from crewlearn.engine.compiled import compile_aloud
+        from crewlearn.engine.compiled import first_call
 
         for kind, policy in known.items():
-            block = Block(short, policy, seed, 0, 1, (1,))
-            compile_aloud(kind, policy.name, partial(play_block, block))
+            first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
 
 
-def timed(block: Block) -> tuple[BlockResult, float]:
-    """Play a block and say how long it took."""
+def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:
+    """Play a block and say how long it took; it ends early, with numbers of no use, once `stop` is set."""
     started = time.perf_counter()
-    return play_block(block), time.perf_counter() - started
+    return play_block(block, stop), time.perf_counter() - started
 
 
 def play_on_threads(blocks: Sequence[Block], threads: int) -> Iterator[tuple[BlockResult, float]]:
-    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded."""
-    if threads == 1 or len(blocks) == 1:
-        yield from map(timed, blocks)
-        return
+    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded.
+
+    Even one thread is not the main one, which so stays free to be interrupted.
+    """
     executor = ThreadPoolExecutor(threads)
     waiting: deque[Future[tuple[BlockResult, float]]] = deque()
+    stop = np.zeros(1, dtype=np.int64)
     try:
         for block in blocks:
-            waiting.append(executor.submit(timed, block))
+            waiting.append(executor.submit(timed, block, stop))
             if len(waiting) > 4 * threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-    finally:  # also when interrupted: what has not begun never does
+    finally:  # also when interrupted: what has begun ends within a period, what has not never does
+        stop[0] = 1
         executor.shutdown(wait=True, cancel_futures=True)

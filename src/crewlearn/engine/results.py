@@ -12,6 +12,7 @@ import crewlearn
 from crewlearn.engine.blocks import BlockResult
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
 
@@ -78,6 +79,9 @@ class SimulationResult:
 
     def regret(self, policy: str, at: int) -> Summary:
         """Summarise a policy's cumulative regret after period `at`."""
+        one_of("policy", policy, self.policies)
+        if at not in self.at:
+            raise InvalidInput("at", at, f"was not asked for; choose one of {list(self.at)}")
         return Summary.of(self.policies[policy].regret[:, self.at.index(at)])
 
     def to_json(self) -> dict[str, Any]:
@@ -121,7 +125,9 @@ class SimulationResult:
         parameters = {name: asdict(result.policy) for name, result in self.policies.items()}
         made_by = json.dumps({**self.made_by(), "policies": parameters})
         table = pa.concat_tables(tables).replace_schema_metadata({"crewlearn": made_by})
-        pq.write_table(table, str(path))
+        part = Path(f"{path}.part")
+        pq.write_table(table, part)
+        part.replace(path)  # a reader sees the whole file or none
 
     def _summaries(self, result: PolicyResult) -> dict[str, Any]:
         def by_period(values: FloatArray) -> dict[str, Any]:

@@ -2,17 +2,19 @@
 
 import dataclasses
 import hashlib
+import inspect
 import itertools
 import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import crewlearn
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
+from crewlearn.engine.forms import KINDS
 from crewlearn.engine.local import checked_periods, checked_policies, choose_player, compile_first
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
@@ -57,6 +59,7 @@ class Cell:
             "at": self.at,
             "conventions": self.conventions,
             "version": crewlearn.__version__,
+            "sources": _sources_of(kind),
         }
         text = json.dumps(_same_form(made_of), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -74,6 +77,18 @@ class Cell:
         ours = document.pop("policies")[self.policy_name]
         head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
         return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **ours}
+
+
+@cache
+def _sources_of(kind: type[Policy[Any]]) -> str:
+    """Hash the code that a policy's numbers come from: the kernel's, or that of a class of the user's own as well."""
+    from crewlearn.engine.compiled import kernel_digest
+
+    try:
+        own = "" if kind in KINDS else inspect.getsource(kind)
+    except (OSError, TypeError):  # a class made on the fly has no source to read
+        own = ""
+    return hashlib.sha256(f"{kernel_digest()}{own}".encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from crewlearn.policies.teams import (
     NEXT,
     SETTLED,
     TeamMemory,
+    bar_ineligible,
     choose_top,
     mean_scores,
     optimistic_scores,
@@ -52,6 +53,7 @@ def decide_omm(
     """Name the m highest scores mean + sqrt(2 log r / n), r counting decisions, this one included, from 2."""
     memory.numbers[DECISIONS] += 1
     optimistic_scores(estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
+    bar_ineligible(memory.scores, roster, may_enter)
     choose_top(memory, memory.scores, len(roster.stations))
     return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
 
@@ -90,7 +92,7 @@ def decide_aht(
         groups = (workers + team - 1) // team
         if completed < groups * team:
             if completed % team == 0:
-                _name_group(memory, completed // team * team, team)
+                _name_group(memory, roster, may_enter, completed // team * team, team)
                 n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
             numbers[SETTLED] = 1
             numbers[NEXT] = period + team - completed % team
@@ -110,7 +112,8 @@ def decide_aht(
         if numbers[BLOCK] == 0:
             numbers[BLOCKS] = blocks_in_frame(int(numbers[FRAME]), workers)
             numbers[CANDIDATE] = 0
-        _name_challenged(memory, estimates, completed, min(int(numbers[CANDIDATE]), workers - 1), team)
+        candidate = min(int(numbers[CANDIDATE]), workers - 1)
+        _name_challenged(memory, estimates, roster, may_enter, completed, candidate, team)
         n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
         numbers[BLOCK_START] = period + max(1, numbers[FRAME])
         numbers[CANDIDATE] = numbers[CANDIDATE] + 1 if numbers[CANDIDATE] + 1 < workers else 0
@@ -131,14 +134,23 @@ def _next_aht(numbers: IntArray, parameters: FloatArray, period: int, team: int,
     return following
 
 
-def _name_group(memory: TeamMemory, first: int, team: int) -> None:
+def _name_group(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray, first: int, team: int) -> None:
     """Name the group that starts at worker `first`, filled up with random others."""
     for worker in range(len(memory.desired)):
         memory.scores[worker] = 1.0 if first <= worker < first + team else 0.0
+    bar_ineligible(memory.scores, roster, may_enter)
     choose_top(memory, memory.scores, team)
 
 
-def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, candidate: int, team: int) -> None:
+def _name_challenged(
+    memory: TeamMemory,
+    estimates: Estimates,
+    roster: RosterArrays,
+    may_enter: BoolArray,
+    completed: int,
+    candidate: int,
+    team: int,
+) -> None:
     """Name the leaders, or the best of them with the candidate in the place of the last, if its UCB may beat them.
 
     Leaders have the best means among those seen in at least 1/(2k) of the periods.
@@ -154,8 +166,9 @@ def _name_challenged(memory: TeamMemory, estimates: Estimates, completed: int, c
         scores[worker] = (sums[worker] / n if n > 0 else 0.0) if enough else -1.0
     if qualified < team:
         mean_scores(estimates, 0.0, scores)
+    bar_ineligible(scores, roster, may_enter)
     choose_top(memory, scores, team)
-    if desired[candidate]:
+    if desired[candidate] or math.isinf(scores[candidate]) or team > workers:
         return
     lowest = scores[order[team - 1]]
     seen = counts[candidate]

@@ -158,7 +158,7 @@ class DRUCB(Policy[DRUCBState]):
     def __post_init__(self) -> None:
         if self.gamma is not None:
             real("gamma", self.gamma, 0.0, 1e12, above=True)
-        whole("frontier_cap", self.frontier_cap, 2)
+        whole("frontier_cap", self.frontier_cap, 2, 10**8)
         choices = {"radius": RADII, "timing": TIMINGS, "selection": SELECTIONS, "pairing": PAIRINGS}
         for field, known in choices.items():
             one_of(field, getattr(self, field), known)
@@ -192,9 +192,9 @@ class DRUCB(Policy[DRUCBState]):
             selection=SELECTIONS[self.selection],
             pairing=PAIRINGS[self.pairing],
             radius=RADII[self.radius],
-            frontier_cap=self.frontier_cap,
-            always_build=self.always_build_frontier,
-            gamma=self.pace(setting),
+            frontier_cap=int(self.frontier_cap),
+            always_build=bool(self.always_build_frontier),
+            gamma=float(self.pace(setting)),
         )
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:
@@ -253,10 +253,12 @@ class DRUCB(Policy[DRUCBState]):
         if len(state.target) == team:
             return replace(state, disturbed=True)
         reachable = {*roster.active, *(pending.into for pending in roster.pending)}
+        target = _resized([worker for worker in state.target if worker in reachable], team)
         return replace(
             state,
             disturbed=True,
-            target=_resized([worker for worker in state.target if worker in reachable], team),
+            target=target,
+            least_observed=state.least_observed if state.least_observed in target else NOBODY,
             marked=_resized([worker for worker in state.marked if worker in roster.active], team),
         )
 

@@ -126,6 +126,10 @@ def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, An
         key, equals, value = item.partition("=")
         if not equals:
             raise InvalidInput(f"policy {name}", item, "parameters are written name=value")
+        if key in parameters:
+            raise InvalidInput(f"policy {name} parameter", key, "is given twice")
+        if not known:
+            raise InvalidInput(f"policy {name} parameter", key, "this policy has no parameters")
         if key not in known:
             raise unknown_name(f"policy {name} parameter", key, known)
         parameters[key] = _parse(f"policy {name} parameter {key}", known[key], value)

@@ -1,6 +1,5 @@
 """InterviewScreen and WorkTrial: hiring practice as policies, on interview scores bought before period 1."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from crewlearn.policies.teams import (
     NEXT,
     SETTLED,
     TeamMemory,
+    bar_ineligible,
     choose_top,
     mean_scores,
     request_team,
@@ -20,8 +20,8 @@ from crewlearn.policies.teams import (
 )
 from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
 from crewlearn.problem.errors import one_of, real, whole
-from crewlearn.problem.model import Setting
-from crewlearn.problem.transitions import RosterArrays
+from crewlearn.problem.model import MOST, Setting
+from crewlearn.problem.transitions import FREE, RosterArrays
 
 STAGE, STAGE_START = 2, 3
 """Places in the numbers: the stage (0 before the first team is named), and the period in which it began."""
@@ -57,10 +57,13 @@ def decide_interview_screen(
     ins: IntArray,
 ) -> int:
     """Name the m best interview scores once, and ask for them until they are all there."""
-    if memory.numbers[STAGE] == 0:
+    if memory.numbers[STAGE] == 0 or not _attainable(memory, roster, may_enter):
         memory.numbers[STAGE] = 1
         memory.numbers[NEXT] = FOREVER
-        choose_top(memory, memory.interview, len(roster.stations))
+        for worker in range(len(memory.scores)):
+            memory.scores[worker] = memory.interview[worker]
+        bar_ineligible(memory.scores, roster, may_enter)
+        choose_top(memory, memory.scores, len(roster.stations))
     return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
 
 
@@ -81,28 +84,46 @@ def decide_work_trial(
         numbers[STAGE] += 1
         numbers[STAGE_START] = period
         numbers[NEXT] = period + trial if numbers[STAGE] < 3 else FOREVER
-        _name_stage(memory, estimates, int(numbers[STAGE]), team)
+        _name_stage(memory, estimates, roster, may_enter, int(numbers[STAGE]), team)
+    elif not _attainable(memory, roster, may_enter):
+        _name_stage(memory, estimates, roster, may_enter, int(numbers[STAGE]), team)
     return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
 
 
-def _name_stage(memory: TeamMemory, estimates: Estimates, stage: int, team: int) -> None:
+def _attainable(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray) -> bool:
+    """Say whether everybody desired is there, on the way, or may enter; whoever left or is blocked is not."""
+    missing = 0
+    for worker in range(len(memory.desired)):
+        here = roster.station_of[worker] >= 0 or roster.role[worker] != FREE
+        if memory.desired[worker] and not here and not may_enter[worker]:
+            missing += 1
+    return missing == 0
+
+
+def _name_stage(
+    memory: TeamMemory, estimates: Estimates, roster: RosterArrays, may_enter: BoolArray, stage: int, team: int
+) -> None:
     """Name the team of a trial stage; the shortlist is ranked by interview score, the lower number among equals."""
-    workers = len(memory.desired)
+    workers, scores = len(memory.desired), memory.scores
     shortlist = min(2 * team, workers)
     rank = np.empty(workers, dtype=np.int64)
     for worker in range(workers):
+        scores[worker] = memory.interview[worker]
+    bar_ineligible(scores, roster, may_enter)
+    for worker in range(workers):
         ahead = 0
         for other in range(workers):
-            score, rival = memory.interview[worker], memory.interview[other]
+            score, rival = scores[worker], scores[other]
             if rival > score or (rival == score and other < worker):
                 ahead += 1
         rank[worker] = ahead
     if stage == 3:
-        mean_scores(estimates, 0.0, memory.scores)
+        mean_scores(estimates, 0.0, scores)
         for worker in range(workers):
             if rank[worker] >= shortlist:
-                memory.scores[worker] = -math.inf
-        choose_top(memory, memory.scores, team)
+                scores[worker] = -1.0
+        bar_ineligible(scores, roster, may_enter)
+        choose_top(memory, scores, team)
         return
     fill = 2 * team - shortlist  # a short second half is filled up from the front
     for worker in range(workers):
@@ -150,7 +171,7 @@ class WorkTrial(_Screening):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("trial", self.trial, 1)
+        whole("trial", self.trial, 1, MOST)
 
     @property
     def name(self) -> str:

@@ -9,10 +9,11 @@ from crewlearn.policies.candidates import can_go, goes_first, unclaimed_stations
 from crewlearn.policies.estimates import Estimates, mean
 from crewlearn.policies.pairing import keep_legal
 from crewlearn.policies.team_policy import TeamPolicy
-from crewlearn.policies.teams import NEXT, SETTLED, TeamMemory, choose_top, mean_scores, request_team
+from crewlearn.policies.teams import NEXT, SETTLED, TeamMemory, bar_ineligible, choose_top, mean_scores, request_team
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import next_uniform
 from crewlearn.problem.errors import one_of, real, whole
+from crewlearn.problem.model import MOST
 from crewlearn.problem.transitions import FREE, RosterArrays
 
 SQRT_DECAY, EXPONENTIAL_DECAY = range(2)
@@ -41,6 +42,7 @@ def decide_epsilon_greedy(
     else:
         epsilon = parameters[1] * math.exp(-math.log(2.0) * (period - 1) / parameters[2])
     mean_scores(estimates, -math.inf, memory.scores)
+    bar_ineligible(memory.scores, roster, may_enter)
     if next_uniform(memory.stream) >= epsilon:
         choose_top(memory, memory.scores, len(roster.stations))
         for worker in range(len(memory.desired)):  # nobody unseen is hired, nor let go for want of data
@@ -133,9 +135,7 @@ def decide_fixed_schedule(
         for worker in roster.stations:
             if worker != NOBODY:
                 memory.scores[worker] = math.inf
-    for worker in range(len(memory.desired)):
-        if roster.station_of[worker] < 0 and not may_enter[worker]:
-            memory.scores[worker] = -math.inf
+    bar_ineligible(memory.scores, roster, may_enter)
     choose_top(memory, memory.scores, len(roster.stations))
     return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
 
@@ -156,7 +156,7 @@ class EpsilonGreedy(TeamPolicy):
     def __post_init__(self) -> None:
         one_of("decay", self.decay, DECAYS)
         real("epsilon", self.epsilon, 0.0, 1.0)
-        real("half_life", self.half_life, 0.0, above=True)
+        real("half_life", self.half_life, 1e-3, MOST)
 
     @property
     def name(self) -> str:
@@ -178,7 +178,7 @@ class Threshold(TeamPolicy):
 
     def __post_init__(self) -> None:
         real("level", self.level, 0.0, 1.0)
-        whole("trial", self.trial, 1)
+        whole("trial", self.trial, 1, MOST)
 
     @property
     def name(self) -> str:
@@ -198,7 +198,7 @@ class FixedScheduleGreedy(TeamPolicy):
     rule = staticmethod(decide_fixed_schedule)
 
     def __post_init__(self) -> None:
-        whole("every", self.every, 1)
+        whole("every", self.every, 1, MOST)
 
     @property
     def name(self) -> str:

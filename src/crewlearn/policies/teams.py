@@ -131,6 +131,14 @@ def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> Non
         scores[worker] = sums[worker] / n if n > 0 else untried
 
 
+def bar_ineligible(scores: FloatArray, roster: RosterArrays, may_enter: BoolArray) -> None:
+    """Score those outside who may not enter below everybody else, so that no place is kept for them."""
+    station_of = roster.station_of
+    for worker in range(len(scores)):
+        if station_of[worker] < 0 and not may_enter[worker]:
+            scores[worker] = -math.inf
+
+
 def choose_top(memory: TeamMemory, scores: FloatArray, size: int) -> None:
     """Desire the `size` highest scores, ties at the edge broken at random.
 
