@@ -91,13 +91,20 @@ def decide_work_trial(
 
 
 def _attainable(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray) -> bool:
-    """Say whether everybody desired is there, on the way, or may enter; whoever left or is blocked is not."""
-    missing = 0
+    """Say whether the desired team can still be had whole.
+
+    Not so if one of it has left or is blocked, or if it is smaller than the stations while somebody else could come.
+    """
+    missing = named = others = 0
     for worker in range(len(memory.desired)):
         here = roster.station_of[worker] >= 0 or roster.role[worker] != FREE
-        if memory.desired[worker] and not here and not may_enter[worker]:
-            missing += 1
-    return missing == 0
+        if memory.desired[worker]:
+            named += 1
+            if not here and not may_enter[worker]:
+                missing += 1
+        elif not here and may_enter[worker]:
+            others += 1
+    return missing == 0 and (named >= len(roster.stations) or others == 0)
 
 
 def _name_stage(

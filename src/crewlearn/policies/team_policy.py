@@ -75,7 +75,7 @@ def _unsettled(state: TeamState) -> TeamState:
 
 def _memory(state: TeamState, workers: int, team: int) -> TeamMemory:
     key, draws = state.stream
-    interview = np.full(workers, -np.inf)  # newcomers were not interviewed
+    interview = np.full(workers, -1e300)  # newcomers were not interviewed: they come last of those who may come
     interview[: len(state.interview)] = state.interview
     memory = fresh_team_memory(workers, team, key, interview)
     memory.numbers[:] = state.numbers
