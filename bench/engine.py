@@ -1,6 +1,8 @@
 """How fast the engine is, as ratios taken in one run; writes bench-results.json and says which limits are missed.
 
-The floor is a compiled loop that only draws and adds the m x T outputs of a run, with the same generator and laws.
+The floor is a compiled loop that only draws and adds the m x T outputs of a run, with the same generator and laws. The
+kernel keeps the team's numbers side by side, which lets the compiler draw several outputs at once, so it can be below
+that floor; `side_by_side_microseconds` is the same loop written that way, for a stricter comparison.
 """
 
 import argparse
@@ -52,6 +54,22 @@ def floor_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread
 
 
 @numba.njit
+def side_by_side_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread: float) -> float:
+    """Do as `floor_loop` does, with each station's mean, room and sum side by side."""
+    centre, room, sums = np.empty(teams.shape[1]), np.empty(teams.shape[1]), np.zeros(teams.shape[1])
+    for run in range(runs):
+        run_key, team = mix(7, run), teams[run % len(teams)]
+        for station in range(len(team)):
+            centre[station] = means[team[station]]
+            room[station] = room_of(means[team[station]])
+        for period in range(1, horizon + 1):
+            key = mix(run_key, period)
+            for station in range(len(team)):
+                sums[station] += draw_output(law, spread, centre[station], room[station], mix(key, team[station]))
+    return sums.sum()
+
+
+@numba.njit
 def select_once(candidates: Any, threshold: float, leaving: Any, entering: Any, diagnostics: Any) -> int:
     """Choose a target once, compiled."""
     return select(0, candidates, threshold, FRONTIER_CAP, False, leaving, entering, diagnostics)
@@ -77,22 +95,24 @@ def seconds_per_run(problem: Problem, spec: str, runs: int) -> float:
     return best_of(7, lambda: play_compiled(block, kind, *worlds, empty_tally(block))) / runs
 
 
-def floor_per_run(problem: Problem, runs: int) -> float:
+def floor_per_run(problem: Problem, runs: int, loop: Callable[..., float] = floor_loop) -> float:
     """Give the floor's time of a run."""
     output, means = problem.output.form(), problem.means()
     teams = np.array([World(problem, 1, run).starting_team() for run in range(runs)])
-    return best_of(7, lambda: floor_loop(runs, teams, problem.horizon, means, output.code, output.spread)) / runs
+    return best_of(7, lambda: loop(runs, teams, problem.horizon, means, output.code, output.spread)) / runs
 
 
 def policies_against_the_floor() -> dict[str, Any]:
     """Each policy of the paper on its benchmark."""
     problem = benchmark(conventions="as-released")
     floor = floor_per_run(problem, 256)
-    rows: dict[str, Any] = {"floor_microseconds": floor * 1e6}
+    strict = floor_per_run(problem, 256, side_by_side_loop)
+    rows: dict[str, Any] = {"floor_microseconds": floor * 1e6, "side_by_side_microseconds": strict * 1e6}
     limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4}
     for spec, limit in limits.items():
         took = seconds_per_run(problem, spec, 256)
-        rows[spec] = {"microseconds": took * 1e6, "ratio": took / floor, "at_most": limit}
+        ratios = {"ratio": took / floor, "at_most": limit, "to_side_by_side": took / strict}
+        rows[spec] = {"microseconds": took * 1e6, **ratios}
     return rows
 
 
