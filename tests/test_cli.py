@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -38,6 +39,20 @@ def test_simulate_gives_the_documented_json(problem_file: Path) -> None:
     assert kept["regret"]["40"]["mean"] == pytest.approx(4 * kept["regret"]["10"]["mean"])
     again = json.loads(RUNNER.invoke(app, [*arguments, "--runs", "4", "--seed", "7", "--at", "40", "--json"]).stdout)
     assert again["policies"]["dr-ucb:gamma=4"]["regret"]["40"] == ours["regret"]["40"]
+
+
+def test_simulate_writes_runs_and_traces(problem_file: Path, tmp_path: Path) -> None:
+    arguments = ["simulate", "--problem", str(problem_file), "--policy", "dr-ucb:gamma=4", "--policy", "keep-team"]
+    arguments += ["--runs", "5", "--out", str(tmp_path / "runs.parquet"), "--trace", str(tmp_path / "traces")]
+    outcome = RUNNER.invoke(app, [*arguments, "--trace-runs", "2", "--json"])
+    assert outcome.exit_code == 0
+    json.loads(outcome.stdout)
+    assert pq.read_table(tmp_path / "runs.parquet").num_rows == 10
+    files = {path.name for path in (tmp_path / "traces").iterdir()}
+    assert files == {"dr-ucb-gamma-4.parquet", "keep-team.parquet"}
+    rows = pq.read_table(tmp_path / "traces" / "keep-team.parquet").to_pylist()
+    assert len(rows) == 2 * 40 * 3  # two runs, 40 periods, a team of three
+    assert {row["event"] for row in rows} == {"output"}
 
 
 def test_simulate_shows_people_a_table(problem_file: Path) -> None:

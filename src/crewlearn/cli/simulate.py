@@ -1,7 +1,8 @@
 """`crewlearn simulate`: play policies against each other in the same simulated worlds."""
 
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +21,9 @@ from crewlearn.cli.options import (
 )
 from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table, progress_bar
 
+if TYPE_CHECKING:
+    from crewlearn.engine.results import SimulationResult
+
 
 def simulate_command(
     problem: ProblemOption = None,
@@ -31,6 +35,10 @@ def simulate_command(
     engine: EngineOption = "local",
     threads: ThreadsOption = None,
     out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Folder for traces of the first runs, every event a row: one file a policy.")
+    ] = None,
+    trace_runs: Annotated[int, typer.Option(help="How many runs of each policy are traced.")] = 3,
     json: JsonOption = False,
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
@@ -45,6 +53,9 @@ def simulate_command(
         checked_periods(whole_problem, runs, seed, periods)
         if out is not None:
             check_writable("out", out)
+        if trace is not None:
+            checked_periods(whole_problem, trace_runs, seed, periods)
+            trace.mkdir(parents=True, exist_ok=True)
         if engine == "local":  # before the bar is drawn, as it speaks of itself
             compile_first(whole_problem, checked_policies(chosen, conventions).values(), seed)
         with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
@@ -53,6 +64,8 @@ def simulate_command(
             )
         if out is not None:
             result.to_parquet(out)
+        if trace is not None:
+            _write_traces(result, trace, min(trace_runs, runs))
     if json:
         print_json(result.to_json())
         return
@@ -76,3 +89,13 @@ def simulate_command(
         rows,
     )
     print("Regret: output lost against the best team, plus fees.\nLoss: regret in percent of the best team's output.")
+
+
+def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:
+    """Write the first runs of each policy, event by event."""
+    from crewlearn.engine.trace import trace, write_trace
+
+    for name, ours in result.policies.items():
+        rows = trace(result.problem, ours.policy, runs, result.seed, result.conventions)
+        path = folder / f"{re.sub(r'[^A-Za-z0-9.+-]+', '-', name)}.parquet"
+        write_trace(rows, path, made_by={**result.made_by(), "runs": runs, "policy": name})
