@@ -8,10 +8,11 @@ import pytest
 
 from crewlearn.engine.world import World
 from crewlearn.policies.adapted import AAHT, AOMM, blocks_in_frame
+from crewlearn.policies.estimates import no_data
 from crewlearn.policies.registry import make_policy
 from crewlearn.policies.screening import InterviewScreen, WorkTrial
 from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
-from crewlearn.policies.teams import choose_top, fresh_team_memory, request_team
+from crewlearn.policies.teams import Facts, choose_top, fresh_team_memory, request_team
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.interviews import score_interviews
@@ -79,12 +80,13 @@ def test_a_team_is_asked_for_at_random_and_ghosts_take_their_pair_with_them() ->
     """Outgoing in worker order; of two incoming and one ghost, each stands first in a third of 3,000 shuffles."""
     roster = Roster.start(8, [1, 4, 6])
     everybody = np.ones(8, dtype=np.bool_)
+    facts = Facts(roster.arrays, no_data(8), everybody, everybody)
     memory = fresh_team_memory(8, 3, 5, np.zeros(8))
     memory.desired[[0, 7]] = True
     outs, ins = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     firsts = []
     for _ in range(3000):
-        n = request_team(memory, 1, roster.arrays, everybody, everybody, outs, ins)
+        n = request_team(memory, 1, facts, outs, ins)
         assert n == 2
         pairs = dict(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True))
         assert set(pairs) < {1, 4, 6}
@@ -93,7 +95,7 @@ def test_a_team_is_asked_for_at_random_and_ghosts_take_their_pair_with_them() ->
     for first in (-1, 0, 7):
         assert abs(firsts.count(first) / 3000 - 1 / 3) < 5 * math.sqrt(2 / 9 / 3000)
     roster.initiate(4, 7, period=1)
-    assert request_team(memory, 1, roster.arrays, everybody, everybody, outs, ins) <= 1  # 7 and 4 are taken
+    assert request_team(memory, 1, facts, outs, ins) <= 1  # 7 and 4 are taken
 
 
 def test_a_aht_s_frames() -> None:

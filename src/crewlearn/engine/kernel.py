@@ -19,7 +19,7 @@ from crewlearn.policies.rounds import Choices, assign_dr_ucb, decide_dr_ucb, fre
 from crewlearn.policies.screening import decide_interview_screen, decide_work_trial
 from crewlearn.policies.selection import LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
-from crewlearn.policies.teams import fresh_team_memory, nothing_to_ask, within_horizon
+from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DISTURBED, LEAST, idle
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
@@ -149,6 +149,7 @@ def play_runs(
     sums = np.empty(workers, dtype=np.float64)
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
+    facts = Facts(roster, estimates, anyone, anyone)
     scores = np.empty(workers, dtype=np.float64)
     centre = np.empty(team, dtype=np.float64)
     room = np.empty(team, dtype=np.float64)
@@ -216,19 +217,19 @@ def play_runs(
             elif KIND != KEEP_TEAM and not nothing_to_ask(numbers, period):
                 written = _write_up(desk, stations, estimates, written, period - 1)
                 if KIND == A_OMM:
-                    n = decide_omm(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_omm(parameters, named, period, facts, outs, ins)
                 elif KIND == A_AHT:
-                    n = decide_aht(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_aht(parameters, named, period, facts, outs, ins)
                 elif KIND == INTERVIEW_SCREEN:
-                    n = decide_interview_screen(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_interview_screen(parameters, named, period, facts, outs, ins)
                 elif KIND == WORK_TRIAL:
-                    n = decide_work_trial(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_work_trial(parameters, named, period, facts, outs, ins)
                 elif KIND == EPSILON_GREEDY:
-                    n = decide_epsilon_greedy(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_epsilon_greedy(parameters, named, period, facts, outs, ins)
                 elif KIND == THRESHOLD:
-                    n = decide_threshold(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_threshold(parameters, named, period, facts, outs, ins)
                 elif KIND == FIXED_SCHEDULE:
-                    n = decide_fixed_schedule(parameters, named, period, roster, estimates, anyone, anyone, outs, ins)
+                    n = decide_fixed_schedule(parameters, named, period, facts, outs, ins)
                 n = within_horizon(n, period, horizon)
             for pair in range(n):
                 out, into = int(outs[pair]), int(ins[pair])

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crewlearn.policies.estimates import Estimates
 from crewlearn.policies.team_policy import TeamPolicy
 from crewlearn.policies.teams import (
     FOREVER,
     NEXT,
     SETTLED,
+    Facts,
     TeamMemory,
     bar_ineligible,
     choose_top,
@@ -22,9 +22,8 @@ from crewlearn.policies.teams import (
     optimistic_scores,
     request_team,
 )
-from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
+from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import one_of
-from crewlearn.problem.transitions import RosterArrays
 
 DECISIONS = 2
 """A-OMM's place in the numbers: decisions so far."""
@@ -40,22 +39,14 @@ STARTS = {"clean": CLEAN_START, "as-released": RELEASED_START}
 
 
 def decide_omm(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Name the m highest scores mean + sqrt(2 log r / n), r counting decisions, this one included, from 2."""
     memory.numbers[DECISIONS] += 1
-    optimistic_scores(estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
-    bar_ineligible(memory.scores, roster, may_enter)
-    choose_top(memory, memory.scores, len(roster.stations))
-    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+    optimistic_scores(facts.estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
+    bar_ineligible(memory.scores, facts)
+    choose_top(memory, memory.scores, len(facts.roster.stations))
+    return request_team(memory, 0, facts, outs, ins)
 
 
 def blocks_in_frame(frame: int, workers: int) -> int:
@@ -69,15 +60,7 @@ def blocks_in_frame(frame: int, workers: int) -> int:
 
 
 def decide_aht(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Follow the start, then the blocks: a team is asked for at a block's start only, and a block lasts its periods.
 
@@ -85,15 +68,15 @@ def decide_aht(
     periods the numbers bm to bm+m-1, read as 1-based worker numbers, while the blocks run in between; a block that is
     interrupted goes on afterwards.
     """
-    numbers, workers, team = memory.numbers, len(memory.desired), len(roster.stations)
+    numbers, workers, team = memory.numbers, len(memory.desired), len(facts.roster.stations)
     completed = period - 1
     n = 0
     if int(parameters[0]) == CLEAN_START:
         groups = (workers + team - 1) // team
         if completed < groups * team:
             if completed % team == 0:
-                _name_group(memory, roster, may_enter, completed // team * team, team)
-                n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+                _name_group(memory, facts, completed // team * team, team)
+                n = request_team(memory, 0, facts, outs, ins)
             numbers[SETTLED] = 1
             numbers[NEXT] = period + team - completed % team
             numbers[BLOCK_START] = 1 + groups * team
@@ -103,7 +86,7 @@ def decide_aht(
         for worker in range(workers):
             memory.desired[worker] = first <= worker < first + team
         ghosts = team - (min(first + team, workers) - max(first, 0)) if first < workers else team
-        n = request_team(memory, ghosts, roster, may_enter, may_leave, outs, ins)
+        n = request_team(memory, ghosts, facts, outs, ins)
         numbers[BLOCK_START] = max(numbers[BLOCK_START], period) + 1
         numbers[SETTLED] = 1
         numbers[NEXT] = _next_aht(numbers, parameters, period, team, workers)
@@ -113,8 +96,8 @@ def decide_aht(
             numbers[BLOCKS] = blocks_in_frame(int(numbers[FRAME]), workers)
             numbers[CANDIDATE] = 0
         candidate = min(int(numbers[CANDIDATE]), workers - 1)
-        _name_challenged(memory, estimates, roster, may_enter, completed, candidate, team)
-        n = request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+        _name_challenged(memory, facts, completed, candidate, team)
+        n = request_team(memory, 0, facts, outs, ins)
         numbers[BLOCK_START] = period + max(1, numbers[FRAME])
         numbers[CANDIDATE] = numbers[CANDIDATE] + 1 if numbers[CANDIDATE] + 1 < workers else 0
         numbers[BLOCK] += 1
@@ -134,29 +117,21 @@ def _next_aht(numbers: IntArray, parameters: FloatArray, period: int, team: int,
     return following
 
 
-def _name_group(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray, first: int, team: int) -> None:
+def _name_group(memory: TeamMemory, facts: Facts, first: int, team: int) -> None:
     """Name the group that starts at worker `first`, filled up with random others."""
     for worker in range(len(memory.desired)):
         memory.scores[worker] = 1.0 if first <= worker < first + team else 0.0
-    bar_ineligible(memory.scores, roster, may_enter)
+    bar_ineligible(memory.scores, facts)
     choose_top(memory, memory.scores, team)
 
 
-def _name_challenged(
-    memory: TeamMemory,
-    estimates: Estimates,
-    roster: RosterArrays,
-    may_enter: BoolArray,
-    completed: int,
-    candidate: int,
-    team: int,
-) -> None:
+def _name_challenged(memory: TeamMemory, facts: Facts, completed: int, candidate: int, team: int) -> None:
     """Name the leaders, or the best of them with the candidate in the place of the last, if its UCB may beat them.
 
     Leaders have the best means among those seen in at least 1/(2k) of the periods.
     """
     desired, scores, order = memory.desired, memory.scores, memory.order
-    counts, sums = estimates.counts, estimates.sums
+    counts, sums = facts.estimates.counts, facts.estimates.sums
     workers = len(desired)
     qualified = 0
     for worker in range(workers):
@@ -165,8 +140,8 @@ def _name_challenged(
         qualified += enough
         scores[worker] = (sums[worker] / n if n > 0 else 0.0) if enough else -1.0
     if qualified < team:
-        mean_scores(estimates, 0.0, scores)
-    bar_ineligible(scores, roster, may_enter)
+        mean_scores(facts.estimates, 0.0, scores)
+    bar_ineligible(scores, facts)
     choose_top(memory, scores, team)
     if desired[candidate] or math.isinf(scores[candidate]) or team > workers:
         return

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from crewlearn.policies.contract import Interview
-from crewlearn.policies.estimates import Estimates
 from crewlearn.policies.team_policy import TeamPolicy
 from crewlearn.policies.teams import (
     FOREVER,
     NEXT,
     SETTLED,
+    Facts,
     TeamMemory,
     bar_ineligible,
     choose_top,
@@ -18,10 +18,10 @@ from crewlearn.policies.teams import (
     request_team,
     team_is_active,
 )
-from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
+from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import one_of, real, whole
 from crewlearn.problem.model import MOST, Setting
-from crewlearn.problem.transitions import FREE, RosterArrays
+from crewlearn.problem.transitions import FREE
 
 STAGE, STAGE_START = 2, 3
 """Places in the numbers: the stage (0 before the first team is named), and the period in which it began."""
@@ -29,72 +29,50 @@ STAGE, STAGE_START = 2, 3
 INTERVIEW_COSTS = ("once", "per-candidate")
 
 
-def _ask_until_reached(
-    memory: TeamMemory,
-    roster: RosterArrays,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
-) -> int:
+def _ask_until_reached(memory: TeamMemory, facts: Facts, outs: IntArray, ins: IntArray) -> int:
     """Ask for what is missing of the desired team; settle once it is active."""
-    if team_is_active(memory, roster):
+    if team_is_active(memory, facts.roster):
         memory.numbers[SETTLED] = 1
         return 0
     memory.numbers[SETTLED] = 0
-    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+    return request_team(memory, 0, facts, outs, ins)
 
 
 def decide_interview_screen(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Name the m best interview scores once, and ask for them until they are all there."""
-    if memory.numbers[STAGE] == 0 or not _attainable(memory, roster, may_enter):
+    if memory.numbers[STAGE] == 0 or not _attainable(memory, facts):
         memory.numbers[STAGE] = 1
         memory.numbers[NEXT] = FOREVER
         for worker in range(len(memory.scores)):
             memory.scores[worker] = memory.interview[worker]
-        bar_ineligible(memory.scores, roster, may_enter)
-        choose_top(memory, memory.scores, len(roster.stations))
-    return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
+        bar_ineligible(memory.scores, facts)
+        choose_top(memory, memory.scores, len(facts.roster.stations))
+    return _ask_until_reached(memory, facts, outs, ins)
 
 
 def decide_work_trial(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Try the first and then the second half of a shortlist of 2m, `parameters[0]` periods each; keep the best m."""
-    numbers, team, trial = memory.numbers, len(roster.stations), int(parameters[0])
+    numbers, team, trial = memory.numbers, len(facts.roster.stations), int(parameters[0])
     if numbers[STAGE] == 0 or (numbers[STAGE] < 3 and period >= numbers[STAGE_START] + trial):
         numbers[STAGE] += 1
         numbers[STAGE_START] = period
         numbers[NEXT] = period + trial if numbers[STAGE] < 3 else FOREVER
-        _name_stage(memory, estimates, roster, may_enter, int(numbers[STAGE]), team)
-    elif not _attainable(memory, roster, may_enter):
-        _name_stage(memory, estimates, roster, may_enter, int(numbers[STAGE]), team)
-    return _ask_until_reached(memory, roster, may_enter, may_leave, outs, ins)
+        _name_stage(memory, facts, int(numbers[STAGE]), team)
+    elif not _attainable(memory, facts):
+        _name_stage(memory, facts, int(numbers[STAGE]), team)
+    return _ask_until_reached(memory, facts, outs, ins)
 
 
-def _attainable(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray) -> bool:
+def _attainable(memory: TeamMemory, facts: Facts) -> bool:
     """Say whether the desired team can still be had whole.
 
     Not so if one of it has left or is blocked, or if it is smaller than the stations while somebody else could come.
     """
+    roster, may_enter = facts.roster, facts.may_enter
     missing = named = others = 0
     for worker in range(len(memory.desired)):
         here = roster.station_of[worker] >= 0 or roster.role[worker] != FREE
@@ -107,16 +85,14 @@ def _attainable(memory: TeamMemory, roster: RosterArrays, may_enter: BoolArray) 
     return missing == 0 and (named >= len(roster.stations) or others == 0)
 
 
-def _name_stage(
-    memory: TeamMemory, estimates: Estimates, roster: RosterArrays, may_enter: BoolArray, stage: int, team: int
-) -> None:
+def _name_stage(memory: TeamMemory, facts: Facts, stage: int, team: int) -> None:
     """Name the team of a trial stage; the shortlist is ranked by interview score, the lower number among equals."""
     workers, scores = len(memory.desired), memory.scores
     shortlist = min(2 * team, workers)
     rank = np.empty(workers, dtype=np.int64)
     for worker in range(workers):
         scores[worker] = memory.interview[worker]
-    bar_ineligible(scores, roster, may_enter)
+    bar_ineligible(scores, facts)
     for worker in range(workers):
         ahead = 0
         for other in range(workers):
@@ -125,11 +101,11 @@ def _name_stage(
                 ahead += 1
         rank[worker] = ahead
     if stage == 3:
-        mean_scores(estimates, 0.0, scores)
+        mean_scores(facts.estimates, 0.0, scores)
         for worker in range(workers):
             if rank[worker] >= shortlist:
                 scores[worker] = -1.0
-        bar_ineligible(scores, roster, may_enter)
+        bar_ineligible(scores, facts)
         choose_top(memory, scores, team)
         return
     fill = 2 * team - shortlist  # a short second half is filled up from the front

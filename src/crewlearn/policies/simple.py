@@ -6,10 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from crewlearn.policies.candidates import can_go, goes_first, unclaimed_stations
-from crewlearn.policies.estimates import Estimates, mean
+from crewlearn.policies.estimates import mean
 from crewlearn.policies.pairing import keep_legal
 from crewlearn.policies.team_policy import TeamPolicy
-from crewlearn.policies.teams import NEXT, SETTLED, TeamMemory, bar_ineligible, choose_top, mean_scores, request_team
+from crewlearn.policies.teams import (
+    NEXT,
+    SETTLED,
+    Facts,
+    TeamMemory,
+    bar_ineligible,
+    choose_top,
+    mean_scores,
+    request_team,
+)
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import next_uniform
 from crewlearn.problem.errors import one_of, real, whole
@@ -23,32 +32,25 @@ DECAYS = {"sqrt": SQRT_DECAY, "exponential": EXPONENTIAL_DECAY}
 
 
 def decide_epsilon_greedy(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """With probability epsilon, try a random worker in the place of the worst; else move to the m best means seen.
 
     `parameters` are the decay's code, epsilon in period 1, and the half-life of exponential decay.
     """
+    roster, may_enter, may_leave = facts.roster, facts.may_enter, facts.may_leave
     if int(parameters[0]) == SQRT_DECAY:
         epsilon = parameters[1] / math.sqrt(period)
     else:
         epsilon = parameters[1] * math.exp(-math.log(2.0) * (period - 1) / parameters[2])
-    mean_scores(estimates, -math.inf, memory.scores)
-    bar_ineligible(memory.scores, roster, may_enter)
+    mean_scores(facts.estimates, -math.inf, memory.scores)
+    bar_ineligible(memory.scores, facts)
     if next_uniform(memory.stream) >= epsilon:
         choose_top(memory, memory.scores, len(roster.stations))
         for worker in range(len(memory.desired)):  # nobody unseen is hired, nor let go for want of data
             if math.isinf(memory.scores[worker]):
                 memory.desired[worker] = roster.station_of[worker] >= 0
-        return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+        return request_team(memory, 0, facts, outs, ins)
     free = 0
     for worker in range(len(memory.desired)):
         if _can_come(roster, may_enter, worker):
@@ -70,20 +72,13 @@ def decide_epsilon_greedy(
 
 
 def decide_threshold(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Replace whoever was seen `parameters[1]` times with a mean below `parameters[0]`, untried workers coming first.
 
     Those who were seen and are no better than the one they would replace are not brought back.
     """
+    roster, estimates, may_enter, may_leave = facts
     team, n = len(roster.stations), 0
     for _ in range(unclaimed_stations(roster)):
         outs[n] = NOBODY
@@ -113,31 +108,23 @@ def decide_threshold(
 
 
 def decide_fixed_schedule(
-    parameters: FloatArray,
-    memory: TeamMemory,
-    period: int,
-    roster: RosterArrays,
-    estimates: Estimates,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: FloatArray, memory: TeamMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
     """Every `parameters[0]` periods, move to the m best means, the untried first."""
-    every = int(parameters[0])
+    roster, every = facts.roster, int(parameters[0])
     due = period > 1 and (period - 1) % every == 0
     memory.numbers[SETTLED] = 1
     memory.numbers[NEXT] = period + every - (period - 1) % every
     if not due and unclaimed_stations(roster) <= 0:
         return 0
-    mean_scores(estimates, math.inf, memory.scores)
+    mean_scores(facts.estimates, math.inf, memory.scores)
     if not due:  # between dates only empty stations are filled
         for worker in roster.stations:
             if worker != NOBODY:
                 memory.scores[worker] = math.inf
-    bar_ineligible(memory.scores, roster, may_enter)
+    bar_ineligible(memory.scores, facts)
     choose_top(memory, memory.scores, len(roster.stations))
-    return request_team(memory, 0, roster, may_enter, may_leave, outs, ins)
+    return request_team(memory, 0, facts, outs, ins)
 
 
 def _can_come(roster: RosterArrays, may_enter: BoolArray, worker: int) -> bool:

@@ -7,7 +7,15 @@ from typing import ClassVar
 import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.policies.teams import NUMBERS, SETTLED, TeamMemory, fresh_team_memory, nothing_to_ask, within_horizon
+from crewlearn.policies.teams import (
+    NUMBERS,
+    SETTLED,
+    Facts,
+    TeamMemory,
+    fresh_team_memory,
+    nothing_to_ask,
+    within_horizon,
+)
 from crewlearn.problem.arrays import FloatArray
 
 
@@ -48,10 +56,7 @@ class TeamPolicy(Policy[TeamState]):
             self.parameters(),
             memory,
             situation.period,
-            situation.roster.arrays,
-            situation.estimates,
-            situation.may_enter,
-            situation.may_leave,
+            Facts(situation.roster.arrays, situation.estimates, situation.may_enter, situation.may_leave),
             outs,
             ins,
         )

@@ -42,6 +42,15 @@ class TeamMemory(NamedTuple):
     incoming: IntArray
 
 
+class Facts(NamedTuple):
+    """What a policy may look at and does not change: the roster, what is known of workers, and who may come and go."""
+
+    roster: RosterArrays
+    estimates: Estimates
+    may_enter: BoolArray
+    may_leave: BoolArray
+
+
 def fresh_team_memory(workers: int, team: int, stream_key: int, interview: FloatArray) -> TeamMemory:
     """Begin with no team named."""
     memory = TeamMemory(
@@ -68,19 +77,12 @@ def within_horizon(n: int, period: int, horizon: int) -> int:
     return n if period < horizon else 0
 
 
-def request_team(
-    memory: TeamMemory,
-    ghosts: int,
-    roster: RosterArrays,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
-) -> int:
+def request_team(memory: TeamMemory, ghosts: int, facts: Facts, outs: IntArray, ins: IntArray) -> int:
     """Fill in the pairs that lead from the active to the desired team, as far as they are allowed; give their number.
 
     `ghosts` incoming workers who do not exist take part in the shuffle and are dropped with their pair.
     """
+    roster, may_enter, may_leave = facts.roster, facts.may_enter, facts.may_leave
     desired, station_of = memory.desired, roster.station_of
     outgoing, incoming = memory.outgoing, memory.incoming
     n_out, n_in = max(unclaimed_stations(roster), 0), 0
@@ -131,9 +133,9 @@ def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> Non
         scores[worker] = sums[worker] / n if n > 0 else untried
 
 
-def bar_ineligible(scores: FloatArray, roster: RosterArrays, may_enter: BoolArray) -> None:
+def bar_ineligible(scores: FloatArray, facts: Facts) -> None:
     """Score those outside who may not enter below everybody else, so that no place is kept for them."""
-    station_of = roster.station_of
+    station_of, may_enter = facts.roster.station_of, facts.may_enter
     for worker in range(len(scores)):
         if station_of[worker] < 0 and not may_enter[worker]:
             scores[worker] = -math.inf
