@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 from crewlearn.problem.transitions import LEGAL, completion_fault
 
+AnyPolicy = TypeVar("AnyPolicy", bound=Policy[Any])
 
-class LiveSite:
+
+class LiveSite(Generic[AnyPolicy]):
     """Facts of a site, changed by events; the policy is asked once a period and told of everything else."""
 
     def __init__(
         self,
-        policy: Policy[Any],
+        policy: AnyPolicy,
         setting: Setting,
         active: Sequence[int],
         output: Callable[[int, int], float] = lambda period, worker: 0.5,

@@ -30,7 +30,7 @@ VARIANTS = [name for name in REGISTRY if name.startswith("dr-ucb")]
 LIVE_VARIANTS = [name for name in VARIANTS if not make_policy(name).oracle]
 
 
-def learning_cycle_site(cost: float) -> LiveSite:
+def learning_cycle_site(cost: float) -> LiveSite[DRUCB]:
     """The paper's example: {1,4} active, 4 least observed, 3 uncertain; 2 is known to be poor and 0 does not exist."""
     means = {1: 0.9, 2: 0.05, 3: 0.5, 4: 0.2}
     site = LiveSite(DRUCB(gamma=4.0), Setting(5, 2, 5000, cost, 2.0), [1, 4], output=lambda t, i: means[i])
@@ -43,7 +43,7 @@ def learning_cycle_site(cost: float) -> LiveSite:
 
 def test_the_paper_s_worked_learning_cycle() -> None:
     site = learning_cycle_site(cost=1.0)
-    policy: DRUCB = site.policy  # type: ignore[assignment]  # built just above
+    policy = site.policy
     seen = []
     for _ in range(15):
         pairs = site.ask()
@@ -98,7 +98,8 @@ def test_conventions_fill_in_and_explicit_fields_win() -> None:
     assert make_policy("dr-ucb", "as-released") == DRUCB(radius="log-t", pairing="rank-ucb")
     assert make_policy("dr-ucb:radius=log-T", "as-released") == DRUCB(radius="log-T", pairing="rank-ucb")
     assert make_policy("dr-ucb+random-pairing", "as-released") == DRUCB(radius="log-t", pairing="random")
-    assert make_policy("dr-ucb:gamma=20,always_build_frontier=true,frontier_cap=9").gamma == 20.0  # type: ignore[attr-defined]
+    built = make_policy("dr-ucb:gamma=20,always_build_frontier=true,frontier_cap=9")
+    assert built == DRUCB(gamma=20.0, always_build_frontier=True, frontier_cap=9)
     assert make_policy("crewlearn.policies.dr_ucb:DRUCB:gamma=3") == DRUCB(gamma=3.0)
 
 
@@ -243,7 +244,7 @@ def test_a_decline_brings_the_next_candidate() -> None:
     site.arrive(3)
     site.arrive(4)
     site.work()
-    assert site.policy.cycle(site.state, site.situation()).phase == "exploration"  # type: ignore[attr-defined]
+    assert site.policy.cycle(site.state, site.situation()).phase == "exploration"
 
 
 def test_a_rejected_proposal_is_reconsidered_and_never_waited_for() -> None:
@@ -269,7 +270,7 @@ def test_a_leaver_s_station_is_filled_and_never_the_least_observed() -> None:
     site.leave(1)
     pairs = site.ask()
     assert pairs == [(-1, 3)]
-    reason = site.policy.reasons(site.state, site.situation(), pairs)[0]  # type: ignore[attr-defined]
+    reason = site.policy.reasons(site.state, site.situation(), pairs)[0]
     assert reason.out_bounds == Bounds(0.0, 0.0)
     site.initiate(pairs, delay=2)
     site.work()
@@ -389,7 +390,7 @@ def test_what_is_said_of_a_proposed_pair() -> None:
     site = LiveSite(DRUCB(gamma=3.0), Setting(4, 2, 103, 5.0, 1.0), [0, 1], lambda t, i: 0.25 + 0.5 * (i == 1))
     site.run(3)
     pairs = site.ask()
-    reasons = site.policy.reasons(site.state, site.situation(), pairs)  # type: ignore[attr-defined]
+    reasons = site.policy.reasons(site.state, site.situation(), pairs)
     spread = math.sqrt(math.log(103) / 3)
     worst = next(reason for reason in reasons if reason.out == 0)
     assert worst.threshold == 5.0 / 99
@@ -406,7 +407,7 @@ def test_past_the_frontier_s_cap_the_cycle_says_so() -> None:
     site.estimates.counts[:] = rng.integers(2, 400, 30)
     site.estimates.sums[:] = means * site.estimates.counts
     site.ask()
-    cycle = site.policy.cycle(site.state, site.situation())  # type: ignore[attr-defined]
+    cycle = site.policy.cycle(site.state, site.situation())
     assert not cycle.exact
     assert cycle.loss_bound >= 0.0
 
@@ -472,7 +473,7 @@ def test_the_phase_is_transition_while_anything_is_pending() -> None:
     site = LiveSite(DRUCB(gamma=3.0), Setting(6, 3, 730, 5.0, 1.0), [0, 1, 2])
     site.run(1)
     site.initiate([(0, 5)])
-    assert site.policy.cycle(site.state, site.situation()).phase == "transition"  # type: ignore[attr-defined]
+    assert site.policy.cycle(site.state, site.situation()).phase == "transition"
 
 
 def test_keep_team_and_oracle_are_the_two_ends() -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -66,11 +66,13 @@ def test_a_longer_simulation_begins_with_the_shorter_one() -> None:
 
 def test_numpy_numbers_and_whole_gammas_are_welcome() -> None:
     plain = simulate(PROBLEM, [DRUCB(gamma=2.0)], 3, 7, [5, 60])
-    fancy = simulate(PROBLEM, [DRUCB(gamma=2)], np.int64(3), np.int64(7), np.array([5, 60]))  # type: ignore[arg-type]
+    runs, seed, at = (cast(Any, number) for number in (np.int64(3), np.int64(7), np.array([5, 60])))
+    fancy = simulate(PROBLEM, [DRUCB(gamma=2)], runs, seed, at)
     assert plain.policies["dr-ucb"].regret.tolist() == fancy.policies["dr-ucb"].regret.tolist()
     from crewlearn.engine.compiled import compiled_loop
 
-    assert len(compiled_loop(kernel.DR_UCB).signatures) == 1  # type: ignore[attr-defined]  # nothing compiled twice
+    loop: Any = compiled_loop(kernel.DR_UCB)
+    assert len(loop.signatures) == 1  # nothing compiled twice
     with pytest.raises(InvalidInput, match="was not asked for"):
         plain.regret("dr-ucb", 4)
     with pytest.raises(InvalidInput, match="did you mean 'dr-ucb'"):

@@ -2,7 +2,7 @@
 
 import itertools
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -170,7 +170,9 @@ class HostileSite(RuleBasedStateMachine):
         rng = np.random.default_rng(workers)
         means = rng.random(100)
         setting = Setting(workers, team, 400, cost, 2.0)
-        self.site = LiveSite(self.policy, setting, list(range(min(workers, team))), lambda t, i: float(means[i]))
+        self.site: LiveSite[Any] = LiveSite(
+            self.policy, setting, list(range(min(workers, team))), lambda t, i: float(means[i])
+        )
         self.approved = 0
 
     @rule(data=st.data())

@@ -21,7 +21,9 @@ from crewlearn.problem.roster import Roster
 from live_site import LiveSite
 
 
-def site_of(policy: Any, team: int, counts: list[int], means: list[float], active: list[int] | None = None) -> LiveSite:
+def site_of(
+    policy: Any, team: int, counts: list[int], means: list[float], active: list[int] | None = None
+) -> LiveSite[Any]:
     """A site where everybody has been seen before; nobody's mean changes."""
     setting = Setting(len(means), team, 1000, 1.0, 1.0)
     site = LiveSite(policy, setting, list(range(team)) if active is None else active, lambda t, i: means[i])
@@ -199,7 +201,7 @@ def test_interviews_are_paid_once_or_for_each_candidate() -> None:
         InterviewScreen(rho=1.5)
 
 
-def with_scores(policy: Any, team: int, scores: list[float], means: list[float]) -> LiveSite:
+def with_scores(policy: Any, team: int, scores: list[float], means: list[float]) -> LiveSite[Any]:
     site = LiveSite(policy, Setting(len(scores), team, 1000, 1.0, 1.0), list(range(team)), lambda t, i: means[i])
     site.state = policy.start(site.situation(), 99, np.array(scores))
     return site

@@ -71,7 +71,7 @@ def connect(address: str) -> "Client":
     from distributed import Client
 
     try:
-        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]  # distributed has no types
     except (
         Exception
     ) as error:  # a wrong scheme, a wrong port, no such host, no answer, no certificate: each its own type
