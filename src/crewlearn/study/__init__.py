@@ -1,0 +1,1 @@
+"""Studies: the paper's tables and figures by name, families of instances, the leaderboard, and reports."""
