@@ -5,7 +5,8 @@ READY := .venv/.ready
 .PHONY: run test lint types rooms unit bench clean
 
 run: $(READY)
-	$(BIN)/crewlearn simulate
+	$(BIN)/crewlearn reproduce
+	$(BIN)/crewlearn reproduce --all
 
 test: lint types rooms unit
 
@@ -31,4 +32,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build reports

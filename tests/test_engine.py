@@ -214,7 +214,7 @@ def test_a_changed_source_or_version_names_another_folder(tmp_path: Path, monkey
     folders = []
     for text, version in (("a = 1", "1"), ("a = 2", "1"), ("a = 2", "2"), ("a = 1", "1")):
         Path(module.__file__).write_text(text)
-        folders.append(cache_folder(sources_digest([module], [version])))
+        folders.append(cache_folder(sources_digest([module], [version]), "code"))
     assert len(set(folders)) == 3
     assert folders[0] == folders[3]
     assert all(folder.is_relative_to(tmp_path) for folder in folders)

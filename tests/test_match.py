@@ -84,7 +84,7 @@ def compare(problem: Problem, policy: Any) -> None:
     kind = kind_of(policy)
     assert kind is not None
     play_compiled(block, kind, *worlds_of(block), tally)
-    logged = [tuple(row) for row in tally.log[: tally.logged[0]].tolist()]
+    logged = [tuple(row) for row in tally.log[: tally.logged[0]].tolist() if row[2] != kernel.DECISION]
     expected = []
     for index in range(count):
         world = World(problem, seed, first + index)

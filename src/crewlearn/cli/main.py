@@ -2,7 +2,7 @@
 
 import typer
 
-from crewlearn.cli import bounds, policies, simulate, sweep
+from crewlearn.cli import bounds, leaderboard, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
     help="Learn whom to keep and whom to replace in a contingent workforce.",
@@ -10,8 +10,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("reproduce")(reproduce.reproduce_command)
 app.command("simulate")(simulate.simulate_command)
 app.command("sweep")(sweep.sweep_command)
+app.command("leaderboard")(leaderboard.leaderboard_command)
 app.command("policies")(policies.policies_command)
 app.command("bounds")(bounds.bounds_command)
 

@@ -21,6 +21,7 @@ ConventionsOption = Annotated[
 ]
 EngineOption = Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler, tcp://host:port.")]
 ThreadsOption = Annotated[int | None, typer.Option(help="Threads of the local engine; one a core if left out.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Compute anew what earlier calls have kept.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 DEFAULT_POLICIES = ("dr-ucb", "keep-team", "oracle")

@@ -38,15 +38,15 @@ def print_json(document: Any) -> None:
     print(json.dumps(document, indent=2))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table for people; every column but the first is a number, flush right, and none is ever cut."""
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> None:
+    """Print a table for people; columns after the first `words` are numbers, flush right, and none is ever cut."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
-        table.add_column(column, justify="right" if index else "left", no_wrap=True)
+        table.add_column(column, justify="right" if index >= words else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     console = Console()
@@ -68,6 +68,43 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.advance(task, done)
+
+
+@contextmanager
+def progress_steps(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
+    """Show steps on standard error; yields what to tell of the one under way, and of those done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _steps(total)
+        return
+    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("starting", total=total)
+
+        def tell(what: str) -> None:
+            progress.update(task, description=what)
+
+        yield tell, lambda done: progress.advance(task, done)
+
+
+def _steps(total: int) -> tuple[Callable[[str], None], Callable[[int], None]]:
+    """Give functions that print a line when a second has passed, and then every five."""
+    finished, due = 0, time.monotonic() + 1.0
+
+    def tell(what: str) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            print(f"crewlearn: {finished} of {total} done; {what}", file=sys.stderr, flush=True)
+            due = time.monotonic() + 5.0
+
+    def done(more: int) -> None:
+        nonlocal finished
+        finished += more
+
+    return tell, done
 
 
 def _lines(what: str, total: int) -> Callable[[int], None]:

@@ -1,4 +1,4 @@
-"""Where compiled code is kept, so that a second process need not compile again.
+"""Where compiled code and results are kept, so that a second process need not compile or compute again.
 
 The compiler's own disk cache does not notice that a function which the compiled one calls has changed. So the folder is
 named by a hash of every source file that takes part, and of the versions of interpreter and libraries.
@@ -22,22 +22,22 @@ def sources_digest(modules: Iterable[ModuleType], versions: Iterable[str]) -> st
     return digest.hexdigest()[:20]
 
 
-def cache_folder(digest: str) -> Path:
-    """Give the folder for code with this digest: below CREWLEARN_CACHE, or the user's cache folder.
+def cache_folder(part: str, what: str) -> Path:
+    """Give the folder for a part of the cache: below CREWLEARN_CACHE, or the user's cache folder.
 
-    If that cannot be written, it is a temporary one, and standard error says so: code would be compiled anew each time.
+    If that cannot be written, it is a temporary one, and standard error says so: `what` would be made anew each time.
     """
     base = os.environ.get("CREWLEARN_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "crewlearn"
     )
-    folder = Path(base) / "compiled" / digest
+    folder = Path(base) / part
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
         print(
-            f"crewlearn: compiled code cannot be kept in {folder} ({error.strerror}); it will be compiled each time. "
+            f"crewlearn: {what} cannot be kept in {folder} ({error.strerror}) and will be made anew each time. "
             "Set CREWLEARN_CACHE to a folder that can be written.",
             file=sys.stderr,
         )

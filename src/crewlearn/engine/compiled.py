@@ -71,7 +71,7 @@ def _prepare() -> Path:
         # Calls that pass tuples of arrays are dear and copies of code cheap, so everything is inlined. Counting
         # references to arrays takes half the time of a loop, and only where arrays are made is it needed.
         register_jitable(forceinline=True, _nrt=function.__name__ in counted)(function)
-    return cache_folder(kernel_digest())
+    return cache_folder(f"compiled/{kernel_digest()}", "compiled code")
 
 
 @cache
@@ -84,6 +84,14 @@ def compiled_loop(kind: int) -> Callable[..., None]:
     finally:
         settings.CACHE_DIR = before
     return loop
+
+
+@cache
+def compiled_rule(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a rule function compiled by itself, to be timed or called from Python."""
+    _prepare()
+    compiled: Callable[..., Any] = numba.njit(rule)
+    return compiled
 
 
 def _index_of(kind: int) -> Path | None:

@@ -17,10 +17,10 @@ from crewlearn.policies.contract import Hidden
 from crewlearn.policies.estimates import Estimates
 from crewlearn.policies.rounds import Choices, assign_dr_ucb, decide_dr_ucb, fresh_memory
 from crewlearn.policies.screening import decide_interview_screen, decide_work_trial
-from crewlearn.policies.selection import LARGEST_FRONTIER
+from crewlearn.policies.selection import FRONTIER_STATES, LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
 from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
-from crewlearn.policies.timing import DISTURBED, LEAST, idle
+from crewlearn.policies.timing import DECIDED_AT, DISTURBED, LEAST, idle
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
@@ -68,8 +68,9 @@ loop of each kind."""
 NO_INTERVIEW = -9.0
 """The correlation of a policy that buys no interview scores."""
 
-REQUEST, ARRIVAL, LAPSE = range(3)
-"""Kinds of event in a log."""
+REQUEST, ARRIVAL, LAPSE, DECISION = range(4)
+"""Kinds of event in a log. A decision is DR-UCB's choice of a target; it notes, in place of a pair, the states kept in
+its frontier and the largest frontier."""
 
 
 class ProblemForm(NamedTuple):
@@ -210,6 +211,9 @@ def play_runs(
                         ins,
                     )
                     largest = max(largest, int(memory.diagnostics[LARGEST_FRONTIER]))
+                    if cycle[DECIDED_AT] == period:
+                        states = int(memory.diagnostics[FRONTIER_STATES])
+                        _note(tally, run, period, DECISION, states, int(memory.diagnostics[LARGEST_FRONTIER]))
             elif KIND == ORACLE_POLICY:
                 if period == 1:
                     lasting = horizon - problem.mean_delay

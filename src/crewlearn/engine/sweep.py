@@ -1,20 +1,17 @@
 """A grid over fields of the problem and parameters of policies; finished cells are kept in a file and never redone."""
 
 import dataclasses
-import hashlib
-import inspect
 import itertools
 import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import crewlearn
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
-from crewlearn.engine.forms import KINDS
+from crewlearn.engine.identity import result_key
 from crewlearn.engine.local import checked_periods, checked_policies, choose_player, compile_first
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
@@ -49,20 +46,8 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all that the cell's numbers depend on; 3 and 3.0 are the same number."""
-        kind = type(self.policy)
-        made_of = {
-            "problem": problem_to_table(self.problem),
-            "policy": [kind.__module__, kind.__qualname__, asdict(self.policy)],
-            "runs": self.runs,
-            "seed": self.seed,
-            "at": self.at,
-            "conventions": self.conventions,
-            "version": crewlearn.__version__,
-            "sources": _sources_of(kind),
-        }
-        text = json.dumps(_same_form(made_of), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        """A hash of all that the cell's numbers depend on."""
+        return result_key(self.problem, self.policy, self.runs, self.seed, self.at, self.conventions)
 
     def blocks(self) -> list[Block]:
         """Cut the cell's runs into blocks."""
@@ -77,18 +62,6 @@ class Cell:
         ours = document.pop("policies")[self.policy_name]
         head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
         return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **ours}
-
-
-@cache
-def _sources_of(kind: type[Policy[Any]]) -> str:
-    """Hash the code that a policy's numbers come from: the kernel's, or that of a class of the user's own as well."""
-    from crewlearn.engine.compiled import kernel_digest
-
-    try:
-        own = "" if kind in KINDS else inspect.getsource(kind)
-    except (OSError, TypeError):  # a class made on the fly has no source to read
-        own = ""
-    return hashlib.sha256(f"{kernel_digest()}{own}".encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -299,17 +272,6 @@ def _collect(cell: Cell, results: Iterator[tuple[BlockResult, float]], tell: Cal
         collector.add(result, seconds)
         tell(len(result.regret))
     return collector.result()
-
-
-def _same_form(value: Any) -> Any:
-    """Write equal values alike."""
-    if isinstance(value, Mapping):
-        return {key: _same_form(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_same_form(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 
 def _open_results(path: Path) -> Any:

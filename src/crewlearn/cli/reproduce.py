@@ -1,0 +1,92 @@
+"""`crewlearn reproduce`: the paper's tables and figures with our numbers beside the printed ones."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crewlearn.cli.options import ConventionsOption, FreshOption, JsonOption, SeedOption
+from crewlearn.cli.output import plain_errors, print_json, print_table, progress_steps
+
+if TYPE_CHECKING:
+    from crewlearn.study.outcome import Outcome
+
+
+def reproduce_command(
+    study: Annotated[list[str] | None, typer.Argument(help="Studies to run; the headline if left out.")] = None,
+    list_studies: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Run every study and write one report.")] = False,
+    runs: Annotated[int | None, typer.Option(help="Simulated runs; enough to be sure, if left out.")] = None,
+    seed: SeedOption = 1,
+    conventions: ConventionsOption = "as-released",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the report; reports if left out, or no report with --json.")
+    ] = None,
+    fresh: FreshOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Reproduce the paper: its tables and figures, our numbers beside the printed ones, and a report."""
+    with plain_errors():
+        from crewlearn.problem.errors import InvalidInput
+        from crewlearn.study.studies import HEADLINE, STUDIES, Request, Runner, chosen_studies
+
+        if list_studies:
+            if json:
+                print_json([{"name": one.name, "title": one.title, "item": one.item} for one in STUDIES.values()])
+            else:
+                for one in STUDIES.values():
+                    print(f"{one.name:<22} {one.title}\n{'':<22} {one.item}")
+            return
+        if every and study:
+            raise InvalidInput("study", " ".join(study), "leave the names out with --all, which runs every study")
+        folder = out if out is not None or json else Path("reports")
+        if folder is not None:
+            from crewlearn.study.report import check_folder
+
+            check_folder(folder)
+        studies = list(STUDIES.values()) if every else chosen_studies(study or [HEADLINE])
+        request = Request(conventions, runs, seed, fresh, both=folder is not None)
+        with progress_steps(sum(len(request.in_order(one)) for one in studies)) as (tell, done):
+            runner = Runner(request, tell, done)
+            outcomes = [runner.run(one) for one in studies]
+            if folder is not None:
+                from crewlearn.study.report import write_report
+
+                tell("writing the report")
+                written = write_report(outcomes, folder, runner.kept)
+    if json:
+        documents = [outcome.to_json() for outcome in outcomes]
+        print_json(documents[0] if len(documents) == 1 else {"studies": documents})
+        return
+    for outcome in outcomes:
+        if every:
+            _print_line(outcome)
+        else:
+            _print_outcome(outcome)
+    if folder is not None:
+        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables beside it)")
+    if not every:
+        print("All studies: crewlearn reproduce --all    Their names: crewlearn reproduce --list")
+
+
+def _print_outcome(outcome: "Outcome") -> None:
+    """Print a study's tables and findings."""
+    from crewlearn.study.studies import STUDIES
+    from crewlearn.study.tables import tables_of
+
+    part, study = outcome.main, STUDIES[outcome.study]
+    print(f"{study.title} ({study.item}), {part.conventions}, {part.runs:,} runs\n")
+    for table in tables_of(part):
+        print_table(f"{table.title}:", table.columns, table.rows, words=table.words)
+    for finding in part.findings:
+        print(f"- {finding}")
+    print()
+
+
+def _print_line(outcome: "Outcome") -> None:
+    """Print a study on one line: how many printed numbers ours agree with."""
+    judged = [number.agrees for number in outcome.main.numbers() if number.agrees is not None]
+    said = f"{sum(judged)} of {len(judged)} printed numbers met" if judged else "drawn and measured"
+    print(f"{outcome.study:<22} {said:<32} {outcome.seconds:6.1f} s")
+    sys.stdout.flush()

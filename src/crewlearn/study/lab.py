@@ -1,0 +1,91 @@
+"""What a study works with: the convention, the number of runs, the seed, and simulations that are kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import crewlearn
+from crewlearn.engine.identity import digest_of
+from crewlearn.engine.results import SimulationResult, Summary
+from crewlearn.policies.contract import Policy
+from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.model import Problem
+from crewlearn.study.kept import Arrays, Kept
+from crewlearn.study.outcome import Number, Part, Picture, Row
+from crewlearn.study.paired import Comparison
+from crewlearn.study.paper_numbers import Printed
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One convention's worth of simulating; `tell` hears what is being done."""
+
+    conventions: str
+    runs: int
+    seed: int = 1
+    kept: Kept = field(default_factory=Kept)
+    tell: Callable[[str], None] = lambda name: None
+
+    @property
+    def released(self) -> bool:
+        """Whether this is what the printed tables ran."""
+        return self.conventions == "as-released"
+
+    def simulate(
+        self, problem: Problem, policies: Sequence[str | Policy[Any]], at: Sequence[int] | None = None
+    ) -> SimulationResult:
+        """Play policies in the same worlds, or read what they came to earlier."""
+        return self.kept.simulate(problem, policies, self.runs, self.seed, at, self.conventions, self.tell)
+
+    def measure(self, name: str, made_of: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
+        """Make arrays of any other kind, or read them if they were made earlier from the same."""
+
+        def told() -> Arrays:
+            self.tell(name)
+            return make()
+
+        return self.kept.arrays(digest_of({"name": name, "version": crewlearn.__version__, **made_of}), told)
+
+    def part(
+        self,
+        rows: Sequence[Row],
+        pictures: Sequence[Picture] = (),
+        comparisons: Sequence[Comparison] = (),
+        findings: Sequence[str] = (),
+    ) -> Part:
+        """Put a study's part together."""
+        return Part(
+            self.conventions,
+            self.runs,
+            self.seed,
+            tuple(rows),
+            tuple(pictures),
+            tuple(comparisons),
+            tuple(findings),
+        )
+
+
+def values_of(result: SimulationResult, policy: str, measure: str, at: int) -> FloatArray:
+    """Give a measure of each run: regret or normalized loss after period `at`, or completed replacements."""
+    ours = result.policies[policy]
+    if measure == "completed":
+        return ours.completed.astype(float)
+    values: FloatArray = getattr(ours, measure)[:, result.at.index(at)]
+    return values
+
+
+def row_of(
+    result: SimulationResult,
+    policy: str,
+    setting: str,
+    at: int,
+    paper: Mapping[str, Printed | None],
+    *,
+    named: str | None = None,
+) -> Row:
+    """Give a policy's row: the measures named in `paper`, each with the printed number if there is one."""
+    numbers = {
+        measure: Number(Summary.of(values_of(result, policy, measure, at)), result.runs, printed)
+        for measure, printed in paper.items()
+    }
+    return Row(named or policy, setting, at, numbers)

@@ -1,0 +1,174 @@
+"""All policies over all families: who wins where, and where DR-UCB is worse than keeping the team."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.engine.results import Summary
+from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.errors import unknown_name
+from crewlearn.problem.model import Problem
+from crewlearn.study.families import FAMILIES, settings_of
+from crewlearn.study.kept import Kept
+from crewlearn.study.paired import paired_difference
+
+ORACLE, KEEP, PAPERS = "oracle", "keep-team", "dr-ucb"
+"""The two ends of the scale and the paper's policy: always played."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy's regret in a setting.
+
+    `relative` is its place in percent between the oracle (0) and keeping the team (100); None where both lose the same.
+    """
+
+    regret: Summary
+    relative: float | None
+    over_best_rival: float
+    """Its mean regret over the smaller of DR-UCB's and keep-team's."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the policies did in one setting of a family, in the same worlds."""
+
+    family: str
+    setting: str
+    entries: Mapping[str, Entry]
+    against_keeping: Summary
+    """DR-UCB's regret less that of keeping the team, world by world."""
+
+    @property
+    def winner(self) -> str:
+        """Who has the lowest mean regret, those that know hidden things aside."""
+        playing = [name for name in self.entries if not knows_hidden(name)]
+        return min(playing, key=lambda name: self.entries[name].regret.mean)
+
+    @property
+    def dr_ucb_harms(self) -> bool:
+        """Whether DR-UCB is worse than keeping the team by more than 2 standard errors."""
+        return self.against_keeping.mean > 2.0 * self.against_keeping.stderr
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the standing as plain data."""
+        return {
+            "family": self.family,
+            "setting": self.setting,
+            "winner": self.winner,
+            "dr_ucb_worse_than_keep_team": self.dr_ucb_harms,
+            "dr_ucb_less_keep_team": {"mean": self.against_keeping.mean, "stderr": self.against_keeping.stderr},
+            "policies": {
+                name: {
+                    "regret": vars(entry.regret),
+                    "relative": entry.relative,
+                    "over_min_of_dr_ucb_and_keep_team": entry.over_best_rival,
+                }
+                for name, entry in self.entries.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Every standing, and what made them."""
+
+    runs: int
+    seed: int
+    conventions: str
+    standings: tuple[Standing, ...]
+
+    def policies(self) -> list[str]:
+        """Name the policies, the best summary first."""
+        summary = self.summary()
+        return sorted(summary, key=lambda name: summary[name])
+
+    def summary(self) -> dict[str, float]:
+        """Give each policy's score: the geometric mean over all settings of `over_best_rival`."""
+        names = self.standings[0].entries
+        return {name: _geometric_mean([one.entries[name].over_best_rival for one in self.standings]) for name in names}
+
+    def wins(self) -> dict[str, int]:
+        """Count the settings that each policy wins."""
+        winners = [one.winner for one in self.standings]
+        return {name: winners.count(name) for name in self.standings[0].entries}
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the leaderboard as plain data."""
+        return {
+            "runs": self.runs,
+            "seed": self.seed,
+            "conventions": self.conventions,
+            "summary": self.summary(),
+            "wins": self.wins(),
+            "dr_ucb_worse_than_keep_team": [
+                {"family": one.family, "setting": one.setting} for one in self.standings if one.dr_ucb_harms
+            ],
+            "settings": [one.to_json() for one in self.standings],
+        }
+
+
+def knows_hidden(name: str) -> bool:
+    """Say whether a policy is told what no firm knows."""
+    return make_policy(name).oracle
+
+
+def chosen_policies(policies: Sequence[str] | None) -> list[str]:
+    """Give the policies to play: all, or those named and the ones that make the scale."""
+    return list(dict.fromkeys([*(policies or REGISTRY), PAPERS, KEEP, ORACLE]))
+
+
+def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
+    """Give the settings of the families named, or of all."""
+    for name in families or ():
+        if name not in FAMILIES:
+            raise unknown_name("family", name, FAMILIES)
+    names = list(dict.fromkeys(families or FAMILIES))
+    return [(name, label, problem) for name in names for label, problem in settings_of(FAMILIES[name])]
+
+
+def standings_of(
+    settings: Sequence[tuple[str, str, Problem]],
+    policies: Sequence[str],
+    runs: int,
+    seed: int,
+    conventions: str,
+    kept: Kept,
+    tell: Callable[[str], None] = lambda what: None,
+) -> Iterator[Standing]:
+    """Play the policies in each setting, one standing after the other."""
+    for family, label, problem in settings:
+
+        def told(name: str, where: str = f"{family}, {label}") -> None:
+            tell(f"{where}: {name}")
+
+        result = kept.simulate(problem, policies, runs, seed, None, conventions, told)
+        yield standing(family, label, {name: ours.regret[:, -1] for name, ours in result.policies.items()})
+
+
+def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Standing:
+    """Judge the policies by their regret in the same worlds."""
+    best, worst = float(regret[ORACLE].mean()), float(regret[KEEP].mean())
+    rival = min(float(regret[PAPERS].mean()), worst)
+    entries = {}
+    for name, values in regret.items():
+        mean = float(values.mean())
+        entries[name] = Entry(
+            Summary.of(values),
+            100.0 * (mean - best) / (worst - best) if worst - best > 1e-9 else None,
+            mean / rival if rival > 0.0 else math.nan,
+        )
+    return Standing(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]))
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    """Give the geometric mean; 0 if any value is.
+
+    >>> round(_geometric_mean([1.0, 4.0]), 12)
+    2.0
+    """
+    if any(value <= 0.0 for value in values):
+        return 0.0
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))

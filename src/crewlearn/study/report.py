@@ -1,0 +1,191 @@
+"""Reports: one HTML page that needs nothing else, figures as PNG and SVG, numbers as CSV, tables for LaTeX."""
+
+import base64
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import crewlearn
+from crewlearn.engine.cache import sources_digest
+from crewlearn.engine.identity import digest_of
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.study import figures
+from crewlearn.study.differences import DIFFERENCES
+from crewlearn.study.kept import Kept
+from crewlearn.study.outcome import Outcome, Part, Picture
+from crewlearn.study.studies import STUDIES
+from crewlearn.study.tables import lines_to_csv, signed, tables_of, to_csv, to_latex
+
+DOTS_AN_INCH, PAGE_DOTS_AN_INCH = 200, 96
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: the page, and how many files beside it."""
+
+    page: Path
+    figures: int
+    tables: int
+
+
+def write_report(outcomes: Sequence[Outcome], folder: Path, kept: Kept) -> Written:
+    """Write a report on the outcomes into a folder: `report.html`, or the study's name if there is only one."""
+    drawn = {
+        (outcome.study, part.conventions, picture.name): _drawn(picture, kept)
+        for outcome in outcomes
+        for part in outcome.parts.values()
+        for picture in part.pictures
+    }
+    for name in ("figures", "tables"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    tables = 0
+    for outcome in outcomes:
+        (folder / "tables" / f"{outcome.study}.csv").write_text(to_csv(outcome), encoding="utf-8")
+        for part in outcome.parts.values():
+            tables += _write_part(outcome, part, folder, drawn)
+    page = folder / (f"{outcomes[0].study}.html" if len(outcomes) == 1 else "report.html")
+    page.write_text(render(outcomes, drawn), encoding="utf-8")
+    return Written(page, len(drawn), tables)
+
+
+def check_folder(folder: Path) -> None:
+    """Check, before any work is done, that a report can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".crewlearn"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InvalidInput("out", str(folder), f"must be a folder that can be written ({error.strerror})") from error
+
+
+def render(outcomes: Sequence[Outcome], drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]) -> str:
+    """Give the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("crewlearn.study"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    sections = [_section(outcome, drawn) for outcome in outcomes]
+    alone = STUDIES[outcomes[0].study].title if len(outcomes) == 1 else None
+    return environment.get_template("report.html").render(
+        title=alone or "Sequential hiring of contingent workers, reproduced",
+        lead=(
+            "Lee, Chao and Duenyas, Sequential Hiring of Contingent Workers Through Learning-Based Optimization: "
+            "the paper's numbers beside ours, as its tables ran and as its text says."
+        ),
+        sections=sections,
+        foot=f"crewlearn {crewlearn.__version__}. Numbers of ours are means ± standard deviations over runs; z is the "
+        "difference to the paper in standard errors of both. Regret is output lost against the best team, plus fees.",
+    )
+
+
+def _write_part(
+    outcome: Outcome, part: Part, folder: Path, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]
+) -> int:
+    """Write a part's figures and tables; what is not as released says so in its name. Give the number of tables."""
+    ending = "" if part.conventions == "as-released" else f"-{part.conventions}"
+    for picture in part.pictures:
+        for kind, image in drawn[outcome.study, part.conventions, picture.name].items():
+            (folder / "figures" / f"{picture.name}{ending}.{kind}").write_bytes(image)
+    for name, text in lines_to_csv(part).items():
+        (folder / "figures" / f"{name}{ending}.csv").write_text(text, encoding="utf-8")
+    tables = tables_of(part)
+    labels = [f"{outcome.study}{ending}-{number}" for number in range(1, len(tables) + 1)]
+    latex = "\n".join(to_latex(table, label) for table, label in zip(tables, labels, strict=True))
+    (folder / "tables" / f"{outcome.study}{ending}.tex").write_text(latex, encoding="utf-8")
+    return len(tables)
+
+
+def _section(outcome: Outcome, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]) -> dict[str, Any]:
+    study = STUDIES[outcome.study]
+    main, *others = (_part(outcome.study, part, drawn, study.one_part) for part in outcome.parts.values())
+    points = _points(outcome.main) if study.name == "conventions" else []
+    return {
+        "name": study.name,
+        "title": study.title,
+        "item": study.item,
+        "main": main,
+        "others": others,
+        "points": points,
+    }
+
+
+def _part(
+    study: str, part: Part, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]], one_part: bool
+) -> dict[str, Any]:
+    words = part.conventions.replace("-", " ")
+    pools = {"as-written": "a fresh pool in each", "as-released": "the tables' pool in all"}[part.conventions]
+    how = (
+        f"{part.runs:,} runs, seed {part.seed}."
+        if one_part
+        else f"{words.capitalize()}: {part.runs:,} runs, {pools}, seed {part.seed}."
+    )
+    return {
+        "conventions": words,
+        "how": how,
+        "findings": part.findings,
+        "pictures": [_image(picture, drawn[study, part.conventions, picture.name]) for picture in part.pictures],
+        "tables": tables_of(part),
+    }
+
+
+def _points(part: Part) -> list[dict[str, str]]:
+    """Give the differences between the conventions, each with what it alone does to the policies it touches."""
+    means = {(row.policy, row.setting): row.numbers["regret"].ours.mean for row in part.rows}
+    points = []
+    for difference in DIFFERENCES:
+        switched = f"{difference.point} as written"
+        steps = {policy: means[policy, switched] - means[policy, "as released"] for policy in difference.policies}
+        effects = [f"{policy} {signed(step, '{:,.0f}')}" for policy, step in steps.items()]
+        points.append(
+            {
+                "point": difference.point,
+                "written": difference.written,
+                "released": difference.released,
+                "effect": ", ".join(effects),
+            }
+        )
+    return points
+
+
+def _image(picture: Picture, images: Mapping[str, bytes]) -> dict[str, Any]:
+    """Give a picture as the page shows it, with its size so that nothing moves while it loads."""
+    width, height = struct.unpack(">II", images["png"][16:24])
+    lines = [line.label for panel in picture.panels for line in panel.lines]
+    titles = "; ".join(panel.title for panel in picture.panels) or "Timeline of learning cycles"
+    drawn = f" Lines: {', '.join(dict.fromkeys(lines))}." if lines else ""
+    scale = PAGE_DOTS_AN_INCH / DOTS_AN_INCH
+    return {
+        "source": "data:image/svg+xml;base64," + base64.b64encode(images["svg"]).decode(),
+        "alt": f"{titles}.{drawn} The numbers are in the tables and CSV files.",
+        "caption": picture.caption,
+        "width": round(width * scale),
+        "height": round(height * scale),
+    }
+
+
+def _drawn(picture: Picture, kept: Kept) -> Mapping[str, bytes]:
+    """Draw a picture, or read it if the same data were drawn by the same code before."""
+    import matplotlib as mpl
+
+    key = digest_of({"picture": _plain(picture), "code": sources_digest([figures], [mpl.__version__])})
+    arrays = kept.arrays(
+        key, lambda: {kind: np.frombuffer(data, dtype=np.uint8) for kind, data in figures.draw(picture).items()}
+    )
+    return {kind: arrays[kind].tobytes() for kind in ("png", "svg")}
+
+
+def _plain(value: Any) -> Any:
+    """Give data that can be hashed: arrays as lists, dataclasses as dictionaries."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value

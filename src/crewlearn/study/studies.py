@@ -1,0 +1,172 @@
+"""Every table and figure of the paper as a named study, and how a study is run."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from crewlearn.problem.errors import unknown_name, whole
+from crewlearn.problem.instances import CONVENTIONS, check_conventions
+from crewlearn.study import benchmark, differences, mechanics, promises, runtime, sweeps
+from crewlearn.study.kept import Kept
+from crewlearn.study.lab import Lab
+from crewlearn.study.outcome import Outcome, Part
+
+FRESH_INSTANCES = 250
+"""Runs of a study as the text says: so many fresh instances."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named study; `runs` is its number of runs as released, enough that its numbers do not depend on luck."""
+
+    name: str
+    title: str
+    item: str
+    make: Callable[[Lab], Part]
+    runs: int
+    one_part: bool = False
+    """Whether one part speaks of both conventions."""
+
+    def default_runs(self, conventions: str) -> int:
+        """Give the number of runs where none is asked for."""
+        return self.runs if conventions == "as-released" or self.one_part else min(self.runs, FRESH_INSTANCES)
+
+
+HEADLINE = "headline"
+
+STUDIES: Mapping[str, Study] = {
+    study.name: study
+    for study in (
+        Study(HEADLINE, "12-month benchmark", "table: five policies, m = 10", benchmark.headline, 2000),
+        Study(
+            "conventions",
+            "What the paper says, what its tables ran, what we get",
+            "beyond the paper: the text and the tables, point by point",
+            differences.conventions,
+            2000,
+            one_part=True,
+        ),
+        Study(
+            "benchmark",
+            "Benchmark at 3, 6, 12 and 24 months",
+            "tables: regret and normalized loss, m = 5, 10, 20",
+            benchmark.tables,
+            2000,
+        ),
+        Study(
+            "curves",
+            "Regret and normalized loss over two years",
+            "figures: benchmark curves with bands, m = 10, 5, 20",
+            benchmark.curves,
+            2000,
+        ),
+        Study(
+            "delay-sweep",
+            "The effect of delays",
+            "figures: regret, loss and completed replacements against the mean delay",
+            sweeps.delay_sweep,
+            1000,
+        ),
+        Study(
+            "cost-sweep",
+            "The effect of the fee",
+            "figures: regret, loss and completed replacements against the fee",
+            sweeps.cost_sweep,
+            1000,
+        ),
+        Study(
+            "design-choices", "Design choices of DR-UCB", "table: one rule changed at a time", benchmark.design, 2000
+        ),
+        Study("high-cost", "A fee of 168", "table: the stress test of screening", benchmark.high_cost, 2000),
+        Study("gamma-curve", "The choice of gamma", "figure: regret over five years against gamma", sweeps.gamma, 500),
+        Study("runtime", "Time of a run", "table: runtime of a run", runtime.a_run, 1000),
+        Study(
+            "choose-target-runtime",
+            "Time of ChooseTarget",
+            "table: runtime of the selection rule",
+            runtime.choose_target,
+            20,
+        ),
+        Study(
+            "frontier-size",
+            "Size of the frontier",
+            "figure: frontier sizes over time, with a smoothed trend",
+            mechanics.frontier,
+            2500,
+        ),
+        Study("timeline", "The learning cycle", "figure: the timeline, from a real run", mechanics.timeline, 1),
+        Study(
+            "bounds",
+            "Bounds and measured regret",
+            "theory: the bound with its terms, lower bounds, and what is measured",
+            promises.bounds,
+            250,
+        ),
+        Study(
+            "interviews",
+            "What interviews are worth",
+            "beyond the paper: InterviewScreen and WorkTrial against the correlation rho",
+            sweeps.interviews,
+            1000,
+        ),
+    )
+}
+"""The studies by name, in the order of the report."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of studies; `runs` None is each study's own number."""
+
+    conventions: str = "as-released"
+    runs: int | None = None
+    seed: int = 1
+    fresh: bool = False
+    both: bool = False
+    """Whether the other convention is run too, for a report."""
+
+    def __post_init__(self) -> None:
+        check_conventions(self.conventions)
+        if self.runs is not None:
+            whole("runs", self.runs, 1, 10**8)
+        whole("seed", self.seed, 0, 2**64 - 1)
+
+    def in_order(self, study: Study) -> list[str]:
+        """Give the conventions to run, the one asked for first."""
+        others = [name for name in CONVENTIONS if name != self.conventions]
+        return [self.conventions, *(others if self.both and not study.one_part else [])]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs studies one after the other; `tell` hears of each step in words, `done` of each finished part."""
+
+    request: Request
+    tell: Callable[[str], None] = lambda what: None
+    done: Callable[[int], None] = lambda parts: None
+    kept: Kept = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", Kept(self.request.fresh))
+
+    def run(self, study: Study) -> Outcome:
+        """Run a study in the convention asked for and, for a report, in the other one."""
+        started = time.perf_counter()
+        parts = {}
+        for name in self.request.in_order(study):
+            runs = self.request.runs or study.default_runs(name)
+
+            def tell(what: str, name: str = name) -> None:
+                self.tell(f"{study.name} {name}: {what}")
+
+            parts[name] = study.make(Lab(name, runs, self.request.seed, self.kept, tell))
+            self.done(1)
+        return Outcome(study.name, parts, time.perf_counter() - started)
+
+
+def chosen_studies(names: Sequence[str]) -> list[Study]:
+    """Give the studies with these names, each once."""
+    for name in names:
+        if name not in STUDIES:
+            raise unknown_name("study", name, STUDIES)
+    return [STUDIES[name] for name in dict.fromkeys(names)]

@@ -1,0 +1,274 @@
+"""A study's rows as tables of text, the same for terminal, report and LaTeX, and as one flat CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from crewlearn.study.leaderboard import Leaderboard
+from crewlearn.study.outcome import MEASURES, Measure, Number, Outcome, Part, Row
+from crewlearn.study.paired import Comparison
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of text; `words` leading columns are names, the rest numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+
+
+def tables_of(part: Part) -> list[Table]:
+    """Give a part's tables: where the paper prints a number ours stands beside it, all other measures side by side."""
+    beside: list[str] = []
+    alone: list[str] = []
+    for measure in dict.fromkeys(name for row in part.rows for name in row.numbers):
+        rows = [row for row in part.rows if measure in row.numbers]
+        printed = any(row.numbers[measure].paper is not None for row in rows)
+        (beside if printed else alone).append(measure)
+    tables = [table for measure in beside for table in _beside_paper(part, measure)]
+    if alone:
+        tables.append(_side_by_side(part, alone))
+    if part.comparisons:
+        tables.append(comparison_table(part.comparisons))
+    return tables
+
+
+def _beside_paper(part: Part, measure: str) -> list[Table]:
+    """One table for each setting if each is read at several periods, else one for all."""
+    rows = [row for row in part.rows if measure in row.numbers]
+    settings = list(dict.fromkeys(row.setting for row in rows))
+    per_setting = len(settings) > 1 and all(
+        len({row.at for row in rows if row.setting == setting}) > 1 for setting in settings
+    )
+    groups = [[row for row in rows if row.setting == setting] for setting in settings] if per_setting else [rows]
+    kind = MEASURES[measure]
+    tables = []
+    for group in groups:
+        names, lead = _leading_columns(group)
+        title = f"{kind.title.capitalize()}, {group[0].setting}" if per_setting else kind.title.capitalize()
+        body = [(*words, *_cells(row.numbers[measure], kind)) for words, row in zip(lead, group, strict=True)]
+        tables.append(Table(title, (*names, "paper", "ours", "difference", "z"), tuple(body), len(names)))
+    return tables
+
+
+def _side_by_side(part: Part, measures: Sequence[str]) -> Table:
+    rows = [row for row in part.rows if any(measure in row.numbers for measure in measures)]
+    names, lead = _leading_columns(rows)
+    body = [
+        (
+            *words,
+            *(
+                _plus_minus(row.numbers[measure].ours.mean, row.numbers[measure].ours.std, MEASURES[measure])
+                if measure in row.numbers
+                else NONE
+                for measure in measures
+            ),
+        )
+        for words, row in zip(lead, rows, strict=True)
+    ]
+    titles = [MEASURES[measure].title for measure in measures]
+    title = ", ".join(titles) if len(titles) <= 3 else "Measured and promised"
+    return Table(title[0].upper() + title[1:], (*names, *titles), tuple(body), len(names))
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+    """Give paired differences in regret as a table."""
+    shown = len({comparison.setting for comparison in comparisons}) > 1
+    body = [
+        (
+            comparison.policy,
+            comparison.rival,
+            *((comparison.setting,) if shown else ()),
+            signed(comparison.difference, "{:,.1f}"),
+            f"{signed(comparison.low, '{:,.1f}')} to {signed(comparison.high, '{:,.1f}')}",
+            f"{comparison.wins:,}",
+            f"{comparison.losses:,}",
+        )
+        for comparison in comparisons
+    ]
+    head = ("policy", "against", *(("setting",) if shown else ()))
+    runs, at = comparisons[0].runs, ", ".join(str(at) for at in dict.fromkeys(one.at for one in comparisons))
+    title = f"Paired difference in regret after period {at}, in the same {runs:,} worlds"
+    return Table(title, (*head, "difference", "95% interval", "wins", "losses"), tuple(body), len(head))
+
+
+def _leading_columns(rows: Sequence[Row]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Name each row by its policy and by what else differs between rows."""
+    every = {
+        "policy": [row.policy for row in rows],
+        "setting": [row.setting for row in rows],
+        "at": [str(row.at) for row in rows],
+    }
+    names = [name for name, values in every.items() if name == "policy" or len(set(values)) > 1]
+    if {"setting", "at"} <= set(names) and len(set(zip(every["setting"], every["at"], strict=True))) == len(
+        set(every["setting"])
+    ):
+        names.remove("at")  # the setting says it
+    return names, list(zip(*(every[name] for name in names), strict=True))
+
+
+def _cells(number: Number, measure: Measure) -> tuple[str, str, str, str]:
+    paper = NONE if number.paper is None else _plus_minus(number.paper.mean, number.paper.std, measure)
+    ours = _plus_minus(number.ours.mean, number.ours.std, measure)
+    difference = NONE if number.difference is None else signed(number.difference, measure.form)
+    return paper, ours, difference, NONE if number.z is None else signed(number.z, "{:.1f}")
+
+
+def signed(value: float, form: str) -> str:
+    """Write a difference with its sign, and one that rounds to nothing without.
+
+    >>> signed(3.2, "{:.0f}"), signed(-3.2, "{:.0f}"), signed(-0.2, "{:.0f}")
+    ('+3', '−3', '0')
+    """
+    text, nothing = form.format(abs(value)), form.format(0.0)
+    return text if text == nothing else ("+" if value > 0 else "−") + text
+
+
+def _plus_minus(mean: float, std: float | None, measure: Measure) -> str:
+    return measure.text(mean) if std is None else f"{measure.text(mean)} ± {measure.text(std)}"
+
+
+CSV_COLUMNS = (
+    "study",
+    "conventions",
+    "policy",
+    "setting",
+    "at",
+    "measure",
+    "paper_mean",
+    "paper_std",
+    "ours_mean",
+    "ours_std",
+    "ours_stderr",
+    "ours_p95",
+    "difference",
+    "z",
+    "runs",
+    "seed",
+)
+
+
+def to_csv(outcome: Outcome) -> str:
+    """Give every number of a study, one a line, in full precision."""
+
+    def lines() -> Iterable[tuple[object, ...]]:
+        for part in outcome.parts.values():
+            for row in part.rows:
+                for measure, number in row.numbers.items():
+                    plain = number.to_json()
+                    yield (
+                        outcome.study,
+                        part.conventions,
+                        row.policy,
+                        row.setting,
+                        row.at,
+                        measure,
+                        plain["paper_mean"],
+                        plain["paper_std"],
+                        number.ours.mean,
+                        number.ours.std,
+                        number.ours.stderr,
+                        number.ours.p95,
+                        number.difference,
+                        number.z,
+                        number.runs,
+                        part.seed,
+                    )
+
+    return _csv_text(CSV_COLUMNS, lines())
+
+
+def lines_to_csv(part: Part) -> dict[str, str]:
+    """Give what each picture draws, one point a line, by the picture's name."""
+    texts = {}
+    for picture in part.pictures:
+        if picture.timeline is not None:
+            cycles = [(cycle.number, cycle.decided, cycle.complete, cycle.end) for cycle in picture.timeline.cycles]
+            texts[picture.name] = _csv_text(("cycle", "decided", "complete", "end"), cycles)
+            continue
+        points = [
+            (panel.title, line.label, x, y, "" if line.sd is None else line.sd[place])
+            for panel in picture.panels
+            for line in panel.lines
+            for place, (x, y) in enumerate(zip(line.x.tolist(), line.y.tolist(), strict=True))
+        ]
+        texts[picture.name] = _csv_text(("panel", "line", "x", "y", "sd"), points)
+    return texts
+
+
+def leaderboard_csv(board: Leaderboard) -> str:
+    """Give the leaderboard's numbers, one policy and setting a line."""
+    columns = ("family", "setting", "policy", "mean", "std", "stderr", "p95", "relative", "over_best_rival")
+    return _csv_text(
+        columns,
+        (
+            (one.family, one.setting, name, *vars(entry.regret).values(), entry.relative, entry.over_best_rival)
+            for one in board.standings
+            for name, entry in one.entries.items()
+        ),
+    )
+
+
+def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "–": r"--",
+    "*": r"$^*$",
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Write text so that LaTeX prints it as it is.
+
+    >>> latex_text("13.4% ± 0.8%")
+    '13.4\\% $\\pm$ 0.8\\%'
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def to_latex(table: Table, label: str) -> str:
+    """Give a table for a paper; it needs the package booktabs."""
+    columns = "l" * table.words + "r" * (len(table.columns) - table.words)
+    lines = [
+        "\\begin{table}[t]",
+        "  \\centering",
+        "  \\small",
+        f"  \\begin{{tabular}}{{{columns}}}",
+        "    \\toprule",
+        *_latex_rows([table.columns]),
+        "    \\midrule",
+        *_latex_rows(table.rows),
+        "    \\bottomrule",
+        "  \\end{tabular}",
+        f"  \\caption{{{latex_text(table.title)}.}}",
+        f"  \\label{{tab:{label}}}",
+        "\\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_rows(rows: Iterable[Sequence[str]]) -> list[str]:
+    return ["    " + " & ".join(latex_text(cell) for cell in row) + r" \\" for row in rows]
