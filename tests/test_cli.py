@@ -1,6 +1,7 @@
 """Commands as people and programs call them."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,8 +109,84 @@ def test_bounds_are_shown_with_their_terms() -> None:
 def test_importing_and_asking_for_help_loads_nothing_heavy() -> None:
     program = (
         "import sys, crewlearn, crewlearn.cli.main\n"
-        "heavy = {'numba', 'matplotlib', 'pandas', 'fastapi', 'numpy'} & set(sys.modules)\n"
+        "heavy = {'numba', 'matplotlib', 'jinja2', 'pandas', 'fastapi', 'numpy'} & set(sys.modules)\n"
         "print(sorted(heavy), crewlearn.simulate.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[] simulate\n"
+
+
+@pytest.fixture
+def own_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    monkeypatch.setattr("crewlearn.study.kept.cache_folder", lambda part, what: folder)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def test_reproduce_without_a_name_runs_the_headline_and_says_how_to_go_on(own_results: Path, tmp_path: Path) -> None:
+    outcome = RUNNER.invoke(app, ["reproduce", "--runs", "3"])
+    assert outcome.exit_code == 0
+    for words in ("402 ± 24", "649 ± 46", "difference", "95% interval", "--all", "--list", "reports/headline.html"):
+        assert words in outcome.stdout
+    assert (tmp_path / "reports" / "headline.html").exists()
+
+
+def test_reproduce_gives_the_documented_json_and_nothing_else(own_results: Path, tmp_path: Path) -> None:
+    outcome = RUNNER.invoke(app, ["reproduce", "headline", "--runs", "3", "--seed", "5", "--json"])
+    document = json.loads(outcome.stdout)
+    assert (document["study"], document["runs"], document["seed"]) == ("headline", 3, 5)
+    assert len(document["rows"]) == 5
+    assert not (tmp_path / "reports").exists()
+    again = json.loads(RUNNER.invoke(app, ["reproduce", "--runs", "3", "--seed", "5", "--json"]).stdout)
+    assert again["rows"] == document["rows"]
+    fresh = json.loads(RUNNER.invoke(app, ["reproduce", "--runs", "3", "--seed", "5", "--fresh", "--json"]).stdout)
+    assert fresh["rows"] == document["rows"]
+    several = RUNNER.invoke(app, ["reproduce", "timeline", "high-cost", "--runs", "2", "--json", "--out", "here"])
+    assert [one["study"] for one in json.loads(several.stdout)["studies"]] == ["timeline", "high-cost"]
+    assert (tmp_path / "here" / "report.html").exists()
+
+
+def test_reproduce_as_written_is_another_study(own_results: Path) -> None:
+    arguments = ["reproduce", "high-cost", "--runs", "4", "--json"]
+    released = json.loads(RUNNER.invoke(app, arguments).stdout)
+    written = json.loads(RUNNER.invoke(app, [*arguments, "--conventions", "as-written"]).stdout)
+    assert (released["conventions"], written["conventions"]) == ("as-released", "as-written")
+    assert released["rows"][0]["paper_mean"] == written["rows"][0]["paper_mean"] == 4065
+    assert released["rows"][0]["ours_mean"] != written["rows"][0]["ours_mean"]
+
+
+def test_reproduce_names_its_studies() -> None:
+    from crewlearn.study.studies import STUDIES
+
+    text = RUNNER.invoke(app, ["reproduce", "--list"]).stdout
+    assert all(f"{name} " in text for name in STUDIES)
+    assert [one["name"] for one in json.loads(RUNNER.invoke(app, ["reproduce", "--list", "--json"]).stdout)] == list(
+        STUDIES
+    )
+
+
+def test_reproduce_everything_says_what_was_met(own_results: Path, tmp_path: Path) -> None:
+    outcome = RUNNER.invoke(app, ["reproduce", "--all", "--runs", "2"])
+    assert outcome.exit_code == 0
+    assert re.search(r"benchmark +\d+ of 120 printed numbers met", outcome.stdout)
+    assert (tmp_path / "reports" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["headlin"], "headline"),
+        (["headline", "--all"], "--all"),
+        (["--runs", "0"], "runs = 0"),
+        (["--seed", "-1"], "seed"),
+        (["--conventions", "as-told"], "as-released"),
+        (["--out", "/dev/null/reports"], "out"),
+    ],
+)
+def test_reproduce_refuses_wrong_input(arguments: list[str], said: str, tmp_path: Path, own_results: Path) -> None:
+    outcome = RUNNER.invoke(app, ["reproduce", *arguments])
+    assert outcome.exit_code == 2
+    assert said in outcome.stderr
+    assert "Traceback" not in outcome.stderr

@@ -6,7 +6,7 @@ ever changes sides. The seed is fixed.
 """
 
 import json
-from pathlib import Path
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from crewlearn.engine.world import World
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.instances import benchmark, design_choices
 
-PRINTED = json.loads((Path(__file__).parent / "data" / "paper_tables.json").read_text())
+PRINTED = json.loads(files("crewlearn.study").joinpath("paper_numbers.json").read_text())
 RUNS = 5000
 
 

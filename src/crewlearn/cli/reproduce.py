@@ -29,6 +29,7 @@ def reproduce_command(
     """Reproduce the paper: its tables and figures, our numbers beside the printed ones, and a report."""
     with plain_errors():
         from crewlearn.problem.errors import InvalidInput
+        from crewlearn.study.kept import Kept
         from crewlearn.study.studies import HEADLINE, STUDIES, Request, Runner, chosen_studies
 
         if list_studies:
@@ -46,9 +47,9 @@ def reproduce_command(
 
             check_folder(folder)
         studies = list(STUDIES.values()) if every else chosen_studies(study or [HEADLINE])
-        request = Request(conventions, runs, seed, fresh, both=folder is not None)
+        request = Request(conventions, runs, seed, both=folder is not None)
         with progress_steps(sum(len(request.in_order(one)) for one in studies)) as (tell, done):
-            runner = Runner(request, tell, done)
+            runner = Runner(request, Kept(fresh), tell, done)
             outcomes = [runner.run(one) for one in studies]
             if folder is not None:
                 from crewlearn.study.report import write_report

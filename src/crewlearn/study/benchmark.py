@@ -48,7 +48,7 @@ def headline(lab: Lab) -> Part:
             for rival in POLICIES[1:]
         ),
     ]
-    pictures = (side_by_side("headline", "Regret after 12 months, mean ± SD over runs", rows),)
+    pictures = (side_by_side("headline", "Regret after 12 months", rows),)
     return lab.part(tuple(rows), pictures, comparisons, tuple(findings))
 
 
@@ -61,7 +61,8 @@ def tables(lab: Lab) -> Part:
         for result in results
         for comparison in compare(result, "dr-ucb", POLICIES[1:], TWO_YEARS, f"m={result.problem.team}")
     ]
-    return lab.part(tuple(rows), (), tuple(comparisons), tuple(agreement(rows, lab)))
+    findings = [*agreement(rows, lab), *_beaten(comparisons)]
+    return lab.part(rows, (), comparisons, findings)
 
 
 def curves(lab: Lab) -> Part:
@@ -120,7 +121,7 @@ def design(lab: Lab) -> Part:
     pictures = tuple(
         side_by_side(
             f"design-choices-{horizon}",
-            f"Regret of DR-UCB's variants over {horizon} periods, mean ± SD over runs",
+            f"Regret over {horizon} periods",
             [row for row in rows if row.at == horizon],
         )
         for horizon in (90, YEAR)
@@ -166,6 +167,16 @@ def agreement(rows: list[Row], lab: Lab) -> list[str]:
     return said
 
 
+def _beaten(comparisons: list[Comparison]) -> list[str]:
+    """Say where a rival loses less than DR-UCB beyond doubt."""
+    return [
+        f"At {one.setting}, {one.rival} loses less than DR-UCB by {one.difference:,.0f} after {one.at} periods "
+        f"(95% interval {one.low:,.0f} to {one.high:,.0f})."
+        for one in comparisons
+        if one.low > 0.0
+    ] or ["DR-UCB loses less than each of the four others at every m."]
+
+
 def side_by_side(name: str, title: str, rows: list[Row]) -> Picture:
     """Draw the paper's numbers and ours as points with bars of ±1 SD, policy by policy."""
     labels = tuple(row.policy for row in rows)
@@ -187,7 +198,8 @@ def side_by_side(name: str, title: str, rows: list[Row]) -> Picture:
             points=True,
         ),
     )
-    return Picture(name, f"{title}.", (Panel(title, "", "regret", lines, categories=labels),))
+    caption = f"{title}: bars are ±1 SD over the paper's {paper_numbers.RUNS} runs and over our {cells[0].runs:,}."
+    return Picture(name, caption, (Panel(title, "", "regret", lines, categories=labels),))
 
 
 def _distance(cell: Number) -> float:

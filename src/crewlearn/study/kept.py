@@ -4,7 +4,6 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +24,22 @@ _CURVES = ("regret_curve", "loss_curve")
 
 
 class Kept:
-    """The results on disk; `fresh` makes everything anew, once, and keeps that."""
+    """The results on disk; `fresh` makes everything anew, once, and keeps that.
 
-    def __init__(self, fresh: bool = False) -> None:
+    They are in the user's cache, unless another folder is named; it may be deleted at any time.
+    """
+
+    def __init__(self, fresh: bool = False, folder: Path | None = None) -> None:
         self.fresh = fresh
+        self.folder = cache_folder("results", "results") if folder is None else folder
         self._made: set[str] = set()
-
-    @cached_property
-    def folder(self) -> Path:
-        """Where the results are."""
-        return cache_folder("results", "results")
 
     def arrays(self, key: str, make: Callable[[], Arrays]) -> Arrays:
         """Give the arrays kept under a key, made first if need be."""
         path = self.folder / f"{key}.npz"
         if not self.fresh or key in self._made:
             try:
-                with np.load(path, allow_pickle=False) as file:
+                with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                     return dict(file)
             except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
                 pass  # never made, or damaged: make it

@@ -121,7 +121,6 @@ class Request:
     conventions: str = "as-released"
     runs: int | None = None
     seed: int = 1
-    fresh: bool = False
     both: bool = False
     """Whether the other convention is run too, for a report."""
 
@@ -142,12 +141,9 @@ class Runner:
     """Runs studies one after the other; `tell` hears of each step in words, `done` of each finished part."""
 
     request: Request
+    kept: Kept = field(default_factory=Kept)
     tell: Callable[[str], None] = lambda what: None
     done: Callable[[int], None] = lambda parts: None
-    kept: Kept = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kept", Kept(self.request.fresh))
 
     def run(self, study: Study) -> Outcome:
         """Run a study in the convention asked for and, for a report, in the other one."""

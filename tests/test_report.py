@@ -1,0 +1,200 @@
+"""Reports: what the page says, that it needs nothing else, and that its files hold the same numbers."""
+
+import csv
+import io
+import itertools
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.study import figures
+from crewlearn.study.kept import Kept
+from crewlearn.study.outcome import Outcome
+from crewlearn.study.report import check_folder, write_report
+from crewlearn.study.studies import STUDIES, Request, Runner
+from crewlearn.study.tables import Table, tables_of, to_latex
+
+RUNS = 5
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept(folder=tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture(scope="module")
+def outcomes(kept: Kept) -> list[Outcome]:
+    runner = Runner(Request(runs=RUNS, seed=2, both=True), kept)
+    return [runner.run(study) for study in STUDIES.values()]
+
+
+@pytest.fixture(scope="module")
+def folder(outcomes: list[Outcome], kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("reports")
+    write_report(outcomes, path, kept)
+    return path
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+class Page(HTMLParser):
+    """The page's words, table cells, headings and everything it refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.cells: list[str] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        values = dict(attrs)
+        self.references += [str(values[name]) for name in ("src", "href") if name in values]
+        if "id" in values:
+            self.ids.append(str(values["id"]))
+        if tag == "td":
+            self.cells.append("")
+        if tag == "img":
+            assert values["alt"]
+            assert int(str(values["width"])) > 0
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.tags and self.tags[-1] == "td" and self.cells:
+            self.cells[-1] += data.strip()
+
+
+def test_the_page_needs_nothing_else(folder: Path) -> None:
+    text = (folder / "report.html").read_text()
+    page = Page(text)
+    assert not {"script", "link", "iframe", "object"} & set(page.tags)
+    for reference in page.references:
+        assert reference.startswith(("data:image/svg+xml;base64,", "#")), reference[:60]
+    assert "url(" not in text
+    assert "@import" not in text
+    assert len(page.ids) == len(set(page.ids)) == len(STUDIES)
+    assert {f"#{name}" for name in STUDIES} <= set(page.references)
+
+
+def test_the_page_shows_every_number_of_every_study_in_both_conventions(folder: Path, outcomes: list[Outcome]) -> None:
+    page = Page((folder / "report.html").read_text())
+    shown = set(page.cells)
+    for outcome in outcomes:
+        assert STUDIES[outcome.study].title in page.text
+        assert len(outcome.parts) == (1 if STUDIES[outcome.study].one_part else 2)
+        for part in outcome.parts.values():
+            for finding in part.findings:
+                assert finding in page.text
+            for table in tables_of(part):
+                for row in table.rows:
+                    assert {cell.strip() for cell in row} <= shown, (outcome.study, row)
+            for one in part.rows:
+                mean = next(iter(one.numbers.values())).ours.mean
+                assert any(_close(cell, mean) for cell in shown), (outcome.study, one)
+    assert "What the paper says, what its tables ran, what we get" in page.text
+    for words in ("sqrt(log T / n)", "default_rng(12345)", "the fee for each of the k candidates"):
+        assert words in page.text
+
+
+def _close(cell: str, value: float) -> bool:
+    """Whether a cell shows the value, however it is rounded."""
+    match = re.match(r"([\d,]+(?:\.(\d+))?)%?(?: ±|$)", cell)
+    if match is None:
+        return False
+    places = len(match[2] or "")
+    return abs(float(match[1].replace(",", "")) - value) <= 0.5000001 * 10.0**-places
+
+
+def test_the_effect_of_each_difference_is_computed(folder: Path, outcomes: list[Outcome]) -> None:
+    page = Page((folder / "report.html").read_text())
+    (outcome,) = (one for one in outcomes if one.study == "conventions")
+    means = {(row.policy, row.setting): row.numbers["regret"].ours.mean for row in outcome.main.rows}
+    step = means["a-aht", "start of A-AHT as written"] - means["a-aht", "as released"]
+    assert f"a-aht {'+' if step > 0 else '−'}{abs(step):,.0f}" in page.cells
+
+
+def test_files_beside_the_page(folder: Path, outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        rows = read_csv(folder / "tables" / f"{outcome.study}.csv")
+        expected = [
+            (part.conventions, row.policy, row.setting, str(row.at), measure, number.ours.mean, number.ours.std)
+            for part in outcome.parts.values()
+            for row in part.rows
+            for measure, number in row.numbers.items()
+        ]
+        assert expected == [
+            (
+                line["conventions"],
+                line["policy"],
+                line["setting"],
+                line["at"],
+                line["measure"],
+                float(line["ours_mean"]),
+                float(line["ours_std"]),
+            )
+            for line in rows
+        ]
+        for part in outcome.parts.values():
+            ending = "" if part.conventions == "as-released" else f"-{part.conventions}"
+            latex = (folder / "tables" / f"{outcome.study}{ending}.tex").read_text()
+            assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == len(tables_of(part))
+            for picture in part.pictures:
+                stem = folder / "figures" / f"{picture.name}{ending}"
+                assert Path(f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+                assert ElementTree.parse(f"{stem}.svg").getroot().tag.endswith("svg")
+                lines = read_csv(Path(f"{stem}.csv"))
+                points = sum(len(line.x) for panel in picture.panels for line in panel.lines)
+                assert len(lines) == (points or len(getattr(picture.timeline, "cycles", ())))
+
+
+def test_a_second_report_draws_nothing_anew(
+    outcomes: list[Outcome], kept: Kept, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(picture: object) -> dict[str, bytes]:
+        raise AssertionError("drawn again")
+
+    monkeypatch.setattr(figures, "draw", refuse)
+    write_report(outcomes, tmp_path, kept)
+    assert (tmp_path / "report.html").read_bytes() == (folder / "report.html").read_bytes()
+
+
+def test_one_study_makes_a_page_of_its_own(outcomes: list[Outcome], kept: Kept, tmp_path: Path) -> None:
+    written = write_report(outcomes[:1], tmp_path, kept)
+    assert written.page == tmp_path / "headline.html"
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_latex_is_escaped_and_aligned() -> None:
+    table = Table("Loss_at 5%", ("policy", "ours"), (("a_b & c", "1% ± 2%"), ("#x", "−3")))
+    text = to_latex(table, "loss")
+    assert r"a\_b \& c & 1\% $\pm$ 2\% \\" in text
+    assert r"\#x & $-$3 \\" in text
+    assert r"\caption{Loss\_at 5\%.}" in text
+    assert r"\begin{tabular}{lr}" in text
+
+
+def test_labels_at_lines_never_touch() -> None:
+    for heights in ([0.5] * 6, [0.0, 0.0, 1.0, 1.0], [0.3, 0.31, 0.32, 0.9], [0.2]):
+        placed = sorted(figures.apart(heights, 0.06))
+        assert all(b - a >= 0.06 - 1e-6 for a, b in itertools.pairwise(placed)), heights
+    assert figures.apart([0.9, 0.1, 0.5], 0.06) == [0.9, 0.1, 0.5]
+    first, second, third = figures.apart([0.52, 0.5, 0.51], 0.1)
+    assert second < third < first
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_any_work(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    with pytest.raises(InvalidInput, match="folder that can be written"):
+        check_folder(path / "below")
+    check_folder(tmp_path / "new" / "one")
+    assert not list((tmp_path / "new" / "one").iterdir())

@@ -1,0 +1,352 @@
+"""Each study from end to end at few runs: its numbers are the engine's and the paper's, and nobody typed them."""
+
+import ast
+import json
+import math
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crewlearn.engine.events import ARRIVAL, DECISION, REQUEST, events_of_runs
+from crewlearn.engine.interpreted import play
+from crewlearn.engine.local import simulate
+from crewlearn.engine.results import SimulationResult, same_numbers
+from crewlearn.engine.world import World
+from crewlearn.policies.contract import Pair, Situation
+from crewlearn.policies.dr_ucb import DRUCB, DRUCBState
+from crewlearn.policies.registry import make_policy
+from crewlearn.problem.instances import CONVENTIONS, benchmark, design_choices, gamma_curve
+from crewlearn.study import differences, figures, kept, mechanics, paired, paper_numbers
+from crewlearn.study.kept import Kept
+from crewlearn.study.outcome import Outcome
+from crewlearn.study.studies import STUDIES, Request, Runner
+from crewlearn.theory.bounds import instance_bound, instance_lower_limit, regret_bound
+from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
+
+PRINTED = json.loads(files("crewlearn.study").joinpath("paper_numbers.json").read_text())
+RUNS = 6
+ROW = {"policy", "setting", "at", "paper_mean", "paper_std", "ours_mean", "ours_std", "z"}
+
+
+def run(name: str, folder: Path, conventions: str = "as-released", runs: int | None = RUNS, seed: int = 3) -> Outcome:
+    return Runner(Request(conventions, runs, seed), Kept(folder=folder)).run(STUDIES[name])
+
+
+def rows_of(outcome: Outcome, **wanted: Any) -> list[dict[str, Any]]:
+    rows = outcome.to_json()["rows"]
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+@pytest.mark.parametrize("conventions", CONVENTIONS)
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_every_study_runs_from_end_to_end(name: str, conventions: str, tmp_path: Path) -> None:
+    outcome = run(name, tmp_path, conventions)
+    document = json.loads(json.dumps(outcome.to_json()))
+    assert document["study"] == name
+    assert document["seconds"] > 0.0
+    assert document["rows"]
+    assert document["findings"]
+    for row in document["rows"]:
+        assert row.keys() >= ROW
+        assert math.isfinite(row["ours_mean"])
+        assert row["ours_std"] >= 0.0
+    names = [(row["policy"], row["setting"], row["at"]) for row in document["rows"]]
+    assert len(set(names)) == len(names)
+    for picture in outcome.main.pictures:
+        images = figures.draw(picture)
+        assert images["png"].startswith(b"\x89PNG")
+        assert images["svg"].rstrip().endswith(b"</svg>")
+
+
+def test_the_headline_is_what_the_engine_gives(tmp_path: Path) -> None:
+    outcome = run("headline", tmp_path, runs=40)
+    names = list(PRINTED["benchmark"]["10"]["365"])
+    result = simulate(benchmark(10, "as-released"), names, 40, 3, [365], "as-released")
+    for name in names:
+        (row,) = rows_of(outcome, policy=name)
+        ours, printed = result.policies[name].regret[:, 0], PRINTED["benchmark"]["10"]["365"][name]
+        assert (row["paper_mean"], row["paper_std"]) == tuple(printed["regret"])
+        assert row["ours_mean"] == pytest.approx(ours.mean(), rel=1e-12)
+        assert row["ours_std"] == pytest.approx(ours.std(), rel=1e-12)
+        error = math.sqrt(ours.var(ddof=1) / 40 + printed["regret"][1] ** 2 / 250)
+        assert row["z"] == pytest.approx((ours.mean() - printed["regret"][0]) / error, rel=1e-9)
+        loss = row["normalized_loss"]
+        assert (loss["paper_mean"], loss["paper_std"]) == tuple(printed["normalized_loss_percent"])
+        assert loss["ours_mean"] == pytest.approx(result.policies[name].normalized_loss.mean(), rel=1e-12)
+    for comparison in outcome.main.comparisons:
+        difference = result.policies["dr-ucb"].regret[:, 0] - result.policies[comparison.rival].regret[:, 0]
+        half = 1.959964 * difference.std(ddof=1) / math.sqrt(40)
+        assert comparison.difference == pytest.approx(difference.mean())
+        assert (comparison.low, comparison.high) == pytest.approx((difference.mean() - half, difference.mean() + half))
+        assert (comparison.wins, comparison.losses) == ((difference < 0).sum(), (difference > 0).sum())
+
+
+def test_every_printed_number_stands_in_its_row(tmp_path: Path) -> None:
+    benchmark_rows = run("benchmark", tmp_path).to_json()["rows"]
+    assert len(benchmark_rows) == 60
+    for row in benchmark_rows:
+        cell = PRINTED["benchmark"][row["setting"].removeprefix("m=")][str(row["at"])][row["policy"]]
+        assert [row["paper_mean"], row["paper_std"]] == cell["regret"]
+        loss = row["normalized_loss"]
+        assert [loss["paper_mean"], loss["paper_std"]] == cell["normalized_loss_percent"]
+    designs = [row for row in run("design-choices", tmp_path).to_json()["rows"] if row["paper_mean"] is not None]
+    assert len(designs) == 8
+    for row in designs:
+        assert [row["paper_mean"], row["paper_std"]] == PRINTED["design_choices"][row["policy"]][str(row["at"])]
+    dear = [row for row in run("high-cost", tmp_path).to_json()["rows"] if row["paper_mean"] is not None]
+    assert {row["policy"]: [row["paper_mean"], row["paper_std"]] for row in dear} == PRINTED["high_cost_c168_365"]
+    for name, times in PRINTED["runtime_ms_per_run"].items():
+        for row in rows_of(run("runtime", tmp_path), policy=name):
+            assert [row["paper_mean"], row["paper_std"]] == times
+            assert row["z"] is None  # another machine's time is no replicate
+    choices = {row["setting"]: row["paper_mean"] for row in run("choose-target-runtime", tmp_path).to_json()["rows"]}
+    assert choices["compiled"] == choices["plain Python"] == PRINTED["choose_target_ms"]["mean"]
+    assert choices["compiled, longest"] == choices["plain Python, longest"] == PRINTED["choose_target_ms"]["max"]
+    assert run("frontier-size", tmp_path).to_json()["rows"][0]["paper_mean"] == PRINTED["largest_frontier"]
+
+
+def test_the_benchmark_reads_other_tables_problems_where_they_ran_others(tmp_path: Path) -> None:
+    for name, problem, policy, at in (
+        ("design-choices", design_choices(90, "as-released"), "dr-ucb+fixed-calendar", 90),
+        ("high-cost", design_choices(365, "as-released", cost=168.0), "dr-ucb", 365),
+    ):
+        expected = simulate(problem, [policy], RUNS, 3, None, "as-released").regret(policy, at)
+        (row,) = rows_of(run(name, tmp_path), policy=policy, at=at)
+        assert row["ours_mean"] == expected.mean
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "values"),
+    [("delay-sweep", "mean_delay", [0, 1, 3, 7]), ("cost-sweep", "cost", [3, 7, 30, 60, 90])],
+)
+def test_sweeps_give_regret_and_completed_replacements(
+    name: str, field: str, values: list[int], tmp_path: Path
+) -> None:
+    outcome = run(name, tmp_path)
+    assert {row["setting"] for row in outcome.to_json()["rows"]} == {f"{field}={value}" for value in values}
+    value = values[-1]
+    changed: dict[str, Any] = {field: float(value)}
+    result = simulate(benchmark(10, "as-released", **changed), ["a-omm", "dr-ucb"], RUNS, 3, None, "as-released")
+    for policy in result.policies:
+        (row,) = rows_of(outcome, policy=policy, setting=f"{field}={value}")
+        assert row["at"] == 730
+        assert (row["ours_mean"], row["ours_std"]) == (result.regret(policy, 730).mean, result.regret(policy, 730).std)
+        assert row["completed"]["ours_mean"] == result.policies[policy].completed.mean()
+        assert row["normalized_loss"]["ours_mean"] == result.policies[policy].normalized_loss[:, -1].mean()
+
+
+def test_the_gamma_curve_tries_the_papers_values(tmp_path: Path) -> None:
+    outcome = run("gamma-curve", tmp_path)
+    (picture,) = outcome.main.pictures
+    (panel,) = picture.panels
+    setting = gamma_curve("as-released").setting
+    choices = [gamma1(setting), gamma2(setting), gamma_star(setting)]
+    assert sorted(mark.x for mark in panel.marks) == sorted(choices)
+    grid = [x for x in panel.lines[0].x if x not in choices]
+    assert len(grid) == 25
+    assert np.log2(grid) == pytest.approx(np.linspace(0.0, np.log2(2.0 * max(choices)), 25), abs=1e-9)
+    assert {row["at"] for row in outcome.to_json()["rows"]} == {1825}
+
+
+class Watched(DRUCB):
+    """DR-UCB that remembers its states."""
+
+    def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
+        pairs, after = super().decide(state, situation)
+        STATES.append((situation.period, after, after.decided_at == situation.period))
+        return pairs, after
+
+
+STATES: list[tuple[int, DRUCBState, bool]] = []
+
+
+def test_decisions_and_phases_are_those_of_a_run_in_plain_python() -> None:
+    """Exploration is when the team that produces is the target."""
+    for conventions, problem in ((name, benchmark(10, name, horizon=300)) for name in CONVENTIONS):
+        plain = make_policy("dr-ucb:gamma=3,always_build_frontier=true", conventions)
+        assert isinstance(plain, DRUCB)
+        events = events_of_runs(problem, plain, 2, 5)
+        STATES.clear()
+        watched = Watched(**vars(plain))
+        steps = list(play(World(problem, 5, 1), watched))
+        ours = events[events[:, 0] == 1]
+        decisions = [(int(row[1]), int(row[3]), int(row[4])) for row in ours if row[2] == DECISION]
+        assert decisions == [
+            (period, state.frontier_states, state.largest_frontier) for period, state, decided in STATES if decided
+        ]
+        assert max(size for _, _, size in decisions) > 1
+        cycles = mechanics.cycles_of(events, 1, problem.horizon)
+        assert [cycle.decided for cycle in cycles] == [period for period, _, _ in decisions]
+        in_transition = 0
+        for step, (period, state, _) in zip(steps, STATES, strict=True):
+            cycle = max((one for one in cycles if one.decided <= period), key=lambda one: one.decided)
+            assert cycle.end > period
+            assert (period >= cycle.complete) == (set(step.stations) == set(state.target)), period
+            in_transition += period < cycle.complete
+        assert in_transition > 0
+
+
+def test_events_find_room_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, policy = benchmark(5, "as-released", horizon=100), make_policy("a-omm")
+    every = events_of_runs(problem, policy, 3, 1)
+    monkeypatch.setattr("crewlearn.engine.events.FIRST_ROOM", 1)
+    assert np.array_equal(events_of_runs(problem, policy, 3, 1), every)
+    result = simulate(problem, [policy], 3, 1).policies["a-omm"]
+    for kind, counted in ((REQUEST, result.replacements), (ARRIVAL, result.completed)):
+        assert [int(((every[:, 0] == run) & (every[:, 2] == kind)).sum()) for run in range(3)] == counted.tolist()
+
+
+def test_the_smoothed_trend_is_a_weighted_mean() -> None:
+    rng = np.random.default_rng(1)
+    x, y, at = rng.integers(0, 50, 400).astype(float), rng.integers(1, 5, 400).astype(float), np.array([3.0, 40.0])
+    weights = np.exp(-((x - at[:, None]) ** 2) / (2 * 7.0**2))
+    assert mechanics.smoothed(x, y, at, 7.0) == pytest.approx((weights @ y) / weights.sum(axis=1))
+
+
+def test_bounds_in_the_study_are_those_of_the_theory(tmp_path: Path) -> None:
+    outcome = run("bounds", tmp_path)
+    for row in rows_of(outcome, setting="benchmark"):
+        setting = benchmark(10, "as-released", horizon=row["at"]).setting
+        assert row["bound"]["ours_mean"] == regret_bound(setting, gamma_star(setting)).total
+        assert row["bound"]["ours_mean"] > row["ours_mean"]
+        assert row["minimax rate"]["ours_mean"] == pytest.approx(math.sqrt(10 * 25 * row["at"]))
+    means = np.clip(np.random.default_rng(12345).normal(0.5, 0.3, 25), 0, 1).tolist()
+    for row in rows_of(outcome, setting="one pool, 0/1 output"):
+        setting = benchmark(10, "as-released", horizon=row["at"]).setting
+        assert row["bound"]["ours_mean"] == instance_bound(setting, gamma_star(setting), means).total
+        assert row["lower bound"]["ours_mean"] == pytest.approx(instance_lower_limit(means, 10) * math.log(row["at"]))
+    labels = [line.label for panel in outcome.main.pictures[0].panels for line in panel.lines]
+    assert any("unknown constant" in label for label in labels)
+    assert all(panel.log_x and panel.log_y for panel in outcome.main.pictures[0].panels)
+
+
+def test_interviews_run_from_worthless_to_perfect(tmp_path: Path) -> None:
+    outcome = run("interviews", tmp_path, runs=30)
+    rhos = [f"rho={round(0.1 * step, 1)}" for step in range(11)]
+    for policy in ("interview-screen", "work-trial"):
+        assert [row["setting"] for row in rows_of(outcome, policy=policy, at=365)] == rhos
+    perfect, worthless = (
+        rows_of(outcome, policy="interview-screen", setting=setting, at=730)[0]["ours_mean"]
+        for setting in ("rho=1.0", "rho=0.0")
+    )
+    oracle = simulate(benchmark(10, "as-released"), ["oracle"], 30, 3).regret("oracle", 730).mean
+    assert oracle < perfect < oracle + 25 * 5.0 + 50.0 < worthless  # interviews cost 25 fees; then the best team comes
+
+
+def test_the_list_of_differences_is_complete() -> None:
+    """Switching all points turns what the tables ran into what the text says, to the last field."""
+    touching = list(differences.DIFFERENCES)
+    assert differences._switched(benchmark(10, "as-released"), touching) == benchmark(10, "as-written")
+    for name in ("dr-ucb", "a-aht", "a-omm", "interview-screen", "work-trial"):
+        fields = ",".join(one.policy_fields for one in touching if name in one.policies and one.policy_fields)
+        assert make_policy(f"{name}:{fields}" if fields else name, "as-released") == make_policy(name, "as-written")
+
+
+def test_each_difference_is_switched_alone(tmp_path: Path) -> None:
+    outcome = run("conventions", tmp_path)
+    released = benchmark(10, "as-released")
+    radius = simulate(released, ["dr-ucb:radius=log-T"], RUNS, 3, [365], "as-released")
+    (row,) = rows_of(outcome, policy="dr-ucb", setting="confidence radius as written")
+    assert row["ours_mean"] == radius.regret("dr-ucb:radius=log-T", 365).mean
+    written = simulate(benchmark(10, "as-written"), ["a-aht"], RUNS, 3, [365], "as-written")
+    (row,) = rows_of(outcome, policy="a-aht", setting="all as written")
+    assert row["ours_mean"] == written.regret("a-aht", 365).mean
+
+
+def test_the_same_data_give_the_same_picture(tmp_path: Path) -> None:
+    for name in ("timeline", "gamma-curve", "design-choices"):
+        picture = run(name, tmp_path).main.pictures[0]
+        assert figures.draw(picture) == figures.draw(picture)
+
+
+def test_winners_and_pairs() -> None:
+    regret = {"a": np.array([1.0, 5.0, 2.0, 7.0]), "b": np.array([2.0, 4.0, 2.0, 9.0])}
+    assert paired.winners(regret) == {"a": 2, "b": 1}
+    with pytest.raises(ValueError, match="same worlds"):
+        paired.paired_difference(np.zeros(2), np.zeros(3))
+
+
+def simulated(store: Kept, **changes: Any) -> SimulationResult:
+    asked: dict[str, Any] = {"runs": 4, "seed": 9, "at": [10, 20], "conventions": "as-written"} | changes
+    return store.simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], **asked)
+
+
+def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = simulated(Kept(folder=tmp_path))
+    direct = simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], 4, 9, [10, 20])
+    assert same_numbers(first, direct)
+    calls = []
+
+    def counted(*arguments: Any, **options: Any) -> SimulationResult:
+        calls.append(arguments)
+        return simulate(*arguments, **options)
+
+    monkeypatch.setattr(kept, "simulate", counted)
+    again = simulated(Kept(folder=tmp_path))
+    assert not calls
+    assert same_numbers(again, first)
+    for changes in ({"runs": 5}, {"seed": 8}, {"at": [20]}):
+        simulated(Kept(folder=tmp_path), **changes)
+    assert len(calls) == 6  # two policies for each change
+    fresh = Kept(fresh=True, folder=tmp_path)
+    assert same_numbers(simulated(fresh), first)
+    assert len(calls) == 8
+    simulated(fresh)  # what was just made is not made twice
+    assert len(calls) == 8
+    for path in tmp_path.glob("*.npz"):
+        path.write_bytes(path.read_bytes()[:50])
+    assert same_numbers(simulated(Kept(folder=tmp_path)), first)
+    assert len(calls) == 10
+    assert not list(tmp_path.glob("*.part"))
+
+
+NUMERAL = re.compile(r"(?<![\w.#{%-])\d[\d,./]*\d|(?<![\w.#{:-])\d(?![\w}])")
+PARAMETERS = {
+    *("0", "1", "2", "3", "5", "6", "10", "12", "20", "24", "25", "30", "95", "100"),  # words of the study plans
+    *("0.5", "0.3", "12345", "168", "0/1", "1/3"),  # the paper's own parameters
+    *("50", "500", "0,25"),  # the stories of families
+}
+
+
+def test_no_result_is_typed_by_hand() -> None:
+    """Numerals in the studies' words and in the page are parameters of the paper or of the plan, never results."""
+    folder = Path(str(files("crewlearn.study").joinpath("")))
+    texts: list[tuple[str, str]] = []
+    for path in sorted(folder.glob("*.py")):
+        tree = ast.parse(path.read_text())
+        documented = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        formats = {
+            id(part) for node in ast.walk(tree) if isinstance(node, ast.FormattedValue) for part in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented | formats:
+                texts.append((path.name, node.value))
+    page = (folder / "templates" / "report.html").read_text()
+    texts.append(("report.html", re.sub(r"<style>.*?</style>|<[^>]*>|\{[{%].*?[%}]\}", " ", page, flags=re.DOTALL)))
+    for name, text in texts:
+        if name in ("figures.py", "tables.py"):  # colours, forms and LaTeX
+            continue
+        for numeral in NUMERAL.findall(text):
+            assert numeral.rstrip(".,") in PARAMETERS, (name, text)
+
+
+def test_a_numeral_typed_by_hand_would_be_found() -> None:
+    found = NUMERAL.findall("DR-UCB loses 398 and 13.4%, 1,155 in all")
+    assert found == ["398", "13.4", "1,155"]
+    assert not set(found) & PARAMETERS
+
+
+def test_missing_cells_are_none() -> None:
+    assert paper_numbers.benchmark_cell(10, 365, "keep-team", "regret") is None
+    assert paper_numbers.design_choice("dr-ucb", 91) is None
+    assert paper_numbers.high_cost("keep-team") is None
