@@ -36,6 +36,8 @@ _HOME = {
     "simulate": "engine.local",
     "trace": "engine.trace",
     "write_trace": "engine.trace",
+    "reproduce": "study.studies",
+    "FAMILIES": "study.families",
 }
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604  # the names are strings, built from the table above

@@ -166,3 +166,21 @@ def chosen_studies(names: Sequence[str]) -> list[Study]:
         if name not in STUDIES:
             raise unknown_name("study", name, STUDIES)
     return [STUDIES[name] for name in dict.fromkeys(names)]
+
+
+def reproduce(
+    study: str = HEADLINE,
+    conventions: str = "as-released",
+    runs: int | None = None,
+    seed: int = 1,
+    *,
+    fresh: bool = False,
+) -> Outcome:
+    """Run a study, or read what an earlier call has kept.
+
+    >>> outcome = reproduce("high-cost", runs=20)
+    >>> [row.policy for row in outcome.main.rows]
+    ['dr-ucb', 'dr-ucb-without-screening', 'keep-team']
+    """
+    (chosen,) = chosen_studies([study])
+    return Runner(Request(conventions, runs, seed), Kept(fresh)).run(chosen)
