@@ -159,16 +159,19 @@ def from_a_shell() -> dict[str, Any]:
         subprocess.run(arguments, check=True, capture_output=True)
 
     return {
-        "headline_seconds": {
-            "seconds": best_of(3, lambda: run([sys.executable, "-m", "crewlearn", "reproduce", "--fresh", "--json"])),
-            "at_most": 3.0,
-        },
+        "headline_seconds": {"seconds": best_of(3, lambda: headline(run)), "at_most": 3.0},
         "benchmark_seconds": {"seconds": best_of(3, lambda: run(command)), "at_most": 2.0},
         "help_seconds": {
             "seconds": best_of(5, lambda: run([sys.executable, "-m", "crewlearn", "--help"])),
             "at_most": 0.4,
         },
     }
+
+
+def headline(run: Callable[[list[str]], None]) -> None:
+    """Reproduce the headline with its report, nothing kept but compiled code."""
+    with tempfile.TemporaryDirectory() as folder:
+        run([sys.executable, "-m", "crewlearn", "reproduce", "--fresh", "--out", folder])
 
 
 def the_whole_paper() -> dict[str, Any]:

@@ -101,6 +101,11 @@ def test_a_standing_is_judged_between_oracle_and_keeping() -> None:
     assert not standing("paper", "base", {**regret, "dr-ucb": 110.0 - noise}).dr_ucb_harms
     same = standing("paper", "base", {name: np.full(5, 7.0) for name in regret})
     assert same.entries["threshold"].relative is None
+    assert set(same.level_with_winner) == {"keep-team", "dr-ucb", "threshold"} - {same.winner}
+    assert one.level_with_winner == ()
+    nothing = standing("paper", "base", {name: np.zeros(5) for name in regret})
+    assert nothing.entries["threshold"].over_best_rival is None
+    assert Leaderboard(5, 1, "as-written", (nothing,)).summary()["threshold"] is None
     board = Leaderboard(
         100, 1, "as-written", (one, standing("paper", "x", {**regret, "threshold": regret["keep-team"]}))
     )
@@ -108,6 +113,8 @@ def test_a_standing_is_judged_between_oracle_and_keeping() -> None:
     assert board.summary()["threshold"] == pytest.approx(score)
     assert board.wins()["threshold"] + board.wins()["keep-team"] == 2
     assert board.policies()[0] == "oracle"
+    place = (100 * (50.0 + shift) / (100.0 + shift) + 100.0) / 2
+    assert board.family_places("threshold") == {"paper": pytest.approx(place)}
 
 
 def test_the_command_plays_all_policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +135,12 @@ def test_the_command_plays_all_policies(tmp_path: Path, monkeypatch: pytest.Monk
         assert base["policies"][name]["relative"] == pytest.approx(place)
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
     assert len(rows) == 7 * len(REGISTRY)
-    assert float(rows[0]["mean"]) == base["policies"][rows[0]["policy"]]["regret"]["mean"]
+    for row in rows:
+        (one,) = (one for one in document["settings"] if one["setting"] == row["setting"])
+        ours = one["policies"][row["policy"]]
+        for name, value in {**ours["regret"], "relative": ours["relative"]}.items():
+            assert float(row[name]) == value
+        assert float(row["over_best_rival"]) == ours["over_min_of_dr_ucb_and_keep_team"]
     text = RUNNER.invoke(app, arguments).stdout
     assert "worse than keeping the team" in text
     assert f"fee 30: loses {document['settings'][2]['dr_ucb_less_keep_team']['mean']:,.0f}" in text

@@ -14,9 +14,10 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.study import figures
 from crewlearn.study.kept import Kept
 from crewlearn.study.outcome import Outcome
+from crewlearn.study.paired import Comparison
 from crewlearn.study.report import check_folder, write_report
 from crewlearn.study.studies import STUDIES, Request, Runner
-from crewlearn.study.tables import Table, tables_of, to_latex
+from crewlearn.study.tables import Table, comparison_table, conventions_table, tables_of, to_latex
 
 RUNS = 5
 
@@ -28,8 +29,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 @pytest.fixture(scope="module")
 def outcomes(kept: Kept) -> list[Outcome]:
-    runner = Runner(Request(runs=RUNS, seed=2, both=True), kept)
-    return [runner.run(study) for study in STUDIES.values()]
+    runner = Runner(Request(runs=RUNS, seed=2), kept)
+    return [runner.complete(runner.run(study)) for study in STUDIES.values()]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,8 @@ def test_the_page_shows_every_number_of_every_study_in_both_conventions(folder: 
                     assert {cell.strip() for cell in row} <= shown, (outcome.study, row)
             for one in part.rows:
                 mean = next(iter(one.numbers.values())).ours.mean
-                assert any(_close(cell, mean) for cell in shown), (outcome.study, one)
+                ours = [row for table in tables_of(part) for row in table.rows if row[0] == one.policy]
+                assert any(_close(cell, mean) for row in ours for cell in row), (outcome.study, one)
     assert "What the paper says, what its tables ran, what we get" in page.text
     for words in ("sqrt(log T / n)", "default_rng(12345)", "the fee for each of the k candidates"):
         assert words in page.text
@@ -124,25 +126,27 @@ def test_the_effect_of_each_difference_is_computed(folder: Path, outcomes: list[
 
 def test_files_beside_the_page(folder: Path, outcomes: list[Outcome]) -> None:
     for outcome in outcomes:
-        rows = read_csv(folder / "tables" / f"{outcome.study}.csv")
-        expected = [
-            (part.conventions, row.policy, row.setting, str(row.at), measure, number.ours.mean, number.ours.std)
-            for part in outcome.parts.values()
-            for row in part.rows
-            for measure, number in row.numbers.items()
-        ]
-        assert expected == [
-            (
-                line["conventions"],
-                line["policy"],
-                line["setting"],
-                line["at"],
-                line["measure"],
-                float(line["ours_mean"]),
-                float(line["ours_std"]),
-            )
-            for line in rows
-        ]
+        lines = iter(read_csv(folder / "tables" / f"{outcome.study}.csv"))
+        for part in outcome.parts.values():
+            for row in part.rows:
+                for measure, number in row.numbers.items():
+                    line = next(lines)
+                    words = (part.conventions, row.policy, row.setting, str(row.at), measure)
+                    names = ("conventions", "policy", "setting", "at", "measure")
+                    assert tuple(line[name] for name in names) == words
+                    paper = (None, None) if number.paper is None else (number.paper.mean, number.paper.std)
+                    expected = {
+                        "paper_mean": paper[0],
+                        "paper_std": paper[1],
+                        **{f"ours_{name}": value for name, value in vars(number.ours).items()},
+                        "difference": number.difference,
+                        "z": number.z,
+                        "runs": number.runs,
+                        "seed": 2,
+                    }
+                    for name, value in expected.items():
+                        assert line[name] == ("" if value is None else str(value)), name
+        assert next(lines, None) is None
         for part in outcome.parts.values():
             ending = "" if part.conventions == "as-released" else f"-{part.conventions}"
             latex = (folder / "tables" / f"{outcome.study}{ending}.tex").read_text()
@@ -151,9 +155,9 @@ def test_files_beside_the_page(folder: Path, outcomes: list[Outcome]) -> None:
                 stem = folder / "figures" / f"{picture.name}{ending}"
                 assert Path(f"{stem}.png").read_bytes().startswith(b"\x89PNG")
                 assert ElementTree.parse(f"{stem}.svg").getroot().tag.endswith("svg")
-                lines = read_csv(Path(f"{stem}.csv"))
-                points = sum(len(line.x) for panel in picture.panels for line in panel.lines)
-                assert len(lines) == (points or len(getattr(picture.timeline, "cycles", ())))
+                points = read_csv(Path(f"{stem}.csv"))
+                drawn = sum(len(line.x) for panel in picture.panels for line in panel.lines)
+                assert len(points) == (drawn or len(getattr(picture.timeline, "cycles", ())))
 
 
 def test_a_second_report_draws_nothing_anew(
@@ -179,6 +183,7 @@ def test_latex_is_escaped_and_aligned() -> None:
     assert r"a\_b \& c & 1\% $\pm$ 2\% \\" in text
     assert r"\#x & $-$3 \\" in text
     assert r"\caption{Loss\_at 5\%.}" in text
+    assert r"\caption{Loss\_at 5\%. As written: 2 runs.}" in to_latex(table, "loss", "As written: 2 runs.")
     assert r"\begin{tabular}{lr}" in text
 
 
@@ -186,6 +191,8 @@ def test_labels_at_lines_never_touch() -> None:
     for heights in ([0.5] * 6, [0.0, 0.0, 1.0, 1.0], [0.3, 0.31, 0.32, 0.9], [0.2]):
         placed = sorted(figures.apart(heights, 0.06))
         assert all(b - a >= 0.06 - 1e-6 for a, b in itertools.pairwise(placed)), heights
+        assert placed[0] >= 0.0
+        assert placed[-1] <= 1.0
     assert figures.apart([0.9, 0.1, 0.5], 0.06) == [0.9, 0.1, 0.5]
     first, second, third = figures.apart([0.52, 0.5, 0.51], 0.1)
     assert second < third < first
@@ -197,4 +204,31 @@ def test_a_folder_that_cannot_be_written_is_said_before_any_work(tmp_path: Path)
     with pytest.raises(InvalidInput, match="folder that can be written"):
         check_folder(path / "below")
     check_folder(tmp_path / "new" / "one")
-    assert not list((tmp_path / "new" / "one").iterdir())
+    assert {path.name for path in (tmp_path / "new" / "one").iterdir()} == {"figures", "tables"}
+    (tmp_path / "figures").touch()
+    with pytest.raises(InvalidInput, match="figures"):
+        check_folder(tmp_path)
+
+
+def test_columns_of_tables_by_name() -> None:
+    comparison = Comparison("dr-ucb", "a-aht", "m=5", 365, -5.0, -7.5, -2.5, 9, 1, 10)
+    table = comparison_table([comparison])
+    assert dict(zip(table.columns, table.rows[0], strict=True)) == {
+        "policy": "dr-ucb",
+        "against": "a-aht",
+        "difference": "−5.0",
+        "95% interval": "−7.5 to −2.5",
+        "wins": "9",
+        "losses": "1",
+    }
+
+
+def test_both_conventions_stand_side_by_side(outcomes: list[Outcome]) -> None:
+    (outcome,) = (one for one in outcomes if one.study == "headline")
+    table = conventions_table(outcome)
+    assert table is not None
+    released, written = (outcome.parts[name].rows[0].numbers["regret"].ours for name in ("as-released", "as-written"))
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["as released"] == f"{released.mean:,.0f} ± {released.std:,.0f}"
+    assert row["as written"] == f"{written.mean:,.0f} ± {written.std:,.0f}"
+    assert row["difference"].lstrip("+−") == f"{abs(written.mean - released.mean):,.0f}"

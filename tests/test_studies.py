@@ -10,20 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from crewlearn.engine.events import ARRIVAL, DECISION, REQUEST, events_of_runs
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate
-from crewlearn.engine.results import SimulationResult, same_numbers
+from crewlearn.engine.results import SimulationResult, Summary, same_numbers
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair, Situation
 from crewlearn.policies.dr_ucb import DRUCB, DRUCBState
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.instances import CONVENTIONS, benchmark, design_choices, gamma_curve
 from crewlearn.study import differences, figures, kept, mechanics, paired, paper_numbers
+from crewlearn.study.benchmark import POLICIES, standing_against
 from crewlearn.study.kept import Kept
-from crewlearn.study.outcome import Outcome
+from crewlearn.study.outcome import Number, Outcome, Row
 from crewlearn.study.studies import STUDIES, Request, Runner
+from crewlearn.study.tables import tables_of
 from crewlearn.theory.bounds import instance_bound, instance_lower_limit, regret_bound
 from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
 
@@ -79,7 +82,7 @@ def test_the_headline_is_what_the_engine_gives(tmp_path: Path) -> None:
         assert loss["ours_mean"] == pytest.approx(result.policies[name].normalized_loss.mean(), rel=1e-12)
     for comparison in outcome.main.comparisons:
         difference = result.policies["dr-ucb"].regret[:, 0] - result.policies[comparison.rival].regret[:, 0]
-        half = 1.959964 * difference.std(ddof=1) / math.sqrt(40)
+        half = 2.022691 * difference.std(ddof=1) / math.sqrt(40)  # Student with 39 degrees of freedom
         assert comparison.difference == pytest.approx(difference.mean())
         assert (comparison.low, comparison.high) == pytest.approx((difference.mean() - half, difference.mean() + half))
         assert (comparison.wins, comparison.losses) == ((difference < 0).sum(), (difference > 0).sum())
@@ -137,6 +140,14 @@ def test_sweeps_give_regret_and_completed_replacements(
         assert (row["ours_mean"], row["ours_std"]) == (result.regret(policy, 730).mean, result.regret(policy, 730).std)
         assert row["completed"]["ours_mean"] == result.policies[policy].completed.mean()
         assert row["normalized_loss"]["ours_mean"] == result.policies[policy].normalized_loss[:, -1].mean()
+    (picture,) = outcome.main.pictures
+    for panel, measure in zip(picture.panels, ("regret", "normalized_loss", "completed"), strict=True):
+        for line in panel.lines:
+            drawn = [row.numbers[measure].ours for row in outcome.main.rows if row.policy == line.label]
+            assert line.x.tolist() == values
+            assert line.sd is not None
+            assert line.y.tolist() == [summary.mean for summary in drawn]
+            assert line.sd.tolist() == [summary.std for summary in drawn]
 
 
 def test_the_gamma_curve_tries_the_papers_values(tmp_path: Path) -> None:
@@ -145,7 +156,12 @@ def test_the_gamma_curve_tries_the_papers_values(tmp_path: Path) -> None:
     (panel,) = picture.panels
     setting = gamma_curve("as-released").setting
     choices = [gamma1(setting), gamma2(setting), gamma_star(setting)]
-    assert sorted(mark.x for mark in panel.marks) == sorted(choices)
+    assert {mark.label: mark.x for mark in panel.marks} == dict(
+        zip(("gamma1", "gamma2", "gamma*"), choices, strict=True)
+    )
+    for x, y, row in zip(panel.lines[0].x, panel.lines[0].y, outcome.main.rows, strict=True):
+        assert row.setting.startswith(f"gamma={x:.2f}")
+        assert y == row.numbers["regret"].ours.mean
     grid = [x for x in panel.lines[0].x if x not in choices]
     assert len(grid) == 25
     assert np.log2(grid) == pytest.approx(np.linspace(0.0, np.log2(2.0 * max(choices)), 25), abs=1e-9)
@@ -219,6 +235,11 @@ def test_bounds_in_the_study_are_those_of_the_theory(tmp_path: Path) -> None:
         setting = benchmark(10, "as-released", horizon=row["at"]).setting
         assert row["bound"]["ours_mean"] == instance_bound(setting, gamma_star(setting), means).total
         assert row["lower bound"]["ours_mean"] == pytest.approx(instance_lower_limit(means, 10) * math.log(row["at"]))
+    ratios = [row["bound"]["ours_mean"] / row["ours_mean"] for row in rows_of(outcome, setting="benchmark")]
+    assert f"the bound is {min(ratios):.1f} to {max(ratios):.1f} times" in outcome.main.findings[0]
+    ends = rows_of(outcome, setting="benchmark", at=128)[0], rows_of(outcome, setting="benchmark", at=32768)[0]
+    power = math.log2(ends[1]["ours_mean"] / ends[0]["ours_mean"]) / 8
+    assert f"to the power {power:.2f}" in outcome.main.findings[1]
     labels = [line.label for panel in outcome.main.pictures[0].panels for line in panel.lines]
     assert any("unknown constant" in label for label in labels)
     assert all(panel.log_x and panel.log_y for panel in outcome.main.pictures[0].panels)
@@ -229,12 +250,139 @@ def test_interviews_run_from_worthless_to_perfect(tmp_path: Path) -> None:
     rhos = [f"rho={round(0.1 * step, 1)}" for step in range(11)]
     for policy in ("interview-screen", "work-trial"):
         assert [row["setting"] for row in rows_of(outcome, policy=policy, at=365)] == rhos
+    (picture,) = outcome.main.pictures
+    for panel, at in zip(picture.panels, (365, 730), strict=True):
+        for line in panel.lines:
+            drawn = [row for row in outcome.main.rows if (row.policy, row.at) == (line.label, at)]
+            assert set(line.y.tolist()) == {row.numbers["regret"].ours.mean for row in drawn}
+            reference = next(one.y[0] for one in panel.lines if one.label == "dr-ucb")
+            if len(line.y) == 11:
+                better = [f"{rho:g}" for rho, mean in zip(line.x, line.y, strict=True) if mean < reference]
+                said = f"rho = {', '.join(better)}" if better else "no rho"
+                finding = f"After {at} periods {line.label} does better than DR-UCB at {said}."
+                assert finding in outcome.main.findings
     perfect, worthless = (
         rows_of(outcome, policy="interview-screen", setting=setting, at=730)[0]["ours_mean"]
         for setting in ("rho=1.0", "rho=0.0")
     )
     oracle = simulate(benchmark(10, "as-released"), ["oracle"], 30, 3).regret("oracle", 730).mean
     assert oracle < perfect < oracle + 25 * 5.0 + 50.0 < worthless  # interviews cost 25 fees; then the best team comes
+
+
+def test_curves_are_drawn_from_every_period(tmp_path: Path) -> None:
+    outcome = run("curves", tmp_path)
+    result = simulate(benchmark(5, "as-released"), ["work-trial"], RUNS, 3, None, "as-released")
+    picture = next(one for one in outcome.main.pictures if one.name == "curves-m5")
+    curves = (result.policies["work-trial"].regret_curve, result.policies["work-trial"].loss_curve)
+    for panel, curve in zip(picture.panels, curves, strict=True):
+        line = next(line for line in panel.lines if line.label == "work-trial")
+        assert line.sd is not None
+        first = int(line.x[0]) - 1
+        assert line.x[-1] == 730
+        assert line.y == pytest.approx(curve.mean[first:])
+        assert line.sd == pytest.approx(curve.std[first:])
+
+
+def test_paper_and_ours_are_drawn_side_by_side(tmp_path: Path) -> None:
+    for name in ("headline", "design-choices"):
+        outcome = run(name, tmp_path)
+        for picture in outcome.main.pictures:
+            paper, ours = picture.panels[0].lines
+            at = int(picture.name.rpartition("-")[2]) if "-" in picture.name else 365
+            rows = [row for row in outcome.main.rows if row.at == at]
+            assert picture.panels[0].categories == tuple(row.policy for row in rows)
+            numbers = [row.numbers["regret"] for row in rows]
+            assert paper.sd is not None
+            assert ours.sd is not None
+            assert ours.y.tolist() == [number.ours.mean for number in numbers]
+            assert ours.sd.tolist() == [number.ours.std for number in numbers]
+            printed = [number.paper for number in numbers if number.paper is not None]
+            assert paper.y.tolist() == [one.mean for one in printed]
+            assert paper.sd.tolist() == [one.std for one in printed]
+
+
+def test_the_phases_of_a_cycle_add_up(tmp_path: Path) -> None:
+    outcome = run("timeline", tmp_path)
+    timeline = outcome.main.pictures[0].timeline
+    assert timeline is not None
+    transition, exploration = (row["ours_mean"] * len(timeline.cycles) for row in outcome.to_json()["rows"])
+    assert transition + exploration == pytest.approx(730)
+    assert transition == sum(cycle.complete - cycle.decided for cycle in timeline.cycles)
+    assert figures.TRANSITION != figures.EXPLORATION
+    red, blue = (to_rgb(colour) for colour in (figures.TRANSITION, figures.EXPLORATION))
+    assert red[0] > red[2]
+    assert blue[2] > blue[0]
+
+
+def test_times_are_of_what_was_timed(tmp_path: Path) -> None:
+    rows = {row["setting"]: row["ours_mean"] for row in run("choose-target-runtime", tmp_path).to_json()["rows"]}
+    for kind in ("compiled", "plain Python"):
+        assert 0.0 < rows[kind] < rows[f"{kind}, longest"]
+
+
+def number(mean: float, std: float, runs: int, paper: tuple[float, float] | None = None) -> Number:
+    summary = Summary(mean, std, std / math.sqrt(max(runs - 1, 1)), mean)
+    return Number(summary, runs, None if paper is None else paper_numbers.Printed(*paper))
+
+
+def test_when_a_number_agrees() -> None:
+    """Within 3% or 3 standard errors, whichever is larger."""
+    assert number(102.9, 0.0, 100, (100.0, 0.1)).agrees
+    assert number(103.1, 0.0, 100, (100.0, 0.1)).agrees is False
+    assert number(129.0, 0.0, 100, (100.0, 10.0 * math.sqrt(250))).agrees  # 2.9 standard errors of 10
+    assert number(131.0, 0.0, 100, (100.0, 10.0 * math.sqrt(250))).agrees is False
+    assert number(131.0, 0.0, 100).agrees is None
+    assert number(131.0, 0.0, 1, (100.0, 1.0)).z is None  # one run has no spread
+
+
+def test_student_is_the_known_table() -> None:
+    known = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 249: 1.970, 10**6: 1.960}
+    for degrees, value in known.items():
+        assert paired.student_95(degrees) == pytest.approx(value, abs=0.012 if degrees == 3 else 0.002)
+
+
+def against(rival: str, difference: float, half: float) -> paired.Comparison:
+    low, high = difference - half, difference + half
+    return paired.Comparison("dr-ucb", rival, "m=5", 730, difference, low, high, 3, 4, 7)
+
+
+def test_findings_say_no_more_than_the_intervals() -> None:
+    better, worse, open_ = against("a", -10.0, 3.0), against("b", 10.0, 3.0), against("c", 10.0, 30.0)
+    assert standing_against([better], "all") == ["DR-UCB loses less than all in every setting here."]
+    assert standing_against([better, worse], "all") == [
+        "At m=5 DR-UCB loses more than b after 730 periods, by 10 (95% interval 7 to 13)."
+    ]
+    assert standing_against([better, open_], "all") == ["At m=5 these runs do not tell DR-UCB and c apart."]
+
+
+def test_one_run_claims_nothing(tmp_path: Path) -> None:
+    outcome = run("headline", tmp_path, runs=1)
+    document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
+    assert {row["z"] for row in document["rows"]} == {None}
+    assert {one["low"] for one in document["comparisons"]} == {None}
+    for table in tables_of(outcome.main):
+        assert all("±" not in row[table.columns.index("ours")] for row in table.rows if "ours" in table.columns)
+
+
+def test_the_headline_says_what_its_numbers_say(tmp_path: Path) -> None:
+    outcome = run("headline", tmp_path)
+    result = simulate(benchmark(10, "as-released"), list(POLICIES), RUNS, 3, [365], "as-released")
+    every = np.array([result.policies[name].regret[:, 0] for name in POLICIES])
+    first = int((every.argmin(axis=0) == 0).sum())
+    assert f"DR-UCB has the least regret of the five in {first} of {RUNS} worlds." in outcome.main.findings
+    less = 1 - every[0].mean() / every[1].mean()
+    assert f"Its mean is {less:.0%} below that of a-aht (printed: 38% below)." in outcome.main.findings  # 1 - 402 / 649
+    dear = run("high-cost", tmp_path)
+    ours, _, keep = (row.numbers["regret"].ours.mean for row in dear.main.rows)
+    assert f"DR-UCB loses {ours / keep:.1f} times what never replacing anyone does." in dear.main.findings
+
+
+def test_the_largest_step_is_named(tmp_path: Path) -> None:
+    rows = [
+        Row("p", setting, 365, {"regret": number(mean, 1.0, 9)})
+        for setting, mean in (("as released", 100.0), ("x as written", 90.0), ("y as written", 130.0), ("all", 120.0))
+    ]
+    assert differences._largest_step(rows) == (100.0, 120.0, "y", 30.0)
 
 
 def test_the_list_of_differences_is_complete() -> None:
@@ -297,8 +445,10 @@ def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.
     assert len(calls) == 8
     simulated(fresh)  # what was just made is not made twice
     assert len(calls) == 8
-    for path in tmp_path.glob("*.npz"):
-        path.write_bytes(path.read_bytes()[:50])
+    for number, path in enumerate(sorted(tmp_path.glob("*.npz"))):
+        data = bytearray(path.read_bytes())
+        data[(len(data) * (number + 1)) // 12] ^= 1  # one bit, anywhere
+        path.write_bytes(data)
     assert same_numbers(simulated(Kept(folder=tmp_path)), first)
     assert len(calls) == 10
     assert not list(tmp_path.glob("*.part"))
@@ -325,9 +475,10 @@ def test_no_result_is_typed_by_hand() -> None:
             and node.body
             and isinstance(node.body[0], ast.Expr)
         }
-        formats = {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.FormattedValue) for part in ast.walk(node)
-        }
+        shown = [node for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)]
+        for one in shown:  # a number shown by itself would be a result in disguise
+            assert not (isinstance(one.value, ast.Constant) and isinstance(one.value.value, (int, float))), path.name
+        formats = {id(part) for one in shown for part in ast.walk(one)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented | formats:
                 texts.append((path.name, node.value))

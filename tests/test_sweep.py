@@ -1,6 +1,8 @@
 """Sweeps: what cells a grid has, what is kept on disk, and what a rerun does again."""
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,11 +10,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import crewlearn
 from crewlearn.cli.main import app
 from crewlearn.cli.sweep import parse_grid
+from crewlearn.engine.identity import digest_of
 from crewlearn.engine.local import simulate
 from crewlearn.engine.sweep import Cell, Grid, plan_cells, problem_fields, run_sweep
 from crewlearn.policies.contract import Policy
@@ -104,6 +109,39 @@ def test_a_key_tells_all_that_made_a_cell_and_nothing_else(monkeypatch: pytest.M
     assert written_otherwise.key == ours  # 5 is 5.0, and log-T the default
     monkeypatch.setattr("crewlearn.__version__", "9.9")
     assert key() != ours
+
+
+def test_a_key_tells_every_edit_of_the_code_behind_the_numbers(tmp_path: Path) -> None:
+    """In a copy of the package: rules, classes around them, presets and recipes; but not the commands."""
+    source = Path(crewlearn.__file__).parent
+    shutil.copytree(source, tmp_path / "crewlearn", ignore=shutil.ignore_patterns("__pycache__"))
+    program = "from crewlearn import benchmark; from crewlearn.engine.sweep import plan_cells\n"
+    program += "print(plan_cells(benchmark(), ['dr-ucb'], {})[0].key)"
+
+    def key() -> str:
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    keys = [key()]
+    for name in ("policies/dr_ucb", "policies/team_policy", "problem/recipes", "theory/gamma", "engine/events"):
+        path = tmp_path / "crewlearn" / f"{name}.py"
+        path.write_text(path.read_text() + "\n# edited\n")
+        keys.append(key())
+    assert len(set(keys)) == len(keys)
+    path = tmp_path / "crewlearn" / "cli" / "main.py"
+    path.write_text(path.read_text() + "\n# edited\n")
+    assert key() == keys[-1]
+
+
+def test_long_arrays_are_told_apart() -> None:
+    one = np.zeros(5000)
+    other = one.copy()
+    other[2500] = 1.0
+    assert digest_of({"a": one}) != digest_of({"a": other})
+    assert digest_of({"a": one}) == digest_of({"a": one.copy()})
 
 
 def test_cells_hold_what_a_simulation_of_each_gives(tmp_path: Path) -> None:

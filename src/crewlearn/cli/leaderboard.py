@@ -64,6 +64,12 @@ def _print_board(board: "Leaderboard") -> None:
             ["setting", "oracle", "dr-ucb", "keep-team", "dr-ucb is at", "best", "its regret", "it is at"],
             [_row(one) for one in ours],
         )
+    families = list(dict.fromkeys(one.family for one in standings))
+    print_table(
+        "Every policy's place, from 0% (oracle) to 100% (keep-team), mean over the settings of each family:",
+        ["policy", *families],
+        [[name, *(_percent(place) for place in board.family_places(name).values())] for name in names],
+    )
     total = len(standings)
     print_table(
         f"All policies over {total} settings, {board.runs:,} runs each, {board.conventions}.\n"
@@ -72,7 +78,7 @@ def _print_board(board: "Leaderboard") -> None:
         [
             [
                 name + (" *" if knows_hidden(name) else ""),
-                f"{summary[name]:.2f}",
+                "–" if (score := summary[name]) is None else f"{score:.2f}",
                 f"{wins[name]} of {total}" if not knows_hidden(name) else "–",
                 f"{sum(one.entries[name].regret.mean > one.entries['keep-team'].regret.mean for one in standings)}",
             ]
@@ -96,9 +102,13 @@ def _row(one: "Standing") -> list[str]:
         return f"{entries[name].regret.mean:,.0f}"
 
     def place(name: str) -> str:
-        relative = entries[name].relative
-        return "–" if relative is None else f"{relative:,.0f}%"
+        return _percent(entries[name].relative)
 
     mark = " !" if one.dr_ucb_harms else ""
     numbers = [regret(name) for name in ("oracle", "dr-ucb", "keep-team")]
-    return [one.setting, *numbers, place("dr-ucb") + mark, winner, regret(winner), place(winner)]
+    level = f" (level: {', '.join(one.level_with_winner)})" if one.level_with_winner else ""
+    return [one.setting, *numbers, place("dr-ucb") + mark, winner + level, regret(winner), place(winner)]
+
+
+def _percent(relative: float | None) -> str:
+    return "–" if relative is None else f"{relative:,.0f}%"

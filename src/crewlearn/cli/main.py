@@ -1,5 +1,8 @@
 """The `crewlearn` command."""
 
+import io
+import sys
+
 import typer
 
 from crewlearn.cli import bounds, leaderboard, policies, reproduce, simulate, sweep
@@ -19,5 +22,8 @@ app.command("bounds")(bounds.bounds_command)
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; where the terminal lacks a letter, another stands in for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()

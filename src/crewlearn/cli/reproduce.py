@@ -10,7 +10,10 @@ from crewlearn.cli.options import ConventionsOption, FreshOption, JsonOption, Se
 from crewlearn.cli.output import plain_errors, print_json, print_table, progress_steps
 
 if TYPE_CHECKING:
+    from crewlearn.study.kept import Kept
     from crewlearn.study.outcome import Outcome
+    from crewlearn.study.report import Written
+    from crewlearn.study.studies import Request
 
 
 def reproduce_command(
@@ -47,37 +50,45 @@ def reproduce_command(
 
             check_folder(folder)
         studies = list(STUDIES.values()) if every else chosen_studies(study or [HEADLINE])
-        request = Request(conventions, runs, seed, both=folder is not None)
-        with progress_steps(sum(len(request.in_order(one)) for one in studies)) as (tell, done):
-            runner = Runner(request, Kept(fresh), tell, done)
+        request, kept = Request(conventions, runs, seed), Kept(fresh)
+        with progress_steps(len(studies)) as (tell, done):
+            runner = Runner(request, kept, tell, done)
             outcomes = [runner.run(one) for one in studies]
-            if folder is not None:
-                from crewlearn.study.report import write_report
-
-                tell("writing the report")
-                written = write_report(outcomes, folder, runner.kept)
+        if not json:  # what was asked for first, then what the report needs beside it
+            for outcome in outcomes:
+                (_print_line if every else _print_outcome)(outcome)
+        if folder is not None:
+            written = _write(outcomes, request, kept, folder)
     if json:
         documents = [outcome.to_json() for outcome in outcomes]
         print_json(documents[0] if len(documents) == 1 else {"studies": documents})
         return
-    for outcome in outcomes:
-        if every:
-            _print_line(outcome)
-        else:
-            _print_outcome(outcome)
     if folder is not None:
         print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables beside it)")
     if not every:
         print("All studies: crewlearn reproduce --all    Their names: crewlearn reproduce --list")
 
 
+def _write(outcomes: "list[Outcome]", request: "Request", kept: "Kept", folder: Path) -> "Written":
+    """Run the other convention and write the report on both."""
+    from crewlearn.study.report import write_report
+    from crewlearn.study.studies import Runner
+
+    with progress_steps(len(outcomes)) as (tell, done):
+        runner = Runner(request, kept, tell, done)
+        complete = [runner.complete(outcome) for outcome in outcomes]
+        tell("writing the report")
+        return write_report(complete, folder, kept)
+
+
 def _print_outcome(outcome: "Outcome") -> None:
     """Print a study's tables and findings."""
+    from crewlearn.study.lab import counted
     from crewlearn.study.studies import STUDIES
     from crewlearn.study.tables import tables_of
 
     part, study = outcome.main, STUDIES[outcome.study]
-    print(f"{study.title} ({study.item}), {part.conventions}, {part.runs:,} runs\n")
+    print(f"{study.title} ({study.item}), {part.conventions}, {counted(part.runs, 'run')}\n")
     for table in tables_of(part):
         print_table(f"{table.title}:", table.columns, table.rows, words=table.words)
     for finding in part.findings:

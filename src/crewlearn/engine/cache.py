@@ -4,8 +4,10 @@ The compiler's own disk cache does not notice that a function which the compiled
 named by a hash of every source file that takes part, and of the versions of interpreter and libraries.
 """
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -46,4 +48,6 @@ def cache_folder(part: str, what: str) -> Path:
 
 @cache
 def _throwaway_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="crewlearn-"))
+    folder = Path(tempfile.mkdtemp(prefix="crewlearn-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,32 +1,24 @@
 """What the numbers of a simulation depend on, as a hash: results kept under it are never taken for others."""
 
 import hashlib
-import importlib
-import inspect
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import crewlearn
-from crewlearn.engine.cache import sources_digest
-from crewlearn.engine.forms import KINDS
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
 
-AROUND_THE_KERNEL = (
-    "problem.recipes",
-    "problem.model",
-    "theory.gamma",
-    "engine.forms",
-    "engine.world",
-    "engine.interpreted",
-    "engine.blocks",
-    "engine.results",
-)
-"""Modules that shape the numbers beside those which are compiled."""
+ROOMS = ("problem", "theory", "policies", "engine")
+"""Rooms whose code shapes the numbers."""
 
 
 def result_key(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: Sequence[int], conventions: str) -> str:
@@ -58,15 +50,25 @@ def digest_of(made_of: Mapping[str, Any]) -> str:
 
 @cache
 def _sources_of(kind: type[Policy[Any]]) -> str:
-    """Hash the code that a policy's numbers come from: the engine's, and that of a class of the user's own as well."""
-    from crewlearn.engine.compiled import kernel_digest
+    """Hash the code that a policy's numbers come from: all of ours, and the modules of a class of the user's own.
 
-    around = sources_digest([importlib.import_module(f"crewlearn.{name}") for name in AROUND_THE_KERNEL], [])
-    try:
-        own = "" if kind in KINDS else inspect.getsource(kind)
-    except (OSError, TypeError):  # a class made on the fly has no source to read
-        own = ""
-    return hashlib.sha256(f"{kernel_digest()}{around}{own}".encode()).hexdigest()
+    What those modules import is not seen.
+    """
+    own = {base.__module__ for base in kind.__mro__ if not base.__module__.startswith("crewlearn.")}
+    files = sorted(file for name in own if (file := getattr(sys.modules.get(name), "__file__", None)))
+    return code_digest() + hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Hash every source file of the rooms that shape the numbers, and the versions of what they run on."""
+    digest = hashlib.sha256(sys.version.encode())
+    for library in ("numpy", "numba", "llvmlite"):
+        digest.update(version(library).encode())
+    package = Path(crewlearn.__file__).parent
+    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+        digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _same_form(value: Any) -> Any:
@@ -75,6 +77,8 @@ def _same_form(value: Any) -> Any:
         return {key: _same_form(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_same_form(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)

@@ -102,7 +102,7 @@ def conventions(lab: Lab) -> Part:
         for policy in POLICIES
         for base, text, point, step in [_largest_step([row for row in rows if row.policy == policy])]
     ]
-    return lab.part(tuple(rows), (), (), tuple(findings))
+    return released.part(tuple(rows), (), (), tuple(findings))
 
 
 def _switched(problem: Problem, differences: list[Difference]) -> Problem:

@@ -1,10 +1,11 @@
-"""Pictures drawn from their data: legible in print, for colour-blind readers, and with labels at the lines.
+"""Pictures drawn from their data: as wide as a printed page, for colour-blind readers, with labels at the lines.
 
-Each policy has one colour (Okabe and Ito's palette), one dash and one marker everywhere, so that a line can be told by
-any of them.
+Each policy has one colour (of Okabe and Ito's palette), one dash and one marker everywhere, so that a line can be told
+by any of them.
 """
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
@@ -35,11 +37,9 @@ STYLES = {
     "dr-ucb": Style("#0072B2", "-", "o", 2.0),
     "a-aht": Style("#D55E00", (0, (6, 2)), "s"),
     "a-omm": Style("#009E73", (0, (6, 2, 1, 2)), "^"),
-    "interview-screen": Style("#AA4499", (0, (1.5, 1.5)), "D"),
-    "work-trial": Style("#B8860B", (0, (8, 2, 1, 2, 1, 2)), "v"),
-    "keep-team": Style("#555555", (0, (3, 2)), "x"),
-    "oracle": Style("#000000", (0, (1, 2)), "+"),
-    "value-of-replacement": Style("#332288", "-", "*", 2.0),
+    "interview-screen": Style("#CC79A7", (0, (1.5, 1.5)), "D"),
+    "work-trial": Style("#E69F00", (0, (3, 1)), "v"),
+    "keep-team": Style("#555555", (0, (3, 3)), "x"),
     "paper": Style("#D55E00", "-", "s"),
     "ours": Style("#0072B2", "-", "o"),
     "bound": Style("#000000", "-", "", 1.6),
@@ -49,13 +49,16 @@ STYLES = {
     "decisions": Style("#8a8a8a", "-", "."),
 }
 
-TRANSITION, EXPLORATION = "#f4a6a0", "#a9cdea"
-"""Red and blue as in the paper's timeline, apart in lightness too."""
+TRANSITION, EXPLORATION = "#c8453b", "#bcd9ee"
+"""Red and blue as in the paper's timeline, the red much darker."""
+
+PAGE_WIDTH, PANEL_HEIGHT = 7.0, 2.7
+"""In inches, so that letters keep their size in print."""
 
 LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
-    "font.size": 8.5,
-    "axes.titlesize": 9.5,
+    "font.size": 8.0,
+    "axes.titlesize": 9.0,
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "axes.spines.top": False,
@@ -74,7 +77,7 @@ LOOK: dict[Any, Any] = {
 def draw(picture: Picture) -> dict[str, bytes]:
     """Draw a picture; give it as PNG (200 dots an inch) and SVG, the same bytes whenever the data are the same."""
     with mpl.rc_context(LOOK):
-        figure = _timeline(picture.timeline) if picture.timeline is not None else _panels(picture.panels)
+        figure = _panels(picture) if picture.timeline is None else _timeline(picture.timeline)
         FigureCanvasAgg(figure)
         images = {}
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
@@ -84,11 +87,16 @@ def draw(picture: Picture) -> dict[str, bytes]:
     return images
 
 
-def _panels(panels: Sequence[Panel]) -> Figure:
-    width = 5.2 if len(panels) == 1 else 4.6 * len(panels)
-    figure = Figure(figsize=(width, 3.3), layout=ConstrainedLayoutEngine(w_pad=0.1))
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+def _panels(picture: Picture) -> Figure:
+    panels, columns = picture.panels, min(len(picture.panels), picture.abreast)
+    rows = math.ceil(len(panels) / columns)
+    width = PAGE_WIDTH if columns > 1 else 0.7 * PAGE_WIDTH
+    figure = Figure(figsize=(width, PANEL_HEIGHT * rows), layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
+    places = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(places, panels, strict=False):
         _panel(axes, panel)
+    for axes in places[len(panels) :]:
+        axes.set_visible(False)
     return figure
 
 
@@ -114,6 +122,8 @@ def _panel(axes: Axes, panel: Panel) -> None:
         if is_log or axis is axes.yaxis:
             axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     _label_lines(axes, [line for line in panel.lines if not line.points])
+    if any(line.points for line in panel.lines):
+        axes.legend(loc="best")
     for mark in panel.marks:
         axes.axvline(mark.x, color="#444444", linewidth=0.9, linestyle=(0, (2, 2)))
         axes.annotate(
@@ -151,7 +161,7 @@ def _line(axes: Axes, line: Line) -> None:
     if line.points:
         axes.plot(line.x, line.y, style.marker, color=style.colour, markersize=3, alpha=0.35, label=line.label)
     else:
-        few = len(line.x) <= 12 and style.marker
+        few = len(line.x) <= 12
         kept = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), MOST_POINTS)).astype(int))
         x, y = line.x[kept], line.y[kept]
         axes.plot(
@@ -160,7 +170,8 @@ def _line(axes: Axes, line: Line) -> None:
             color=style.colour,
             linestyle=style.dash,
             linewidth=style.width,
-            marker=style.marker if few else None,
+            marker=style.marker or None,
+            markevery=None if few else max(1, len(x) // 7),
             markersize=4,
             label=line.label,
         )
@@ -189,19 +200,30 @@ def _label_lines(axes: Axes, lines: Sequence[Line]) -> None:
             line.label,
             (1.015, height),
             xycoords="axes fraction",
-            color=style.colour,
+            color=_darker(style.colour),
             va="center",
             fontsize=7.5,
             annotation_clip=False,
         )
 
 
+def _darker(colour: str) -> tuple[float, float, float]:
+    """Give a colour dark enough for letters on white."""
+    red, green, blue = to_rgb(colour)
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    share = min(1.0, 0.36 / light) if light > 0.0 else 1.0
+    return red * share, green * share, blue * share
+
+
 def apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move heights in [0, 1] apart so that none are closer than `gap`, each as little as a few sweeps allow.
+    """Move heights in [0, 1] apart so that none are closer than `gap`, or as far as there is room, and stay inside.
 
     >>> [round(height, 3) for height in apart([0.5, 0.5, 0.9], 0.1)]
     [0.45, 0.55, 0.9]
+    >>> [round(height, 3) for height in apart([0.0, 0.0], 0.1)]
+    [0.0, 0.1]
     """
+    gap = min(gap, 1.0 / max(1, len(heights) - 1))
     order = np.argsort(heights, kind="stable")
     placed = np.clip(np.asarray(heights, dtype=float)[order], 0.0, 1.0)
     for _ in range(200):
@@ -213,13 +235,15 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
             if need > 0.0:
                 placed[index] -= need / 2.0
                 placed[index + 1] += need / 2.0
+    steps = gap * np.arange(len(placed))  # back inside, from below and then from above
+    placed = np.minimum(np.maximum(placed, steps), 1.0 - steps[::-1])
     result = np.empty(len(placed))
     result[order] = placed
     return [float(height) for height in result]
 
 
 def _timeline(timeline: Timeline) -> Figure:
-    figure = Figure(figsize=(9.2, 3.2), layout="constrained")
+    figure = Figure(figsize=(PAGE_WIDTH, 3.0), layout="constrained")
     whole, close = figure.subplots(2, 1)
     _cycles(whole, timeline, timeline.horizon, named=False)
     whole.set_title(f"The whole run: {len(timeline.cycles)} cycles")
@@ -247,4 +271,4 @@ def _cycles(axes: Axes, timeline: Timeline, until: int, *, named: bool) -> None:
     if named:
         handles = [Patch(facecolor=colour, edgecolor="#555555", linewidth=0.4) for colour in (TRANSITION, EXPLORATION)]
         names = ["transition: team is not yet the target", "exploration: team is the target"]
-        axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.35), ncols=2)
+        axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=2)

@@ -1,8 +1,9 @@
 """Results kept on disk under a hash of what made them, so that a rerun only reads."""
 
+import hashlib
+import io
 import os
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.engine.cache import cache_folder
+from crewlearn.engine.forms import kind_of
 from crewlearn.engine.identity import result_key
 from crewlearn.engine.local import checked_periods, checked_policies, simulate
 from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
@@ -19,6 +21,7 @@ from crewlearn.problem.model import Problem
 Arrays = Mapping[str, Any]
 """Arrays, or numbers, by name."""
 
+_DIGEST = hashlib.sha256().digest_size
 _BY_RUN = ("regret", "normalized_loss", "replacements", "completed", "largest_frontier")
 _CURVES = ("regret_curve", "loss_curve")
 
@@ -38,16 +41,12 @@ class Kept:
         """Give the arrays kept under a key, made first if need be."""
         path = self.folder / f"{key}.npz"
         if not self.fresh or key in self._made:
-            try:
-                with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                    return dict(file)
-            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-                pass  # never made, or damaged: make it
+            found = _read(path)
+            if found is not None:
+                return found
         arrays = make()
         self._made.add(key)
-        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as file:
-            np.savez(file, **arrays)
-        os.replace(file.name, path)  # a reader sees the whole file or none
+        _write(path, arrays)
         return arrays
 
     def simulate(
@@ -70,9 +69,34 @@ class Kept:
                 result = simulate(problem, [policy], runs, seed, periods, conventions)
                 return _to_arrays(result.policies[policy.name])
 
+            if kind_of(policy) is None:  # what a class of the user's own depends on cannot all be known
+                results[label] = _from_arrays(policy, make())
+                continue
             key = result_key(problem, policy, runs, seed, periods, conventions)
             results[label] = _from_arrays(policy, self.arrays(key, make))
         return SimulationResult(problem, runs, seed, periods, conventions, results)
+
+
+def _read(path: Path) -> Arrays | None:
+    """Read arrays; None if they were never written, or not as they are now."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, content = data[:_DIGEST], data[_DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        return None
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return dict(file)
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    """Write arrays behind their digest; a reader sees the whole file or none."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        file.write(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
+    os.replace(file.name, path)
 
 
 def _to_arrays(result: PolicyResult) -> Arrays:

@@ -65,6 +65,15 @@ class Lab:
         )
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    >>> counted(1, "run"), counted(2000, "run")
+    ('1 run', '2,000 runs')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def values_of(result: SimulationResult, policy: str, measure: str, at: int) -> FloatArray:
     """Give a measure of each run: regret or normalized loss after period `at`, or completed replacements."""
     ours = result.policies[policy]

@@ -27,8 +27,8 @@ class Entry:
 
     regret: Summary
     relative: float | None
-    over_best_rival: float
-    """Its mean regret over the smaller of DR-UCB's and keep-team's."""
+    over_best_rival: float | None
+    """Its mean regret over the smaller of DR-UCB's and keep-team's; None if that is 0."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,11 @@ class Standing:
     entries: Mapping[str, Entry]
     against_keeping: Summary
     """DR-UCB's regret less that of keeping the team, world by world."""
+    level_with_winner: tuple[str, ...]
+    """Who is not told apart from the winner: within 2 standard errors of the difference."""
 
-    @property
-    def winner(self) -> str:
-        """Who has the lowest mean regret, those that know hidden things aside."""
-        playing = [name for name in self.entries if not knows_hidden(name)]
-        return min(playing, key=lambda name: self.entries[name].regret.mean)
+    winner: str
+    """Who has the lowest mean regret, those that know hidden things aside."""
 
     @property
     def dr_ucb_harms(self) -> bool:
@@ -58,6 +57,7 @@ class Standing:
             "family": self.family,
             "setting": self.setting,
             "winner": self.winner,
+            "level_with_winner": list(self.level_with_winner),
             "dr_ucb_worse_than_keep_team": self.dr_ucb_harms,
             "dr_ucb_less_keep_team": {"mean": self.against_keeping.mean, "stderr": self.against_keeping.stderr},
             "policies": {
@@ -83,9 +83,17 @@ class Leaderboard:
     def policies(self) -> list[str]:
         """Name the policies, the best summary first."""
         summary = self.summary()
-        return sorted(summary, key=lambda name: summary[name])
+        return sorted(summary, key=lambda name: math.inf if (score := summary[name]) is None else score)
 
-    def summary(self) -> dict[str, float]:
+    def family_places(self, name: str) -> dict[str, float | None]:
+        """Give a policy's mean place between oracle (0) and keep-team (100) in each family."""
+        places: dict[str, list[float]] = {}
+        for one in self.standings:
+            relative = one.entries[name].relative
+            places.setdefault(one.family, []).extend([] if relative is None else [relative])
+        return {family: math.fsum(known) / len(known) if known else None for family, known in places.items()}
+
+    def summary(self) -> dict[str, float | None]:
         """Give each policy's score: the geometric mean over all settings of `over_best_rival`."""
         names = self.standings[0].entries
         return {name: _geometric_mean([one.entries[name].over_best_rival for one in self.standings]) for name in names}
@@ -158,17 +166,24 @@ def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Stand
         entries[name] = Entry(
             Summary.of(values),
             100.0 * (mean - best) / (worst - best) if worst - best > 1e-9 else None,
-            mean / rival if rival > 0.0 else math.nan,
+            mean / rival if rival > 0.0 else None,
         )
-    return Standing(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]))
+    playing = [name for name in regret if not knows_hidden(name)]
+    winner = min(playing, key=lambda name: entries[name].regret.mean)
+    behind = {name: paired_difference(regret[name], regret[winner]) for name in playing if name != winner}
+    level = tuple(name for name, difference in behind.items() if difference.mean <= 2.0 * difference.stderr)
+    return Standing(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]), level, winner)
 
 
-def _geometric_mean(values: Sequence[float]) -> float:
-    """Give the geometric mean; 0 if any value is.
+def _geometric_mean(values: Sequence[float | None]) -> float | None:
+    """Give the geometric mean of what is known; 0 if any value is.
 
-    >>> round(_geometric_mean([1.0, 4.0]), 12)
+    >>> round(_geometric_mean([1.0, None, 4.0]), 12)
     2.0
     """
-    if any(value <= 0.0 for value in values):
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if any(value <= 0.0 for value in known):
         return 0.0
-    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+    return math.exp(math.fsum(math.log(value) for value in known) / len(known))

@@ -8,7 +8,7 @@ from crewlearn.engine.results import Summary
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.instances import benchmark
-from crewlearn.study.lab import Lab
+from crewlearn.study.lab import Lab, counted
 from crewlearn.study.outcome import Cycle, Line, Number, Panel, Part, Picture, Row, Timeline
 from crewlearn.study.paper_numbers import RUNS, largest_frontier
 
@@ -45,18 +45,25 @@ def frontier(lab: Lab) -> Part:
     )
     at = np.linspace(periods.min(), horizon, 200)
     lines = (
-        Line("decisions", *_thinned(periods, sizes), points=True, policy="decisions"),
+        Line("one decision", *_thinned(periods, sizes), points=True, policy="decisions"),
         Line("smoothed trend", at, smoothed(periods, sizes, at), policy="dr-ucb"),
     )
     panel = Panel("Frontier size at each decision", "period", "states of the largest frontier", lines)
-    caption = f"Decisions of {lab.runs:,} runs, m = 10, with a Gaussian kernel trend (SD {TREND_WIDTH:g} periods)."
+    caption = (
+        f"Decisions of {counted(lab.runs, 'run')}, m = 10, with a Gaussian kernel trend (SD {TREND_WIDTH:g} periods)."
+    )
     findings = [
-        f"Over {len(largest)} blocks of {min(RUNS, lab.runs)} runs the largest frontier has {largest.min():.0f} to "
-        f"{largest.max():.0f} states; the paper reports one block.",
+        f"In {counted(len(largest), 'block')} of {counted(min(RUNS, lab.runs), 'run')} the largest frontier has "
+        f"{_range(largest)} states; the paper reports one block.",
         f"The mean size at a decision is {sizes.mean():.2f}.",
     ]
     pictures = (Picture("frontier-size", caption, (panel,)),)
     return lab.part(rows, pictures, (), tuple(findings))
+
+
+def _range(values: FloatArray) -> str:
+    low, high = f"{values.min():.0f}", f"{values.max():.0f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def smoothed(x: FloatArray, y: FloatArray, at: FloatArray, width: float = TREND_WIDTH) -> FloatArray:
@@ -114,7 +121,8 @@ def timeline(lab: Lab) -> Part:
     )
     findings = (
         f"The team is not yet the target in {lengths['transition'].sum() / horizon:.0%} of the periods of this run.",
-        f"A cycle explores for {lengths['exploration'].mean():.1f} periods on average, longer as more is known.",
+        f"A cycle is in transition for {lengths['transition'].mean():.1f} periods on average and explores for "
+        f"{lengths['exploration'].mean():.1f}.",
     )
     pictures = (Picture("timeline", caption, timeline=Timeline(cycles, horizon, close_up)),)
     return Part(lab.conventions, 1, lab.seed, rows, pictures, (), findings)

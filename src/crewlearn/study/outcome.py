@@ -33,7 +33,7 @@ MEASURES: Mapping[str, Measure] = {
     "bound": Measure("bound", "{:,.0f}"),
     "learning": Measure("learning", "{:,.0f}"),
     "last_periods": Measure("last periods", "{:,.0f}"),
-    "burn_in": Measure("burn-in", "{:,.0f}"),
+    "burn_in": Measure("burn in", "{:,.0f}"),
     "blocking": Measure("blocking", "{:,.0f}"),
     "friction": Measure("friction", "{:,.0f}"),
     "first_cycles": Measure("first cycles", "{:,.0f}"),
@@ -52,6 +52,8 @@ class Number:
     paper: Printed | None = None
     replicate: bool = True
     """Whether both measure the same thing, so that their difference is chance; times on two machines do not."""
+    exact: bool = False
+    """Whether it was computed, not measured."""
 
     @property
     def difference(self) -> float | None:
@@ -61,7 +63,7 @@ class Number:
     @property
     def error(self) -> float | None:
         """The standard error of the difference: our runs' and the paper's."""
-        if self.paper is None or self.paper.std is None or not self.replicate:
+        if self.paper is None or self.paper.std is None or not self.replicate or self.runs < 2:
             return None
         return math.hypot(self.ours.stderr, self.paper.std / math.sqrt(self.paper.runs))
 
@@ -169,12 +171,13 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as data: panels side by side, or a timeline."""
+    """A figure as data: panels, so many abreast, or a timeline."""
 
     name: str
     caption: str
     panels: tuple[Panel, ...] = ()
     timeline: Timeline | None = None
+    abreast: int = 2
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """Paired comparison: all policies face the same worlds, so their difference in each world is what counts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,13 @@ from crewlearn.engine.results import SimulationResult, Summary
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput
 
-NORMAL_95 = 1.959964
-"""The two-sided 95% point of the normal law."""
-
 
 @dataclass(frozen=True)
 class Comparison:
-    """A policy's regret less a rival's, world by world: mean, 95% interval, and who lost less in how many worlds."""
+    """A policy's regret less a rival's, world by world: mean, 95% interval, and who lost less in how many worlds.
+
+    One world gives no interval: its ends are infinite.
+    """
 
     policy: str
     rival: str
@@ -29,9 +31,39 @@ class Comparison:
     losses: int
     runs: int
 
+    @property
+    def better(self) -> bool:
+        """Whether the policy loses less beyond doubt: the whole interval is below 0."""
+        return self.high < 0.0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the policy loses more beyond doubt."""
+        return self.low > 0.0
+
     def to_json(self) -> dict[str, Any]:
-        """Describe the comparison as plain data."""
-        return asdict(self)
+        """Describe the comparison as plain data; an interval without end is null."""
+        return {name: None if value in (-math.inf, math.inf) else value for name, value in asdict(self).items()}
+
+
+def student_95(degrees: int) -> float:
+    """Give the two-sided 95% point of Student's law: exact for 1 and 2 degrees of freedom, else a series in 1/degrees.
+
+    >>> [round(student_95(degrees), 2) for degrees in (1, 2, 4, 10, 249)]
+    [12.71, 4.3, 2.78, 2.23, 1.97]
+    """
+    if degrees == 1:
+        return math.tan(0.475 * math.pi)
+    if degrees == 2:
+        return 0.95 * math.sqrt(2.0 / (1.0 - 0.95 * 0.95))
+    z = NormalDist().inv_cdf(0.975)
+    terms = (
+        (z**3 + z) / 4.0,
+        (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0,
+        (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0,
+        (79.0 * z**9 + 776.0 * z**7 + 1482.0 * z**5 - 1920.0 * z**3 - 945.0 * z) / 92160.0,
+    )
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
 
 
 def paired_difference(ours: FloatArray, theirs: FloatArray) -> Summary:
@@ -57,7 +89,7 @@ def compare(
     for rival in rivals:
         theirs = result.policies[rival].regret[:, column]
         difference = paired_difference(ours, theirs)
-        reach = NORMAL_95 * difference.stderr
+        reach = student_95(result.runs - 1) * difference.stderr if result.runs > 1 else math.inf
         comparisons.append(
             Comparison(
                 policy=policy,

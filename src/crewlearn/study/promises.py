@@ -11,7 +11,7 @@ from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import BernoulliOutput
 from crewlearn.problem.model import Problem
 from crewlearn.problem.recipes import Recipe
-from crewlearn.study.lab import Lab, row_of
+from crewlearn.study.lab import Lab, counted, row_of
 from crewlearn.study.outcome import Line, Number, Panel, Part, Picture, Row
 from crewlearn.theory.bounds import instance_bound, instance_lower_limit, minimax_lower_bound, regret_bound
 from crewlearn.theory.gamma import gamma_star
@@ -43,9 +43,9 @@ def bounds(lab: Lab) -> Part:
         _panel("One pool, 0/1 output", pool_rows, pool_promised, {"lower bound": "lower bound (as T grows)"}),
     )
     caption = (
-        f"DR-UCB at gamma*, mean over {lab.runs:,} runs. Left: the benchmark, and the bound that holds on every "
-        "instance with its terms in grey; the minimax rate is known up to a constant only and drawn with constant 1. "
-        "Right: one fixed pool with 0/1 output, and the bounds for just these means; the lower is a limit for large T."
+        f"DR-UCB at gamma*, mean over {counted(lab.runs, 'run')}. Above: the benchmark, and the bound that holds on "
+        "every instance with its terms in grey; the minimax rate is known up to a constant only, here drawn as 1. "
+        "Below: one fixed pool with 0/1 output, and the bounds for just these means; the lower is a limit for large T."
     )
     ratios = [row.numbers["bound"].ours.mean / row.numbers["regret"].ours.mean for row in any_rows]
     first, last = any_rows[0].numbers["regret"].ours.mean, any_rows[-1].numbers["regret"].ours.mean
@@ -54,7 +54,7 @@ def bounds(lab: Lab) -> Part:
         f"On the benchmark the bound is {min(ratios):.1f} to {max(ratios):.1f} times the measured regret.",
         f"From T = {HORIZONS[0]:,} to {HORIZONS[-1]:,} the measured regret grows like T to the power {power:.2f}.",
     )
-    picture = Picture("bounds", caption, panels)
+    picture = Picture("bounds", caption, panels, abreast=1)
     return lab.part((*any_rows, *pool_rows), (picture,), (), findings)
 
 
@@ -67,7 +67,7 @@ def _one_pool(problem: Problem) -> Problem:
 def _measured(lab: Lab, problem: Problem, setting: str, promised: Mapping[str, float]) -> Row:
     result = lab.simulate(problem, ["dr-ucb"])
     row = row_of(result, "dr-ucb", setting, problem.horizon, {"regret": None})
-    exact = {name: Number(Summary(value, 0.0, 0.0, value), lab.runs) for name, value in promised.items()}
+    exact = {name: Number(Summary(value, 0.0, 0.0, value), lab.runs, exact=True) for name, value in promised.items()}
     return replace(row, numbers={**row.numbers, **exact})
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import struct
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,12 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.study import figures
 from crewlearn.study.differences import DIFFERENCES
 from crewlearn.study.kept import Kept
+from crewlearn.study.lab import counted
 from crewlearn.study.outcome import Outcome, Part, Picture
 from crewlearn.study.studies import STUDIES
-from crewlearn.study.tables import lines_to_csv, signed, tables_of, to_csv, to_latex
+from crewlearn.study.tables import conventions_table, lines_to_csv, signed, tables_of, to_csv, to_latex
 
-DOTS_AN_INCH, PAGE_DOTS_AN_INCH = 200, 96
+DOTS_AN_INCH, PAGE_DOTS_AN_INCH = 200, 120
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,7 @@ def write_report(outcomes: Sequence[Outcome], folder: Path, kept: Kept) -> Writt
         for part in outcome.parts.values()
         for picture in part.pictures
     }
-    for name in ("figures", "tables"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+    check_folder(folder)
     tables = 0
     for outcome in outcomes:
         (folder / "tables" / f"{outcome.study}.csv").write_text(to_csv(outcome), encoding="utf-8")
@@ -53,14 +54,14 @@ def write_report(outcomes: Sequence[Outcome], folder: Path, kept: Kept) -> Writt
 
 
 def check_folder(folder: Path) -> None:
-    """Check, before any work is done, that a report can be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".crewlearn"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise InvalidInput("out", str(folder), f"must be a folder that can be written ({error.strerror})") from error
+    """Make the folders of a report; say, before any work is done, if they cannot be written."""
+    for path in (folder, folder / "figures", folder / "tables"):
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except OSError as error:
+            raise InvalidInput("out", str(path), f"must be a folder that can be written ({error.strerror})") from error
 
 
 def render(outcomes: Sequence[Outcome], drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]) -> str:
@@ -71,9 +72,8 @@ def render(outcomes: Sequence[Outcome], drawn: Mapping[tuple[str, str, str], Map
         loader=PackageLoader("crewlearn.study"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     sections = [_section(outcome, drawn) for outcome in outcomes]
-    alone = STUDIES[outcomes[0].study].title if len(outcomes) == 1 else None
     return environment.get_template("report.html").render(
-        title=alone or "Sequential hiring of contingent workers, reproduced",
+        title="Sequential hiring of contingent workers, reproduced",
         lead=(
             "Lee, Chao and Duenyas, Sequential Hiring of Contingent Workers Through Learning-Based Optimization: "
             "the paper's numbers beside ours, as its tables ran and as its text says."
@@ -96,14 +96,15 @@ def _write_part(
         (folder / "figures" / f"{name}{ending}.csv").write_text(text, encoding="utf-8")
     tables = tables_of(part)
     labels = [f"{outcome.study}{ending}-{number}" for number in range(1, len(tables) + 1)]
-    latex = "\n".join(to_latex(table, label) for table, label in zip(tables, labels, strict=True))
+    how = how_made(part)
+    latex = "\n".join(to_latex(table, label, how) for table, label in zip(tables, labels, strict=True))
     (folder / "tables" / f"{outcome.study}{ending}.tex").write_text(latex, encoding="utf-8")
     return len(tables)
 
 
 def _section(outcome: Outcome, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]) -> dict[str, Any]:
     study = STUDIES[outcome.study]
-    main, *others = (_part(outcome.study, part, drawn, study.one_part) for part in outcome.parts.values())
+    main, *others = (_part(outcome.study, part, drawn) for part in outcome.parts.values())
     points = _points(outcome.main) if study.name == "conventions" else []
     return {
         "name": study.name,
@@ -112,22 +113,22 @@ def _section(outcome: Outcome, drawn: Mapping[tuple[str, str, str], Mapping[str,
         "main": main,
         "others": others,
         "points": points,
+        "conventions": conventions_table(outcome),
     }
 
 
-def _part(
-    study: str, part: Part, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]], one_part: bool
-) -> dict[str, Any]:
-    words = part.conventions.replace("-", " ")
+def how_made(part: Part) -> str:
+    """Say in which convention and over how many runs."""
     pools = {"as-written": "a fresh pool in each", "as-released": "the tables' pool in all"}[part.conventions]
-    how = (
-        f"{part.runs:,} runs, seed {part.seed}."
-        if one_part
-        else f"{words.capitalize()}: {part.runs:,} runs, {pools}, seed {part.seed}."
-    )
+    words = part.conventions.replace("-", " ").capitalize()
+    return f"{words}: {counted(part.runs, 'run')}, {pools}, seed {part.seed}."
+
+
+def _part(study: str, part: Part, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]) -> dict[str, Any]:
+    words = part.conventions.replace("-", " ")
     return {
         "conventions": words,
-        "how": how,
+        "how": how_made(part),
         "findings": part.findings,
         "pictures": [_image(picture, drawn[study, part.conventions, picture.name]) for picture in part.pictures],
         "tables": tables_of(part),

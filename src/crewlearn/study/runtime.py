@@ -25,7 +25,7 @@ from crewlearn.policies.rounds import replacement_threshold
 from crewlearn.policies.selection import CONSTRAINED, DIAGNOSTICS, select
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.instances import benchmark
-from crewlearn.study.lab import Lab
+from crewlearn.study.lab import Lab, counted
 from crewlearn.study.outcome import Number, Part, Row
 from crewlearn.study.paper_numbers import Printed, choose_target_milliseconds, milliseconds_a_run
 
@@ -62,7 +62,8 @@ def a_run(lab: Lab) -> Part:
     findings = [
         *(f"{row.policy}, {row.setting}: {_times_faster(row)} the authors' program." for row in rows),
         "Each program ran on a machine of its own, so these ratios are rough.",
-        f"The deviation of compiled times is that between blocks of {RUNS_IN_A_BLOCK} runs.",
+        f"Compiled times are of {counted(blocks, 'block')} of {RUNS_IN_A_BLOCK} runs, and their deviation is that "
+        f"between blocks; plain Python is timed on {counted(min(PLAIN_RUNS, lab.runs), 'run')}.",
     ]
     return lab.part(rows, (), (), findings)
 

@@ -121,8 +121,6 @@ class Request:
     conventions: str = "as-released"
     runs: int | None = None
     seed: int = 1
-    both: bool = False
-    """Whether the other convention is run too, for a report."""
 
     def __post_init__(self) -> None:
         check_conventions(self.conventions)
@@ -133,7 +131,7 @@ class Request:
     def in_order(self, study: Study) -> list[str]:
         """Give the conventions to run, the one asked for first."""
         others = [name for name in CONVENTIONS if name != self.conventions]
-        return [self.conventions, *(others if self.both and not study.one_part else [])]
+        return [self.conventions, *([] if study.one_part else others)]
 
 
 @dataclass(frozen=True)
@@ -146,10 +144,17 @@ class Runner:
     done: Callable[[int], None] = lambda parts: None
 
     def run(self, study: Study) -> Outcome:
-        """Run a study in the convention asked for and, for a report, in the other one."""
+        """Run a study in the convention asked for."""
+        return self._with_parts(Outcome(study.name), self.request.in_order(study)[:1])
+
+    def complete(self, outcome: Outcome) -> Outcome:
+        """Run a study in the other convention too, for a report."""
+        return self._with_parts(outcome, self.request.in_order(STUDIES[outcome.study])[1:])
+
+    def _with_parts(self, outcome: Outcome, conventions: Sequence[str]) -> Outcome:
         started = time.perf_counter()
-        parts = {}
-        for name in self.request.in_order(study):
+        study, parts = STUDIES[outcome.study], dict(outcome.parts)
+        for name in conventions:
             runs = self.request.runs or study.default_runs(name)
 
             def tell(what: str, name: str = name) -> None:
@@ -157,7 +162,7 @@ class Runner:
 
             parts[name] = study.make(Lab(name, runs, self.request.seed, self.kept, tell))
             self.done(1)
-        return Outcome(study.name, parts, time.perf_counter() - started)
+        return Outcome(study.name, parts, outcome.seconds + time.perf_counter() - started)
 
 
 def chosen_studies(names: Sequence[str]) -> list[Study]:

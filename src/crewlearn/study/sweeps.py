@@ -7,8 +7,8 @@ import numpy as np
 from crewlearn.engine.results import SimulationResult
 from crewlearn.problem.instances import MONTHS, benchmark, gamma_curve
 from crewlearn.problem.model import Problem
-from crewlearn.study.benchmark import TWO_YEARS, YEAR
-from crewlearn.study.lab import Lab, row_of, values_of
+from crewlearn.study.benchmark import TWO_YEARS, YEAR, standing_against
+from crewlearn.study.lab import Lab, counted, row_of, values_of
 from crewlearn.study.outcome import MEASURES, Line, Mark, Panel, Part, Picture, Row
 from crewlearn.study.paired import Comparison, compare
 from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
@@ -23,15 +23,18 @@ READ = {"regret": None, "normalized_loss": None, "completed": None}
 
 def delay_sweep(lab: Lab) -> Part:
     """Mean delay 0, 1, 3, 7."""
-    return _sweep(lab, "mean_delay", "mean delay", DELAYS, lambda v: benchmark(10, lab.conventions, mean_delay=v))
+    return _sweep(
+        lab, "delay-sweep", "mean_delay", DELAYS, lambda value: benchmark(10, lab.conventions, mean_delay=value)
+    )
 
 
 def cost_sweep(lab: Lab) -> Part:
     """Fee 3, 7, 30, 60, 90."""
-    return _sweep(lab, "cost", "fee", COSTS, lambda value: benchmark(10, lab.conventions, cost=value))
+    return _sweep(lab, "cost-sweep", "cost", COSTS, lambda value: benchmark(10, lab.conventions, cost=value))
 
 
-def _sweep(lab: Lab, field: str, words: str, values: Sequence[float], problem: Callable[[float], Problem]) -> Part:
+def _sweep(lab: Lab, name: str, field: str, values: Sequence[float], problem: Callable[[float], Problem]) -> Part:
+    words = field.replace("_", " ")
     results = {value: lab.simulate(problem(value), SWEPT) for value in values}
     rows: list[Row] = []
     comparisons: list[Comparison] = []
@@ -40,17 +43,12 @@ def _sweep(lab: Lab, field: str, words: str, values: Sequence[float], problem: C
         rows += [row_of(result, policy, setting, TWO_YEARS, READ) for policy in SWEPT]
         comparisons += compare(result, "dr-ucb", SWEPT[1:], TWO_YEARS, setting)
     panels = tuple(_panel(results, measure, words) for measure in READ)
-    caption = f"After 24 months, mean ± SD over {lab.runs:,} runs, against the {words}; m = 10."
-    worse = [comparison for comparison in comparisons if comparison.rival == "keep-team" and comparison.low > 0]
-    findings = [
-        f"At {comparison.setting} DR-UCB loses more than never replacing anyone, by {comparison.difference:,.0f} "
-        f"(95% interval {comparison.low:,.0f} to {comparison.high:,.0f})."
-        for comparison in worse
-    ] or [f"At every {words} DR-UCB loses less than never replacing anyone."]
-    findings.append(_trend(rows, field, values))
+    caption = f"After 24 months, mean ± SD over {counted(lab.runs, 'run')}, against the {words}; m = 10."
+    against_keeping = [comparison for comparison in comparisons if comparison.rival == "keep-team"]
+    findings = [*standing_against(against_keeping, "keep-team"), _trend(rows, words, values)]
     return lab.part(
         tuple(rows),
-        (Picture(f"{field.replace('_', '-')}-sweep", caption, panels),),
+        (Picture(name, caption, panels),),
         tuple(comparisons),
         tuple(findings),
     )
@@ -64,21 +62,15 @@ def _panel(results: dict[float, SimulationResult], measure: str, words: str) -> 
         lines.append(Line(policy, np.array(list(results)), mean, sd))
     title = MEASURES[measure].title
     unit = f"{title} (percent)" if measure == "normalized_loss" else title
-    return Panel(title.capitalize(), words, unit, tuple(lines))
+    by_cost = words == "cost" and measure != "completed"  # grows with the cost itself
+    return Panel(title.capitalize(), words, unit, tuple(lines), log_x=by_cost, log_y=by_cost)
 
 
-def _trend(rows: list[Row], field: str, values: Sequence[float]) -> str:
+def _trend(rows: list[Row], words: str, values: Sequence[float]) -> str:
     """Say how many replacements DR-UCB completes at both ends."""
-
-    def completed(value: float) -> float:
-        wanted = f"{field}={value:g}"
-        return (
-            next(row for row in rows if (row.policy, row.setting) == ("dr-ucb", wanted)).numbers["completed"].ours.mean
-        )
-
-    ends = (values[0], values[-1])
-    low, high = (f"{completed(end):,.1f} replacements at {field}={end:g}" for end in ends)
-    return f"DR-UCB completes {low} and {high}."
+    completed = [row.numbers["completed"].ours.mean for row in rows if row.policy == "dr-ucb"]
+    first, last = (f"{completed[end]:,.1f} replacements at {words} {values[end]:g}" for end in (0, -1))
+    return f"DR-UCB completes {first} and {last}."
 
 
 def gamma(lab: Lab) -> Part:
@@ -118,7 +110,7 @@ def gamma(lab: Lab) -> Part:
         marks=tuple(Mark(value, name) for name, value in choices.items()),
         log_x=True,
     )
-    caption = f"Mean over {lab.runs:,} runs with a band of ±1 SD; the choices of theory are marked."
+    caption = f"Mean over {counted(lab.runs, 'run')} with a band of ±1 SD; the choices of theory are marked."
     findings = [
         f"The best of the values tried is gamma = {best:.1f} with mean regret {means[best]:,.0f}.",
         *(
@@ -171,7 +163,9 @@ def interviews(lab: Lab) -> Part:
             better = [rho for rho in RHOS if result.regret(specs[policy, rho], at).mean < ours]
             when = f"at rho = {', '.join(f'{rho:g}' for rho in better)}" if better else "at no rho"
             findings.append(f"After {at} periods {policy} does better than DR-UCB {when}.")
-    caption = f"Mean over {lab.runs:,} runs with bands of ±1 SD; DR-UCB and keeping the team hold no interviews."
+    caption = (
+        f"Mean over {counted(lab.runs, 'run')} with bands of ±1 SD; DR-UCB and keeping the team hold no interviews."
+    )
     return lab.part(
         tuple(rows),
         (Picture("interviews", caption, tuple(panels)),),

@@ -5,11 +5,15 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from crewlearn.study.lab import counted
 from crewlearn.study.leaderboard import Leaderboard
 from crewlearn.study.outcome import MEASURES, Measure, Number, Outcome, Part, Row
 from crewlearn.study.paired import Comparison
 
 NONE = "–"
+
+MOST_MEASURES = 5
+"""Side by side in a table, so that it fits a page."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,8 @@ def tables_of(part: Part) -> list[Table]:
         printed = any(row.numbers[measure].paper is not None for row in rows)
         (beside if printed else alone).append(measure)
     tables = [table for measure in beside for table in _beside_paper(part, measure)]
-    if alone:
-        tables.append(_side_by_side(part, alone))
+    for first in range(0, len(alone), MOST_MEASURES):
+        tables.append(_side_by_side(part, alone[first : first + MOST_MEASURES]))
     if part.comparisons:
         tables.append(comparison_table(part.comparisons))
     return tables
@@ -63,17 +67,36 @@ def _side_by_side(part: Part, measures: Sequence[str]) -> Table:
         (
             *words,
             *(
-                _plus_minus(row.numbers[measure].ours.mean, row.numbers[measure].ours.std, MEASURES[measure])
-                if measure in row.numbers
-                else NONE
+                _ours(row.numbers[measure], MEASURES[measure]) if measure in row.numbers else NONE
                 for measure in measures
             ),
         )
         for words, row in zip(lead, rows, strict=True)
     ]
     titles = [MEASURES[measure].title for measure in measures]
-    title = ", ".join(titles) if len(titles) <= 3 else "Measured and promised"
+    title = ", ".join(titles)
     return Table(title[0].upper() + title[1:], (*names, *titles), tuple(body), len(names))
+
+
+def conventions_table(outcome: Outcome) -> Table | None:
+    """Give the study's main numbers in both conventions side by side; None if only one was run."""
+    by_name = {
+        part.conventions: {(row.policy, row.setting, row.at): row for row in part.rows}
+        for part in outcome.parts.values()
+    }
+    if by_name.keys() != {"as-released", "as-written"}:
+        return None
+    released, written = by_name["as-released"], by_name["as-written"]
+    shared = [key for key in released if key in written]
+    names, lead = _leading_columns([released[key] for key in shared])
+    body = []
+    for words, key in zip(lead, shared, strict=True):
+        measure, number = next(iter(released[key].numbers.items()))
+        other, kind = written[key].numbers[measure], MEASURES[measure]
+        difference = signed(other.ours.mean - number.ours.mean, kind.form)
+        body.append((*words, _ours(number, kind), _ours(other, kind), difference))
+    title = f"{MEASURES[measure].title.capitalize()} as released and as written"
+    return Table(title, (*names, "as released", "as written", "difference"), tuple(body), len(names))
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
@@ -85,15 +108,17 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             comparison.rival,
             *((comparison.setting,) if shown else ()),
             signed(comparison.difference, "{:,.1f}"),
-            f"{signed(comparison.low, '{:,.1f}')} to {signed(comparison.high, '{:,.1f}')}",
+            f"{signed(comparison.low, '{:,.1f}')} to {signed(comparison.high, '{:,.1f}')}"
+            if comparison.runs > 1
+            else NONE,
             f"{comparison.wins:,}",
             f"{comparison.losses:,}",
         )
         for comparison in comparisons
     ]
     head = ("policy", "against", *(("setting",) if shown else ()))
-    runs, at = comparisons[0].runs, ", ".join(str(at) for at in dict.fromkeys(one.at for one in comparisons))
-    title = f"Paired difference in regret after period {at}, in the same {runs:,} worlds"
+    worlds, at = counted(comparisons[0].runs, "world"), " and ".join(dict.fromkeys(str(one.at) for one in comparisons))
+    title = f"Paired difference in regret after period {at}, in the same {worlds}"
     return Table(title, (*head, "difference", "95% interval", "wins", "losses"), tuple(body), len(head))
 
 
@@ -114,7 +139,7 @@ def _leading_columns(rows: Sequence[Row]) -> tuple[list[str], list[tuple[str, ..
 
 def _cells(number: Number, measure: Measure) -> tuple[str, str, str, str]:
     paper = NONE if number.paper is None else _plus_minus(number.paper.mean, number.paper.std, measure)
-    ours = _plus_minus(number.ours.mean, number.ours.std, measure)
+    ours = _ours(number, measure)
     difference = NONE if number.difference is None else signed(number.difference, measure.form)
     return paper, ours, difference, NONE if number.z is None else signed(number.z, "{:.1f}")
 
@@ -127,6 +152,11 @@ def signed(value: float, form: str) -> str:
     """
     text, nothing = form.format(abs(value)), form.format(0.0)
     return text if text == nothing else ("+" if value > 0 else "−") + text
+
+
+def _ours(number: Number, measure: Measure) -> str:
+    """Write ours: with its deviation if it was measured more than once."""
+    return _plus_minus(number.ours.mean, None if number.exact or number.runs < 2 else number.ours.std, measure)
 
 
 def _plus_minus(mean: float, std: float | None, measure: Measure) -> str:
@@ -249,8 +279,8 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
-def to_latex(table: Table, label: str) -> str:
-    """Give a table for a paper; it needs the package booktabs."""
+def to_latex(table: Table, label: str, how: str = "") -> str:
+    """Give a table for a paper, with how it was made in the caption; it needs the package booktabs."""
     columns = "l" * table.words + "r" * (len(table.columns) - table.words)
     lines = [
         "\\begin{table}[t]",
@@ -263,7 +293,7 @@ def to_latex(table: Table, label: str) -> str:
         *_latex_rows(table.rows),
         "    \\bottomrule",
         "  \\end{tabular}",
-        f"  \\caption{{{latex_text(table.title)}.}}",
+        f"  \\caption{{{latex_text(f'{table.title}. {how}'.strip())}}}",
         f"  \\label{{tab:{label}}}",
         "\\end{table}",
     ]
