@@ -82,7 +82,7 @@ def draw(picture: Picture) -> dict[str, bytes]:
         images = {}
         for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             file = io.BytesIO()
-            figure.savefig(file, format=kind, dpi=200, metadata=metadata, bbox_inches="tight", pad_inches=0.08)
+            figure.savefig(file, format=kind, dpi=200, metadata=metadata)
             images[kind] = file.getvalue()
     return images
 

@@ -14,7 +14,6 @@ import crewlearn
 from crewlearn.engine.cache import sources_digest
 from crewlearn.engine.identity import digest_of
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.study import figures
 from crewlearn.study.differences import DIFFERENCES
 from crewlearn.study.kept import Kept
 from crewlearn.study.lab import counted
@@ -173,6 +172,8 @@ def _image(picture: Picture, images: Mapping[str, bytes]) -> dict[str, Any]:
 def _drawn(picture: Picture, kept: Kept) -> Mapping[str, bytes]:
     """Draw a picture, or read it if the same data were drawn by the same code before."""
     import matplotlib as mpl
+
+    from crewlearn.study import figures
 
     key = digest_of({"picture": _plain(picture), "code": sources_digest([figures], [mpl.__version__])})
     arrays = kept.arrays(

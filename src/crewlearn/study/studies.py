@@ -37,7 +37,7 @@ HEADLINE = "headline"
 STUDIES: Mapping[str, Study] = {
     study.name: study
     for study in (
-        Study(HEADLINE, "12-month benchmark", "table: five policies, m = 10", benchmark.headline, 2000),
+        Study(HEADLINE, "12-month benchmark", "table: five policies, m = 10", benchmark.headline, 1000),
         Study(
             "conventions",
             "What the paper says, what its tables ran, what we get",
@@ -51,14 +51,14 @@ STUDIES: Mapping[str, Study] = {
             "Benchmark at 3, 6, 12 and 24 months",
             "tables: regret and normalized loss, m = 5, 10, 20",
             benchmark.tables,
-            2000,
+            1000,
         ),
         Study(
             "curves",
             "Regret and normalized loss over two years",
             "figures: benchmark curves with bands, m = 10, 5, 20",
             benchmark.curves,
-            2000,
+            1000,
         ),
         Study(
             "delay-sweep",
