@@ -1,0 +1,438 @@
+"""Value of replacement: make the replacements whose expected gain over the periods left exceeds the fees, and no others.
+
+Each period, from the worst active worker i up, the outside worker j whose trial gains most (`trials`) is a candidate to
+take i's place. The pair is made if its gain is positive and waiting would not gain more. Waiting has two reasons:
+
+- i is still being learned, which costs nothing. Once i is known better the fee may turn out not to be worth paying, or
+  worth more; so i stays as long as the expected gain of deciding later exceeds that of acting now.
+- Stations whose entrant is still on the way may need j more than i's station does. If those outside who would beat i
+  are no more than such stations, j is kept for the one that will gain most from it, unless acting now gains more.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crewlearn.policies.candidates import unclaimed_stations
+from crewlearn.policies.contract import Pair, Policy, Report, Situation
+from crewlearn.policies.posterior import BETWEEN, CENTRE, NOISE, Beliefs, fresh_beliefs, learn
+from crewlearn.policies.ranking import rank_leavers
+from crewlearn.policies.teams import FOREVER, NEXT, SETTLED, Facts, nothing_to_ask
+from crewlearn.policies.trials import Trial, best_trial, chance_above, gain_later, gain_of, sd_of_finding, upside
+from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
+from crewlearn.problem.chance import shuffle
+from crewlearn.problem.errors import real, whole
+from crewlearn.problem.model import MOST, Setting
+from crewlearn.problem.transitions import FREE, PENDING, RosterArrays
+
+NOISE_GUESS, GUESS_WEIGHT, RECHECK, HORIZON, FEE, DELAY = range(6)
+"""Places in the parameters of the rule: the policy's own, then the setting's."""
+
+FIRST, SECOND = range(2)
+"""Places in `ValueMemory.others`: the two highest posterior means outside."""
+
+FIRST_WORKER = 2
+"""The place in `ValueMemory.numbers`, after SETTLED and NEXT, of the worker who has the highest."""
+
+WAITS = (0.5, 1.5)
+"""How long waiting for a worker to become known may take, in multiples of all that is known so far."""
+
+
+class ValueMemory(NamedTuple):
+    """What the rule works with. All but SETTLED and NEXT in `numbers`, `queue` and what `beliefs` spares is scratch.
+
+    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `scores` and
+    `levels` are what entrants gain and what leavers' stations are worth; `leavers` and `order` say who they are.
+    """
+
+    numbers: IntArray
+    beliefs: Beliefs
+    queue: IntArray
+    others: FloatArray
+    scores: FloatArray
+    levels: FloatArray
+    leavers: IntArray
+    order: IntArray
+
+
+def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArray, stream_key: int) -> ValueMemory:
+    """Begin: draw the queue, and make room."""
+    workers = len(spared_counts)
+    memory = ValueMemory(
+        np.zeros(3, dtype=np.int64),
+        fresh_beliefs(spared_counts, spared_sums),
+        np.arange(workers),
+        np.zeros(2, dtype=np.float64),
+        np.zeros(workers, dtype=np.float64),
+        np.zeros(workers + team, dtype=np.float64),
+        np.zeros(workers + team, dtype=np.int64),
+        np.zeros(workers + team, dtype=np.int64),
+    )
+    stream = np.zeros(2, dtype=np.int64)
+    stream[0] = stream_key
+    shuffle(memory.queue, workers, stream)
+    return memory
+
+
+def decide_value(
+    parameters: FloatArray, memory: ValueMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
+) -> int:
+    """Fill in the pairs that pay; give their number."""
+    numbers, beliefs, roster = memory.numbers, memory.beliefs, facts.roster
+    numbers[SETTLED] = 1
+    numbers[NEXT] = FOREVER
+    left = periods_left(parameters, period)
+    if left <= 1.0:
+        return 0
+    learn(beliefs, facts.estimates, parameters[NOISE_GUESS], parameters[GUESS_WEIGHT])
+    n = 0
+    n_out = _list_leavers(memory, facts)
+    if n_out > 0:
+        hopeful = _score_entrants(parameters, memory, facts, memory.levels[memory.order[0]], left)
+        if hopeful > 0:
+            n = _make_pairs(parameters, memory, roster, n_out, hopeful, left, outs, ins)
+    numbers[NEXT] = period + 1
+    if n == 0 and roster.counts[PENDING] == 0:  # as long as little is learned, there is nothing new to decide
+        numbers[NEXT] += _least_seen(facts) // int(parameters[RECHECK])
+    return n
+
+
+def periods_left(parameters: FloatArray, period: int) -> float:
+    """Give the periods that a worker asked for now can be expected to work."""
+    return float(parameters[HORIZON] - period + 1.0 - parameters[DELAY])
+
+
+def _least_seen(facts: Facts) -> int:
+    """Count the observations of the active worker least seen."""
+    least = FOREVER
+    for worker in facts.roster.stations:
+        if worker != NOBODY:
+            least = min(least, int(facts.estimates.counts[worker]))
+    return least if least < FOREVER else 0
+
+
+def _list_leavers(memory: ValueMemory, facts: Facts) -> int:
+    """List who may make room, and rank them by what their station is worth a period: nothing, if it is empty."""
+    roster, leavers, levels = facts.roster, memory.leavers, memory.levels
+    n = 0
+    for worker in range(len(roster.station_of)):
+        if roster.station_of[worker] >= 0 and roster.role[worker] == FREE and facts.may_leave[worker]:
+            leavers[n] = worker
+            levels[n] = memory.beliefs.means[worker]
+            n += 1
+    for _ in range(unclaimed_stations(roster)):
+        leavers[n] = NOBODY
+        levels[n] = 0.0
+        n += 1
+    rank_leavers(levels[:n], memory.order)
+    return n
+
+
+def _score_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, level: float, left: float) -> int:
+    """Score those who may enter by what their trial gains at a station worth `level`; count those who might pay at all.
+
+    All are scored for a trial as long as suits the one least known; of the others there is less to find out. Those who would not pay even if all about
+    them came to be known at once get no score. Notes the two highest means on the way.
+    """
+    roster, beliefs, scores, others = facts.roster, memory.beliefs, memory.scores, memory.others
+    fee, noise = parameters[FEE], beliefs.pool[NOISE]
+    others[FIRST], others[SECOND] = 0.0, 0.0
+    memory.numbers[FIRST_WORKER] = NOBODY
+    hopeful, least_known = 0, NOBODY
+    last_mean, last_variance, promise = math.inf, math.inf, 0.0  # the untried are all alike: reckon once
+    for worker in range(len(scores)):
+        scores[worker] = -math.inf
+        if roster.station_of[worker] >= 0 or roster.role[worker] != FREE or not facts.may_enter[worker]:
+            continue
+        mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
+        if mean > others[FIRST]:
+            others[SECOND] = others[FIRST]
+            others[FIRST] = mean
+            memory.numbers[FIRST_WORKER] = worker
+        elif mean > others[SECOND]:
+            others[SECOND] = mean
+        if mean != last_mean or variance != last_variance:
+            promise = left * upside(mean, math.sqrt(variance), level) - fee
+            last_mean, last_variance = mean, variance
+        if promise > 0.0:
+            scores[worker] = promise
+            hopeful += 1
+            if least_known == NOBODY or variance > beliefs.variances[least_known]:
+                least_known = worker
+    if hopeful == 0:
+        return 0
+    length = _trial_of(parameters, memory, least_known, level, left).length
+    last_mean, last_variance, gain = math.inf, math.inf, 0.0
+    for worker in range(len(scores)):
+        if scores[worker] > 0.0:
+            mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
+            if mean != last_mean or variance != last_variance:
+                sd = sd_of_finding(variance, noise, length)
+                gain = gain_of(Trial(mean, sd, length, best_other(memory, worker), fee), level, left)
+                last_mean, last_variance = mean, variance
+            scores[worker] = gain
+    return hopeful
+
+
+def best_other(memory: ValueMemory, worker: int) -> float:
+    """Give the highest posterior mean among those outside, this worker apart."""
+    return float(memory.others[SECOND if worker == memory.numbers[FIRST_WORKER] else FIRST])
+
+
+def _trial_of(parameters: FloatArray, memory: ValueMemory, worker: int, level: float, left: float) -> Trial:
+    """Give the best trial of a worker outside at a station worth `level`."""
+    beliefs = memory.beliefs
+    mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
+    other = best_other(memory, worker)
+    return best_trial(mean, variance, float(beliefs.pool[NOISE]), other, float(parameters[FEE]), level, left)
+
+
+def _make_pairs(
+    parameters: FloatArray,
+    memory: ValueMemory,
+    roster: RosterArrays,
+    n_out: int,
+    hopeful: int,
+    left: float,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Pair the best entrants with the worst leavers as long as that pays; leavers who had better wait are passed over."""
+    room = len(roster.stations) - roster.counts[PENDING]
+    n, place = 0, 0
+    while n < room and place < n_out:
+        entrant = _next_entrant(memory)
+        if entrant == NOBODY:
+            break
+        found = False
+        while place < n_out and not found:
+            station = memory.order[place]
+            leaver, level = memory.leavers[station], float(memory.levels[station])
+            trial = _trial_of(parameters, memory, entrant, level, left)
+            gain = gain_of(trial, level, left)
+            if gain <= 0.0:
+                return n
+            found = leaver == NOBODY or not (
+                _learning_pays(memory, leaver, trial, gain, left)
+                or _needed_elsewhere(memory, roster, entrant, hopeful - n, level, trial, gain, left - parameters[DELAY])
+            )
+            place += 1
+            if found:
+                outs[n] = leaver
+                ins[n] = entrant
+                memory.scores[entrant] = -math.inf
+                n += 1
+    return n
+
+
+def _next_entrant(memory: ValueMemory) -> int:
+    """Give who gains most of those left, the first in the queue among equals; NOBODY if nobody gains anything."""
+    best, most = NOBODY, 0.0
+    for worker in memory.queue:
+        if memory.scores[worker] > most:
+            best, most = worker, memory.scores[worker]
+    return int(best)
+
+
+def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, left: float) -> bool:
+    """Say whether to see more of the leaver before deciding."""
+    beliefs = memory.beliefs
+    mean, variance, noise = float(beliefs.means[leaver]), float(beliefs.variances[leaver]), float(beliefs.pool[NOISE])
+    for multiple in range(len(WAITS)):
+        periods = math.ceil(WAITS[multiple] * noise / variance)
+        if gain_later(trial, mean, sd_of_finding(variance, noise, periods), math.inf, left - periods) > gain:
+            return True
+    return False
+
+
+def _needed_elsewhere(
+    memory: ValueMemory,
+    roster: RosterArrays,
+    entrant: int,
+    hopeful: int,
+    level: float,
+    trial: Trial,
+    gain: float,
+    left_then: float,
+) -> bool:
+    """Say whether to keep the entrant for a station whose own entrant, still on the way, may well turn out worse."""
+    beliefs = memory.beliefs
+    stations, worst = 0, NOBODY
+    for slot in range(roster.counts[PENDING]):
+        coming = roster.pending_in[slot]
+        if beliefs.means[coming] < level:
+            stations += 1
+            if worst == NOBODY or beliefs.means[coming] < beliefs.means[worst]:
+                worst = coming
+    if stations == 0:
+        return False
+    better = hopeful * chance_above(trial.mean, math.sqrt(beliefs.variances[entrant]), level)
+    if better > stations:
+        return False
+    sd = math.sqrt(beliefs.variances[worst])
+    return gain_later(trial, float(beliefs.means[worst]), sd, level, left_then - 1.0) > gain
+
+
+@dataclass(frozen=True)
+class ValueState:
+    """What the policy remembers: when to look again, the key of its queue, and who came with data of unknown spread."""
+
+    settled: bool
+    look_again: int
+    stream_key: int
+    spared_workers: tuple[int, ...] = ()
+    spared_counts: tuple[int, ...] = ()
+    spared_sums: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is thought of a worker's mean output: expected value and standard deviation; an empty station has both 0."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class PoolBelief:
+    """What is thought of the pool: its centre, the spread between workers, and that of a worker's own output."""
+
+    centre: float
+    between_sd: float
+    noise_sd: float
+
+
+@dataclass(frozen=True)
+class ValueReason:
+    """Why a pair was proposed, in numbers.
+
+    `chance_better` is the chance that the incoming worker's mean is above the outgoing one's. `gain` is the expected
+    gain in output over the `periods` that the incoming worker can be expected to stay, counting what it costs to undo a
+    trial that fails after `trial` periods; it exceeds `fee`, and the difference is the value of the replacement.
+    """
+
+    out: int
+    into: int
+    out_belief: Belief
+    in_belief: Belief
+    chance_better: float
+    periods: float
+    trial: float
+    gain: float
+    fee: float
+
+    @property
+    def value(self) -> float:
+        """What the replacement is expected to bring, its fee paid."""
+        return self.gain - self.fee
+
+
+@dataclass(frozen=True)
+class ValueOfReplacement(Policy[ValueState]):
+    """Makes the replacements whose expected gain over the periods left exceeds the fees, and no others.
+
+    Nothing is assumed of the noise but a guess, `noise_guess` (a standard deviation), with the weight of `guess_weight`
+    observations. Where nothing is pending and nothing pays, it looks again after the least-seen active worker has been
+    seen one `recheck`-th more.
+    """
+
+    noise_guess: float = 0.3
+    guess_weight: float = 2.0
+    recheck: int = 16
+    state_type: ClassVar[type[ValueState]] = ValueState
+
+    def __post_init__(self) -> None:
+        real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
+        real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
+        whole("recheck", self.recheck, 1, MOST)
+
+    @property
+    def name(self) -> str:
+        """The name people know the policy by."""
+        return "value-of-replacement"
+
+    def parameters(self, setting: Setting) -> FloatArray:
+        """Give the numbers that the rule takes."""
+        own = (self.noise_guess, self.guess_weight, self.recheck)
+        return np.array([*own, setting.horizon, setting.cost, setting.mean_delay], dtype=np.float64)
+
+    def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
+        """Begin, noting whose earlier output came without its spread: its squares then equal its sums."""
+        counts, sums, squares = (array.tolist() for array in situation.estimates)
+        spared = [worker for worker, n in enumerate(counts) if n > 0 and squares[worker] == sums[worker]]
+        return ValueState(
+            settled=False,
+            look_again=0,
+            stream_key=stream_key,
+            spared_workers=tuple(spared),
+            spared_counts=tuple(counts[worker] for worker in spared),
+            spared_sums=tuple(sums[worker] for worker in spared),
+        )
+
+    def decide(self, state: ValueState, situation: Situation) -> tuple[list[Pair], ValueState]:
+        """Ask for the replacements that pay and are not better decided later."""
+        if nothing_to_ask((int(state.settled), state.look_again), situation.period):
+            return [], state
+        memory, team = _memory(state, situation), situation.roster.team
+        outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
+        n = decide_value(self.parameters(situation.setting), memory, situation.period, _facts(situation), outs, ins)
+        state = replace(state, settled=bool(memory.numbers[SETTLED]), look_again=int(memory.numbers[NEXT]))
+        return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state
+
+    def observe(self, state: ValueState, report: Report) -> ValueState:
+        """Look again after anything came about or failed."""
+        return replace(state, settled=False) if report.completed or report.failed else state
+
+    def revise(self, state: ValueState, situation: Situation) -> ValueState:
+        """Look again after any change."""
+        return replace(state, settled=False)
+
+    def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
+        """Show what is thought of the pool and of everybody's mean output."""
+        beliefs = _memory(state, situation).beliefs
+        learn(beliefs, situation.estimates, self.noise_guess, self.guess_weight)
+        pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
+        pairs = zip(beliefs.means.tolist(), beliefs.variances.tolist(), strict=True)
+        return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
+
+    def reasons(self, state: ValueState, situation: Situation, pairs: Sequence[Pair]) -> list[ValueReason]:
+        """Give, for each proposed pair, what spoke for it at the start of the situation's period."""
+        parameters, memory = self.parameters(situation.setting), _memory(state, situation)
+        left = periods_left(parameters, situation.period)
+        learn(memory.beliefs, situation.estimates, self.noise_guess, self.guess_weight)
+        _score_entrants(parameters, memory, _facts(situation), 0.0, left)
+        means, variances = memory.beliefs.means.tolist(), memory.beliefs.variances.tolist()
+        reasons = []
+        for out, into in pairs:
+            leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(means[out], math.sqrt(variances[out]))
+            entering = Belief(means[into], math.sqrt(variances[into]))
+            trial = _trial_of(parameters, memory, into, leaving.mean, left)
+            reasons.append(
+                ValueReason(
+                    out=out,
+                    into=into,
+                    out_belief=leaving,
+                    in_belief=entering,
+                    chance_better=chance_above(entering.mean, math.hypot(leaving.sd, entering.sd), leaving.mean),
+                    periods=left,
+                    trial=trial.length,
+                    gain=gain_of(trial, leaving.mean, left) + trial.fee,
+                    fee=trial.fee,
+                )
+            )
+        return reasons
+
+
+def _facts(situation: Situation) -> Facts:
+    return Facts(situation.roster.arrays, situation.estimates, situation.may_enter, situation.may_leave)
+
+
+def _memory(state: ValueState, situation: Situation) -> ValueMemory:
+    workers = situation.setting.workers
+    counts, sums = np.zeros(workers, dtype=np.int64), np.zeros(workers, dtype=np.float64)
+    counts[list(state.spared_workers)] = state.spared_counts
+    sums[list(state.spared_workers)] = state.spared_sums
+    return fresh_value_memory(situation.roster.team, counts, sums, state.stream_key)
