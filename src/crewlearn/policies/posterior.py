@@ -19,7 +19,7 @@ from crewlearn.problem.arrays import FloatArray, IntArray
 
 SPREADS = 11
 NARROWEST = 0.0125
-"""The grid of spreads between workers' means: 0.0125 to 0.4, each sqrt(2) times the last, all equally likely at first."""
+"""The grid of spreads between workers' means: 0.0125 to 0.4, each sqrt(2) times the last, at first equally likely."""
 
 CENTRE_GUESS = 0.5
 CENTRE_PRECISION = 1.0 / (0.3 * 0.3)
@@ -28,8 +28,7 @@ CENTRE_PRECISION = 1.0 / (0.3 * 0.3)
 LEAST_NOISE = 1e-8
 """Noise variance is never taken as less, so that output without noise does no harm."""
 
-_PRECISION, _WEIGHTED, _SQUARES, _PRODUCT, _LOG = range(5)
-_BEFORE_LOG = 16
+_SMALL, _LARGE = 1e-200, 1e200
 
 
 class Beliefs(NamedTuple):
@@ -37,7 +36,7 @@ class Beliefs(NamedTuple):
 
     `pool` holds the centre, the variance between workers and the noise variance; `means` and `variances` are
     everybody's posterior. `spared_counts` and `spared_sums` are earlier encounters whose spread nobody knows
-    (`with_prior` puts the largest in its place): they count for the means, not for the noise. `sums` is scratch.
+    (`with_prior` puts the largest in its place): they count for the means, not for the noise.
     """
 
     pool: FloatArray
@@ -45,7 +44,6 @@ class Beliefs(NamedTuple):
     variances: FloatArray
     spared_counts: IntArray
     spared_sums: FloatArray
-    sums: FloatArray
 
 
 CENTRE, BETWEEN, NOISE = range(3)
@@ -61,7 +59,6 @@ def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
         np.zeros(workers, dtype=np.float64),
         spared_counts,
         spared_sums,
-        np.zeros((5, SPREADS), dtype=np.float64),
     )
 
 
@@ -99,54 +96,46 @@ def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: 
 def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float) -> None:
     """Average centre and variance between workers over the grid of spreads, by likelihood with the centre integrated.
 
-    Under spread s, the mean of n observations has variance (n s^2 + noise) / n around the centre.
+    Under spread s, the average of n observations has variance (n s^2 + noise) / n around the centre.
     """
-    counts, sums, grid = estimates.counts, estimates.sums, beliefs.sums
-    for place in range(SPREADS):
-        grid[_PRECISION, place] = CENTRE_PRECISION
-        grid[_WEIGHTED, place] = CENTRE_PRECISION * CENTRE_GUESS
-        grid[_SQUARES, place] = CENTRE_PRECISION * CENTRE_GUESS * CENTRE_GUESS
-        grid[_PRODUCT, place] = 1.0
-        grid[_LOG, place] = 0.0
+    seen, averages = beliefs.variances, beliefs.means  # filled in for good only afterwards
     tried = 0
-    for worker in range(len(counts)):
-        n = counts[worker]
-        if n == 0:
-            continue
-        total = sums[worker]
-        square = total * total / n
-        between = NARROWEST * NARROWEST
-        for place in range(SPREADS):
-            spread = n * between + noise
-            inverse = 1.0 / spread
-            grid[_PRECISION, place] += n * inverse
-            grid[_WEIGHTED, place] += total * inverse
-            grid[_SQUARES, place] += square * inverse
-            grid[_PRODUCT, place] *= spread
-            between *= 2.0
-        tried += 1
-        if tried % _BEFORE_LOG == 0:  # products of few enough factors neither vanish nor overflow
-            _take_logs(grid)
-    _take_logs(grid)
-    best = -math.inf
-    for place in range(SPREADS):
-        precision, weighted = grid[_PRECISION, place], grid[_WEIGHTED, place]
-        deviance = grid[_LOG, place] + math.log(precision) + grid[_SQUARES, place] - weighted * weighted / precision
-        grid[_LOG, place] = -0.5 * deviance
-        best = max(best, grid[_LOG, place])
-    whole, centre, variance = 0.0, 0.0, 0.0
+    for worker in range(len(estimates.counts)):
+        n = estimates.counts[worker]
+        if n > 0:
+            seen[tried] = n
+            averages[tried] = estimates.sums[worker] / n
+            tried += 1
+    best, whole, centre, variance = -math.inf, 0.0, 0.0, 0.0
     between = NARROWEST * NARROWEST
-    for place in range(SPREADS):
-        share = math.exp(grid[_LOG, place] - best)
+    for _ in range(SPREADS):
+        precision = CENTRE_PRECISION
+        weighted = CENTRE_PRECISION * CENTRE_GUESS
+        squares = CENTRE_PRECISION * CENTRE_GUESS * CENTRE_GUESS
+        logs, product = 0.0, 1.0
+        for place in range(tried):
+            n, average = float(seen[place]), float(averages[place])
+            spread = n * between + noise
+            weight = n / spread
+            moment = weight * average
+            precision += weight
+            weighted += moment
+            squares += moment * average
+            product *= spread
+            if product < _SMALL or product > _LARGE:  # one logarithm for many factors
+                logs += math.log(product)
+                product = 1.0
+        deviance = logs + math.log(product) + math.log(precision) + squares - weighted * weighted / precision
+        if -0.5 * deviance > best:
+            rescale = math.exp(best + 0.5 * deviance)
+            best = -0.5 * deviance
+            whole *= rescale
+            centre *= rescale
+            variance *= rescale
+        share = math.exp(-0.5 * deviance - best)
         whole += share
-        centre += share * grid[_WEIGHTED, place] / grid[_PRECISION, place]
+        centre += share * weighted / precision
         variance += share * between
         between *= 2.0
     beliefs.pool[CENTRE] = centre / whole
     beliefs.pool[BETWEEN] = variance / whole
-
-
-def _take_logs(grid: FloatArray) -> None:
-    for place in range(SPREADS):
-        grid[_LOG, place] += math.log(grid[_PRODUCT, place])
-        grid[_PRODUCT, place] = 1.0

@@ -76,7 +76,7 @@ REGISTRY: Mapping[str, Entry] = {
     "fixed-schedule-greedy": Entry(FixedScheduleGreedy, "moves to the m best means on fixed dates, the untried first"),
     "value-of-replacement": Entry(
         ValueOfReplacement,
-        "replaces where the expected gain over the periods left exceeds the fees, and waits if waiting pays",
+        "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
     ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),

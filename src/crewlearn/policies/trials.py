@@ -7,14 +7,30 @@ periods left, with M what j's mean is then thought to be,
     gain = length (E M - level) + rest E[max(M, fallback)] - rest level - fee,   fallback = better - fee / rest.
 
 M is normal around j's posterior mean, and the longer the trial the more it varies: up to j's posterior variance, when
-all is known. The length is the one that gains most. Output never exceeds 1, so nor does what a worker may turn out to be.
+all is known. The length is the one that gains most. Output never exceeds 1, so nobody can turn out better than that.
 """
 
 import math
 from typing import NamedTuple
 
-NODES = (-3.750439717725742, -2.366759410734541, -1.154405394739968, 0.0, 1.154405394739968, 2.366759410734541, 3.750439717725742)  # fmt: skip
-WEIGHTS = (0.0005482688559722, 0.0307571239675865, 0.2401231786050127, 0.4571428571428571, 0.2401231786050127, 0.0307571239675865, 0.0005482688559722)  # fmt: skip
+NODES = (
+    -3.750439717725742,
+    -2.366759410734541,
+    -1.154405394739968,
+    0.0,
+    1.154405394739968,
+    2.366759410734541,
+    3.750439717725742,
+)
+WEIGHTS = (
+    0.0005482688559722,
+    0.0307571239675865,
+    0.2401231786050127,
+    0.4571428571428571,
+    0.2401231786050127,
+    0.0307571239675865,
+    0.0005482688559722,
+)
 """Seven values of a standard normal and their weights (Gauss and Hermite): an average over what may be found out."""
 
 HIGHEST = 1.0

@@ -1,4 +1,4 @@
-"""Value of replacement: make the replacements whose expected gain over the periods left exceeds the fees, and no others.
+"""Value of replacement: replace where the expected gain over the periods left exceeds the fees, and nowhere else.
 
 Each period, from the worst active worker i up, the outside worker j whose trial gains most (`trials`) is a candidate to
 take i's place. The pair is made if its gain is positive and waiting would not gain more. Waiting has two reasons:
@@ -19,7 +19,7 @@ import numpy as np
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.policies.posterior import BETWEEN, CENTRE, NOISE, Beliefs, fresh_beliefs, learn
-from crewlearn.policies.ranking import rank_leavers
+from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.teams import FOREVER, NEXT, SETTLED, Facts, nothing_to_ask
 from crewlearn.policies.trials import Trial, best_trial, chance_above, gain_later, gain_of, sd_of_finding, upside
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
@@ -44,8 +44,9 @@ WAITS = (0.5, 1.5)
 class ValueMemory(NamedTuple):
     """What the rule works with. All but SETTLED and NEXT in `numbers`, `queue` and what `beliefs` spares is scratch.
 
-    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `scores` and
-    `levels` are what entrants gain and what leavers' stations are worth; `leavers` and `order` say who they are.
+    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `others` are the
+    two highest means outside. `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are
+    what the stations of the `leavers` are worth, whose `order` says who goes first.
     """
 
     numbers: IntArray
@@ -53,6 +54,8 @@ class ValueMemory(NamedTuple):
     queue: IntArray
     others: FloatArray
     scores: FloatArray
+    entrants: IntArray
+    ranks: IntArray
     levels: FloatArray
     leavers: IntArray
     order: IntArray
@@ -67,6 +70,8 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
         np.arange(workers),
         np.zeros(2, dtype=np.float64),
         np.zeros(workers, dtype=np.float64),
+        np.zeros(workers, dtype=np.int64),
+        np.zeros(workers, dtype=np.int64),
         np.zeros(workers + team, dtype=np.float64),
         np.zeros(workers + team, dtype=np.int64),
         np.zeros(workers + team, dtype=np.int64),
@@ -91,9 +96,8 @@ def decide_value(
     n = 0
     n_out = _list_leavers(memory, facts)
     if n_out > 0:
-        hopeful = _score_entrants(parameters, memory, facts, memory.levels[memory.order[0]], left)
-        if hopeful > 0:
-            n = _make_pairs(parameters, memory, roster, n_out, hopeful, left, outs, ins)
+        n_in = _list_entrants(parameters, memory, facts, float(memory.levels[memory.order[0]]), left)
+        n = _make_pairs(parameters, memory, roster, n_out, n_in, left, outs, ins)
     numbers[NEXT] = period + 1
     if n == 0 and roster.counts[PENDING] == 0:  # as long as little is learned, there is nothing new to decide
         numbers[NEXT] += _least_seen(facts) // int(parameters[RECHECK])
@@ -131,50 +135,57 @@ def _list_leavers(memory: ValueMemory, facts: Facts) -> int:
     return n
 
 
-def _score_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, level: float, left: float) -> int:
-    """Score those who may enter by what their trial gains at a station worth `level`; count those who might pay at all.
+def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, level: float, left: float) -> int:
+    """List who may enter and might pay at a station worth `level`, and rank them by what their trial gains there.
 
-    All are scored for a trial as long as suits the one least known; of the others there is less to find out. Those who would not pay even if all about
-    them came to be known at once get no score. Notes the two highest means on the way.
+    Those who would not pay even if all about them came to be known at once are left out. All are ranked for a trial as
+    long as suits the one least known; of the others there is less to find out.
     """
-    roster, beliefs, scores, others = facts.roster, memory.beliefs, memory.scores, memory.others
-    fee, noise = parameters[FEE], beliefs.pool[NOISE]
-    others[FIRST], others[SECOND] = 0.0, 0.0
-    memory.numbers[FIRST_WORKER] = NOBODY
-    hopeful, least_known = 0, NOBODY
-    last_mean, last_variance, promise = math.inf, math.inf, 0.0  # the untried are all alike: reckon once
-    for worker in range(len(scores)):
-        scores[worker] = -math.inf
+    roster, beliefs, counts = facts.roster, memory.beliefs, facts.estimates.counts
+    scores, entrants, fee, noise = memory.scores, memory.entrants, float(parameters[FEE]), float(beliefs.pool[NOISE])
+    _note_best(memory, facts)
+    # the untried are all alike: reckon once
+    promise_untried = left * upside(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), level)
+    n, least_known = 0, NOBODY
+    for worker in memory.queue:
         if roster.station_of[worker] >= 0 or roster.role[worker] != FREE or not facts.may_enter[worker]:
             continue
-        mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
-        if mean > others[FIRST]:
-            others[SECOND] = others[FIRST]
-            others[FIRST] = mean
-            memory.numbers[FIRST_WORKER] = worker
-        elif mean > others[SECOND]:
-            others[SECOND] = mean
-        if mean != last_mean or variance != last_variance:
-            promise = left * upside(mean, math.sqrt(variance), level) - fee
-            last_mean, last_variance = mean, variance
-        if promise > 0.0:
-            scores[worker] = promise
-            hopeful += 1
-            if least_known == NOBODY or variance > beliefs.variances[least_known]:
+        promise = promise_untried
+        if counts[worker] > 0:
+            promise = left * upside(float(beliefs.means[worker]), math.sqrt(beliefs.variances[worker]), level)
+        if promise > fee:
+            entrants[n] = worker
+            n += 1
+            if least_known == NOBODY or counts[worker] < counts[least_known]:
                 least_known = worker
-    if hopeful == 0:
+    if n == 0:
         return 0
-    length = _trial_of(parameters, memory, least_known, level, left).length
-    last_mean, last_variance, gain = math.inf, math.inf, 0.0
-    for worker in range(len(scores)):
-        if scores[worker] > 0.0:
-            mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
-            if mean != last_mean or variance != last_variance:
-                sd = sd_of_finding(variance, noise, length)
-                gain = gain_of(Trial(mean, sd, length, best_other(memory, worker), fee), level, left)
-                last_mean, last_variance = mean, variance
-            scores[worker] = gain
-    return hopeful
+    trial = _trial_of(parameters, memory, least_known, level, left)
+    gain_untried = gain_of(trial, level, left)
+    for place in range(n):
+        worker = entrants[place]
+        scores[place] = gain_untried
+        if counts[worker] > 0:
+            sd = sd_of_finding(float(beliefs.variances[worker]), noise, trial.length)
+            other = best_other(memory, worker)
+            scores[place] = gain_of(Trial(float(beliefs.means[worker]), sd, trial.length, other, fee), level, left)
+    rank_descending(scores, memory.ranks, n)
+    return n
+
+
+def _note_best(memory: ValueMemory, facts: Facts) -> None:
+    """Note the two highest posterior means among those who may enter, and whose the highest is."""
+    roster, means = facts.roster, memory.beliefs.means
+    first, second, best = 0.0, 0.0, NOBODY
+    for worker in range(len(means)):
+        if roster.station_of[worker] < 0 and roster.role[worker] == FREE and facts.may_enter[worker]:
+            mean = float(means[worker])
+            if mean > first:
+                first, second, best = mean, first, worker
+            elif mean > second:
+                second = mean
+    memory.others[FIRST], memory.others[SECOND] = first, second
+    memory.numbers[FIRST_WORKER] = best
 
 
 def best_other(memory: ValueMemory, worker: int) -> float:
@@ -195,46 +206,32 @@ def _make_pairs(
     memory: ValueMemory,
     roster: RosterArrays,
     n_out: int,
-    hopeful: int,
+    n_in: int,
     left: float,
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Pair the best entrants with the worst leavers as long as that pays; leavers who had better wait are passed over."""
+    """Pair the best entrants with the worst leavers while that pays; leavers who had better wait are passed over."""
     room = len(roster.stations) - roster.counts[PENDING]
-    n, place = 0, 0
-    while n < room and place < n_out:
-        entrant = _next_entrant(memory)
-        if entrant == NOBODY:
+    n = 0
+    for place in range(n_out):
+        if n >= min(room, n_in):
             break
-        found = False
-        while place < n_out and not found:
-            station = memory.order[place]
-            leaver, level = memory.leavers[station], float(memory.levels[station])
-            trial = _trial_of(parameters, memory, entrant, level, left)
-            gain = gain_of(trial, level, left)
-            if gain <= 0.0:
-                return n
-            found = leaver == NOBODY or not (
-                _learning_pays(memory, leaver, trial, gain, left)
-                or _needed_elsewhere(memory, roster, entrant, hopeful - n, level, trial, gain, left - parameters[DELAY])
-            )
-            place += 1
-            if found:
-                outs[n] = leaver
-                ins[n] = entrant
-                memory.scores[entrant] = -math.inf
-                n += 1
+        station = memory.order[place]
+        leaver, level = memory.leavers[station], float(memory.levels[station])
+        entrant = memory.entrants[memory.ranks[n]]
+        trial = _trial_of(parameters, memory, entrant, level, left)
+        gain = gain_of(trial, level, left)
+        if gain <= 0.0:
+            break
+        if leaver == NOBODY or not (
+            _learning_pays(memory, leaver, trial, gain, left)
+            or _needed_elsewhere(memory, roster, entrant, n_in - n, level, trial, gain, left - parameters[DELAY])
+        ):
+            outs[n] = leaver
+            ins[n] = entrant
+            n += 1
     return n
-
-
-def _next_entrant(memory: ValueMemory) -> int:
-    """Give who gains most of those left, the first in the queue among equals; NOBODY if nobody gains anything."""
-    best, most = NOBODY, 0.0
-    for worker in memory.queue:
-        if memory.scores[worker] > most:
-            best, most = worker, memory.scores[worker]
-    return int(best)
 
 
 def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, left: float) -> bool:
@@ -403,7 +400,7 @@ class ValueOfReplacement(Policy[ValueState]):
         parameters, memory = self.parameters(situation.setting), _memory(state, situation)
         left = periods_left(parameters, situation.period)
         learn(memory.beliefs, situation.estimates, self.noise_guess, self.guess_weight)
-        _score_entrants(parameters, memory, _facts(situation), 0.0, left)
+        _note_best(memory, _facts(situation))
         means, variances = memory.beliefs.means.tolist(), memory.beliefs.variances.tolist()
         reasons = []
         for out, into in pairs:
