@@ -49,6 +49,9 @@ class Beliefs(NamedTuple):
 CENTRE, BETWEEN, NOISE = range(3)
 """Places in `Beliefs.pool`."""
 
+LEARN = -1.0
+"""What stands for a number that is to be learned."""
+
 
 def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
     """Make room for what will be learned."""
@@ -62,16 +65,31 @@ def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
     )
 
 
-def learn(beliefs: Beliefs, estimates: Estimates, noise_guess: float, guess_weight: float) -> None:
-    """Learn the pool's centre, spread and noise, and everybody's posterior, from all that was seen.
+class Assumed(NamedTuple):
+    """What is held of the pool before any data, as standard deviations.
 
-    `noise_guess` is the standard deviation of output that is expected before any data, with the weight of so many
-    observations.
+    `noise_guess` has the weight of `guess_weight` observations. What is told of centre, spread between workers and
+    noise is taken for certain; `LEARN` stands for what nobody knows.
     """
+
+    noise_guess: float
+    guess_weight: float
+    centre: float
+    between_sd: float
+    noise_sd: float
+
+
+def learn(beliefs: Beliefs, estimates: Estimates, assumed: Assumed) -> None:
+    """Learn the pool's centre, spread and noise, and everybody's posterior, from all that was seen."""
     counts, sums, pool = estimates.counts, estimates.sums, beliefs.pool
-    noise = _pooled_noise(beliefs, estimates, noise_guess * noise_guess, guess_weight)
+    if assumed.noise_sd >= 0.0:
+        noise = max(assumed.noise_sd * assumed.noise_sd, LEAST_NOISE)
+    else:
+        noise = _pooled_noise(beliefs, estimates, assumed.noise_guess * assumed.noise_guess, assumed.guess_weight)
     pool[NOISE] = noise
-    _weigh_spreads(beliefs, estimates, noise)
+    _weigh_spreads(beliefs, estimates, noise, assumed.between_sd)
+    if assumed.centre >= 0.0:
+        pool[CENTRE] = assumed.centre
     shrinkage = noise / pool[BETWEEN]  # the prior's weight, in observations
     for worker in range(len(counts)):
         weight = counts[worker] + shrinkage
@@ -93,10 +111,11 @@ def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: 
     return max(scatter / freedom, LEAST_NOISE)
 
 
-def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float) -> None:
+def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: float) -> None:
     """Average centre and variance between workers over the grid of spreads, by likelihood with the centre integrated.
 
-    Under spread s, the average of n observations has variance (n s^2 + noise) / n around the centre.
+    Under spread s, the average of n observations has variance (n s^2 + noise) / n around the centre. A spread that was
+    told is the only one.
     """
     seen, averages = beliefs.variances, beliefs.means  # filled in for good only afterwards
     tried = 0
@@ -107,8 +126,8 @@ def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float) -> None
             averages[tried] = estimates.sums[worker] / n
             tried += 1
     best, whole, centre, variance = -math.inf, 0.0, 0.0, 0.0
-    between = NARROWEST * NARROWEST
-    for _ in range(SPREADS):
+    between = told * told if told > 0.0 else NARROWEST * NARROWEST
+    for _ in range(1 if told > 0.0 else SPREADS):
         precision = CENTRE_PRECISION
         weighted = CENTRE_PRECISION * CENTRE_GUESS
         squares = CENTRE_PRECISION * CENTRE_GUESS * CENTRE_GUESS

@@ -18,7 +18,7 @@ import numpy as np
 
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.policies.posterior import BETWEEN, CENTRE, NOISE, Beliefs, fresh_beliefs, learn
+from crewlearn.policies.posterior import BETWEEN, CENTRE, LEARN, NOISE, Assumed, Beliefs, fresh_beliefs, learn
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.teams import FOREVER, NEXT, SETTLED, Facts, nothing_to_ask
 from crewlearn.policies.trials import Trial, best_trial, chance_above, gain_later, gain_of, sd_of_finding, upside
@@ -28,8 +28,8 @@ from crewlearn.problem.errors import real, whole
 from crewlearn.problem.model import MOST, Setting
 from crewlearn.problem.transitions import FREE, PENDING, RosterArrays
 
-NOISE_GUESS, GUESS_WEIGHT, RECHECK, HORIZON, FEE, DELAY = range(6)
-"""Places in the parameters of the rule: the policy's own, then the setting's."""
+RECHECK, HORIZON, FEE, DELAY, ASSUMED = range(5)
+"""Places in the parameters of the rule; what is assumed of the pool stands from ASSUMED on."""
 
 FIRST, SECOND = range(2)
 """Places in `ValueMemory.others`: the two highest posterior means outside."""
@@ -92,7 +92,7 @@ def decide_value(
     left = periods_left(parameters, period)
     if left <= 1.0:
         return 0
-    learn(beliefs, facts.estimates, parameters[NOISE_GUESS], parameters[GUESS_WEIGHT])
+    learn(beliefs, facts.estimates, _assumed(parameters))
     n = 0
     n_out = _list_leavers(memory, facts)
     if n_out > 0:
@@ -107,6 +107,17 @@ def decide_value(
 def periods_left(parameters: FloatArray, period: int) -> float:
     """Give the periods that a worker asked for now can be expected to work."""
     return float(parameters[HORIZON] - period + 1.0 - parameters[DELAY])
+
+
+def _assumed(parameters: FloatArray) -> Assumed:
+    """Give what is assumed of the pool."""
+    return Assumed(
+        float(parameters[ASSUMED]),
+        float(parameters[ASSUMED + 1]),
+        float(parameters[ASSUMED + 2]),
+        float(parameters[ASSUMED + 3]),
+        float(parameters[ASSUMED + 4]),
+    )
 
 
 def _least_seen(facts: Facts) -> int:
@@ -331,13 +342,17 @@ class ValueReason:
 class ValueOfReplacement(Policy[ValueState]):
     """Makes the replacements whose expected gain over the periods left exceeds the fees, and no others.
 
-    Nothing is assumed of the noise but a guess, `noise_guess` (a standard deviation), with the weight of `guess_weight`
-    observations. Where nothing is pending and nothing pays, it looks again after the least-seen active worker has been
-    seen one `recheck`-th more.
+    What output varies by is guessed, as the standard deviation `noise_guess` with the weight of `guess_weight`
+    observations, and learned; so are the pool's centre and spread. Who knows them may tell them: `centre`, `between_sd`
+    and `noise_sd` are then taken for certain. Where nothing is pending and nothing pays, the policy looks again after
+    the least-seen active worker has been seen one `recheck`-th more.
     """
 
     noise_guess: float = 0.3
     guess_weight: float = 2.0
+    centre: float | None = None
+    between_sd: float | None = None
+    noise_sd: float | None = None
     recheck: int = 16
     state_type: ClassVar[type[ValueState]] = ValueState
 
@@ -345,6 +360,12 @@ class ValueOfReplacement(Policy[ValueState]):
         real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
         real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         whole("recheck", self.recheck, 1, MOST)
+        if self.centre is not None:
+            real("centre", self.centre, 0.0, 1.0)
+        if self.between_sd is not None:
+            real("between_sd", self.between_sd, 0.0, 0.5, above=True)
+        if self.noise_sd is not None:
+            real("noise_sd", self.noise_sd, 0.0, 0.5)
 
     @property
     def name(self) -> str:
@@ -353,8 +374,9 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def parameters(self, setting: Setting) -> FloatArray:
         """Give the numbers that the rule takes."""
-        own = (self.noise_guess, self.guess_weight, self.recheck)
-        return np.array([*own, setting.horizon, setting.cost, setting.mean_delay], dtype=np.float64)
+        told = (LEARN if number is None else number for number in (self.centre, self.between_sd, self.noise_sd))
+        assumed = (self.noise_guess, self.guess_weight, *told)
+        return np.array([self.recheck, setting.horizon, setting.cost, setting.mean_delay, *assumed], dtype=np.float64)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
         """Begin, noting whose earlier output came without its spread: its squares then equal its sums."""
@@ -390,7 +412,7 @@ class ValueOfReplacement(Policy[ValueState]):
     def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
         """Show what is thought of the pool and of everybody's mean output."""
         beliefs = _memory(state, situation).beliefs
-        learn(beliefs, situation.estimates, self.noise_guess, self.guess_weight)
+        learn(beliefs, situation.estimates, _assumed(self.parameters(situation.setting)))
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
         pairs = zip(beliefs.means.tolist(), beliefs.variances.tolist(), strict=True)
         return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
@@ -399,7 +421,7 @@ class ValueOfReplacement(Policy[ValueState]):
         """Give, for each proposed pair, what spoke for it at the start of the situation's period."""
         parameters, memory = self.parameters(situation.setting), _memory(state, situation)
         left = periods_left(parameters, situation.period)
-        learn(memory.beliefs, situation.estimates, self.noise_guess, self.guess_weight)
+        learn(memory.beliefs, situation.estimates, _assumed(parameters))
         _note_best(memory, _facts(situation))
         means, variances = memory.beliefs.means.tolist(), memory.beliefs.variances.tolist()
         reasons = []
