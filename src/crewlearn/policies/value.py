@@ -7,6 +7,10 @@ take i's place. The pair is made if its gain is positive and waiting would not g
   worth more; so i stays as long as the expected gain of deciding later exceeds that of acting now.
 - Stations whose entrant is still on the way may need j more than i's station does. If those outside who would beat i
   are no more than such stations, j is kept for the one that will gain most from it, unless acting now gains more.
+
+Several pairs of one period share one pool: the r-th takes the r-th best entrant, and counts on the r-th best of those
+outside to go back to. Among workers equally good as far as is known, a random order drawn at the start decides, so that
+nobody is tried first for a low number.
 """
 
 import math
@@ -31,11 +35,11 @@ from crewlearn.problem.transitions import FREE, PENDING, RosterArrays
 RECHECK, HORIZON, FEE, DELAY, ASSUMED = range(5)
 """Places in the parameters of the rule; what is assumed of the pool stands from ASSUMED on."""
 
-FIRST, SECOND = range(2)
-"""Places in `ValueMemory.others`: the two highest posterior means outside."""
+OUTSIDE = 2
+"""The place in `ValueMemory.numbers`, after SETTLED and NEXT, of how many outside may enter."""
 
-FIRST_WORKER = 2
-"""The place in `ValueMemory.numbers`, after SETTLED and NEXT, of the worker who has the highest."""
+LEAST_GAIN = 0.01
+"""What a replacement must gain in all, in units of output, so that equals are not exchanged where there is no fee."""
 
 WAITS = (0.5, 1.5)
 """How long waiting for a worker to become known may take, in multiples of all that is known so far."""
@@ -45,14 +49,16 @@ class ValueMemory(NamedTuple):
     """What the rule works with. All but SETTLED and NEXT in `numbers`, `queue` and what `beliefs` spares is scratch.
 
     `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `others` are the
-    two highest means outside. `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are
-    what the stations of the `leavers` are worth, whose `order` says who goes first.
+    posterior means of those outside from the highest down, and `standing` says where a worker stands among them.
+    `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are what the stations of the
+    `leavers` are worth, whose `order` says who goes first.
     """
 
     numbers: IntArray
     beliefs: Beliefs
     queue: IntArray
     others: FloatArray
+    standing: IntArray
     scores: FloatArray
     entrants: IntArray
     ranks: IntArray
@@ -68,7 +74,8 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
         np.zeros(3, dtype=np.int64),
         fresh_beliefs(spared_counts, spared_sums),
         np.arange(workers),
-        np.zeros(2, dtype=np.float64),
+        np.zeros(workers, dtype=np.float64),
+        np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.int64),
@@ -154,7 +161,7 @@ def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, le
     """
     roster, beliefs, counts = facts.roster, memory.beliefs, facts.estimates.counts
     scores, entrants, fee, noise = memory.scores, memory.entrants, float(parameters[FEE]), float(beliefs.pool[NOISE])
-    _note_best(memory, facts)
+    _rank_outside(memory, facts)
     # the untried are all alike: reckon once
     promise_untried = left * upside(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), level)
     n, least_known = 0, NOBODY
@@ -171,44 +178,50 @@ def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, le
                 least_known = worker
     if n == 0:
         return 0
-    trial = _trial_of(parameters, memory, least_known, level, left)
+    trial = _trial_of(parameters, memory, least_known, level, left, 0)
     gain_untried = gain_of(trial, level, left)
     for place in range(n):
         worker = entrants[place]
         scores[place] = gain_untried
         if counts[worker] > 0:
             sd = sd_of_finding(float(beliefs.variances[worker]), noise, trial.length)
-            other = best_other(memory, worker)
+            other = best_other(memory, worker, 0)
             scores[place] = gain_of(Trial(float(beliefs.means[worker]), sd, trial.length, other, fee), level, left)
     rank_descending(scores, memory.ranks, n)
     return n
 
 
-def _note_best(memory: ValueMemory, facts: Facts) -> None:
-    """Note the two highest posterior means among those who may enter, and whose the highest is."""
-    roster, means = facts.roster, memory.beliefs.means
-    first, second, best = 0.0, 0.0, NOBODY
+def _rank_outside(memory: ValueMemory, facts: Facts) -> None:
+    """Rank those who may enter by posterior mean: what trials that fail can go back to."""
+    roster, means, others = facts.roster, memory.beliefs.means, memory.others
+    n = 0
     for worker in range(len(means)):
+        memory.standing[worker] = FOREVER
         if roster.station_of[worker] < 0 and roster.role[worker] == FREE and facts.may_enter[worker]:
-            mean = float(means[worker])
-            if mean > first:
-                first, second, best = mean, first, worker
-            elif mean > second:
-                second = mean
-    memory.others[FIRST], memory.others[SECOND] = first, second
-    memory.numbers[FIRST_WORKER] = best
+            memory.entrants[n] = worker
+            memory.scores[n] = means[worker]
+            n += 1
+    rank_descending(memory.scores, memory.ranks, n)
+    for place in range(n):
+        worker = memory.entrants[memory.ranks[place]]
+        others[place] = means[worker]
+        memory.standing[worker] = place
+    memory.numbers[OUTSIDE] = n
 
 
-def best_other(memory: ValueMemory, worker: int) -> float:
-    """Give the highest posterior mean among those outside, this worker apart."""
-    return float(memory.others[SECOND if worker == memory.numbers[FIRST_WORKER] else FIRST])
+def best_other(memory: ValueMemory, worker: int, claimed: int) -> float:
+    """Give the highest posterior mean outside, this worker apart and so many that other trials may go back to."""
+    place = claimed + 1 if memory.standing[worker] <= claimed else claimed
+    return float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
 
 
-def _trial_of(parameters: FloatArray, memory: ValueMemory, worker: int, level: float, left: float) -> Trial:
-    """Give the best trial of a worker outside at a station worth `level`."""
+def _trial_of(
+    parameters: FloatArray, memory: ValueMemory, worker: int, level: float, left: float, claimed: int
+) -> Trial:
+    """Give the best trial of a worker outside at a station worth `level`, after `claimed` pairs of this period."""
     beliefs = memory.beliefs
     mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
-    other = best_other(memory, worker)
+    other = best_other(memory, worker, claimed)
     return best_trial(mean, variance, float(beliefs.pool[NOISE]), other, float(parameters[FEE]), level, left)
 
 
@@ -231,9 +244,9 @@ def _make_pairs(
         station = memory.order[place]
         leaver, level = memory.leavers[station], float(memory.levels[station])
         entrant = memory.entrants[memory.ranks[n]]
-        trial = _trial_of(parameters, memory, entrant, level, left)
+        trial = _trial_of(parameters, memory, entrant, level, left, n)
         gain = gain_of(trial, level, left)
-        if gain <= 0.0:
+        if gain <= LEAST_GAIN:
             break
         if leaver == NOBODY or not (
             _learning_pays(memory, leaver, trial, gain, left)
@@ -422,13 +435,13 @@ class ValueOfReplacement(Policy[ValueState]):
         parameters, memory = self.parameters(situation.setting), _memory(state, situation)
         left = periods_left(parameters, situation.period)
         learn(memory.beliefs, situation.estimates, _assumed(parameters))
-        _note_best(memory, _facts(situation))
+        _rank_outside(memory, _facts(situation))
         means, variances = memory.beliefs.means.tolist(), memory.beliefs.variances.tolist()
         reasons = []
-        for out, into in pairs:
+        for earlier, (out, into) in enumerate(pairs):
             leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(means[out], math.sqrt(variances[out]))
             entering = Belief(means[into], math.sqrt(variances[into]))
-            trial = _trial_of(parameters, memory, into, leaving.mean, left)
+            trial = _trial_of(parameters, memory, into, leaving.mean, left, earlier)
             reasons.append(
                 ValueReason(
                     out=out,
