@@ -16,7 +16,7 @@ nobody is tried first for a low number.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -427,7 +427,7 @@ class ValueOfReplacement(Policy[ValueState]):
         beliefs = _memory(state, situation).beliefs
         learn(beliefs, situation.estimates, _assumed(self.parameters(situation.setting)))
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
-        pairs = zip(beliefs.means.tolist(), beliefs.variances.tolist(), strict=True)
+        pairs = zip(beliefs.means, beliefs.variances, strict=True)
         return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
 
     def reasons(self, state: ValueState, situation: Situation, pairs: Sequence[Pair]) -> list[ValueReason]:
@@ -436,7 +436,7 @@ class ValueOfReplacement(Policy[ValueState]):
         left = periods_left(parameters, situation.period)
         learn(memory.beliefs, situation.estimates, _assumed(parameters))
         _rank_outside(memory, _facts(situation))
-        means, variances = memory.beliefs.means.tolist(), memory.beliefs.variances.tolist()
+        means, variances = memory.beliefs.means, memory.beliefs.variances
         reasons = []
         for earlier, (out, into) in enumerate(pairs):
             leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(means[out], math.sqrt(variances[out]))
@@ -459,7 +459,16 @@ class ValueOfReplacement(Policy[ValueState]):
 
 
 def _facts(situation: Situation) -> Facts:
-    return Facts(situation.roster.arrays, situation.estimates, situation.may_enter, situation.may_leave)
+    return _plain(Facts(situation.roster.arrays, situation.estimates, situation.may_enter, situation.may_leave))
+
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def _plain(arrays: Arrays) -> Arrays:
+    """Give a named tuple of arrays as one of lists, which plain Python reads and writes several times as fast."""
+    lists = (item.tolist() if isinstance(item, np.ndarray) else _plain(item) for item in arrays)
+    return type(arrays)(*lists)
 
 
 def _memory(state: ValueState, situation: Situation) -> ValueMemory:
@@ -467,4 +476,4 @@ def _memory(state: ValueState, situation: Situation) -> ValueMemory:
     counts, sums = np.zeros(workers, dtype=np.int64), np.zeros(workers, dtype=np.float64)
     counts[list(state.spared_workers)] = state.spared_counts
     sums[list(state.spared_workers)] = state.spared_sums
-    return fresh_value_memory(situation.roster.team, counts, sums, state.stream_key)
+    return _plain(fresh_value_memory(situation.roster.team, counts, sums, state.stream_key))
