@@ -1,6 +1,6 @@
 """What value-of-replacement reaches beside DR-UCB and keeping the team, in the same worlds; prints tables in Markdown.
 
-Run `python bench/value.py` for everything (a few minutes), or name parts: benchmark, families, others, constants.
+Run `python bench/value.py` for everything (a few minutes), or name parts: benchmark, families, others, random, constants.
 `--runs` and `--seed` as usual. The families under "others" were written down before the policy was first measured.
 """
 
@@ -127,13 +127,34 @@ OTHERS = {
 }
 
 
+def random_cases() -> Iterator[Case]:
+    """A hundred and twenty settings drawn at random, high fees and pools nearly alike among them."""
+    rng = np.random.default_rng(1)
+    outputs = (_BERNOULLI, UniformOutput(0.1), UniformOutput(0.3), BetaOutput(4.0), TruncatedNormalOutput(0.15, 0.1))
+    for _ in range(120):
+        horizon, workers = int(rng.choice((60, 90, 180, 365, 730, 1500))), int(rng.choice((5, 10, 25, 60)))
+        team = min(workers - 1, int(rng.choice((1, 2, 5, 10, 20, 59))))
+        cost = float(rng.choice((0.0, 0.5, 2.0, 5.0, 15.0, 40.0, 100.0, 0.02 * horizon, 0.1 * horizon, 0.3 * horizon)))
+        mean, sd = float(rng.choice((0.3, 0.5, 0.7))), float(rng.choice((0.03, 0.05, 0.1, 0.2, 0.3)))
+        delay, output = float(rng.choice((0.0, 1.0, 3.0, 10.0, 30.0))), outputs[rng.integers(len(outputs))]
+        label = (
+            f"T = {horizon}, k = {workers}, m = {team}, fee {cost:g}, means {mean} ± {sd}, delay {delay:g}, {output}"
+        )
+        yield (
+            label,
+            _case(team, horizon, cost, _pool(_NORMAL, workers, mean, sd), output, delay),
+            "as-written",
+            (horizon,),
+        )
+
+
 def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str = OURS, quiet: bool = False) -> None:
     """Print a row for each case and checkpoint, and the geometric mean of regret over the better of the two."""
     if not quiet:
         print(f"\n## {title}, {runs} runs, seed {seed}\n")
         print("| setting | period | ours | dr-ucb | keep-team | of dr-ucb | of the better | z | 95th of dr-ucb's |")
         print("|---|---|---|---|---|---|---|---|---|")
-    logs, worst, higher = [], -math.inf, 0.0
+    logs, worst, higher, above = [], -math.inf, 0.0, 0
     for label, problem, conventions, at in cases:
         result = simulate(problem, [ours, RIVAL, IDLE], runs, seed, at, conventions, threads=1)
         for column, period in enumerate(at):
@@ -143,7 +164,7 @@ def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str =
             z, share = _z(regret - better), regret.mean() / better.mean() if better.mean() > 0.0 else math.inf
             if math.isfinite(share):
                 logs.append(math.log(share))
-                worst, higher = max(worst, z), max(higher, tail)
+                worst, higher, above = max(worst, z), max(higher, tail), above + (z > 2.0)
             if not quiet:
                 figures = f"{regret.mean():,.0f} | {rival.mean():,.0f} | {idle.mean():,.0f}"
                 shares = f"{regret.mean() / rival.mean():.2f} | {share:.2f} | {z:+.1f} | {tail:.2f}"
@@ -151,7 +172,7 @@ def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str =
     mean = math.exp(sum(logs) / len(logs))
     print(
         f"{'' if quiet else chr(10)}{ours}: geometric mean {mean:.3f}, largest z {worst:+.1f}, "
-        f"largest 95th {higher:.2f}"
+        f"largest 95th {higher:.2f}; above the better of the two by more than 2 standard errors: {above} of {len(logs)}"
     )
 
 
@@ -165,6 +186,7 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "benchmark": benchmark_cases,
     "families": family_cases,
     "others": other_cases,
+    "random": random_cases,
 }
 
 
@@ -183,7 +205,14 @@ def main() -> None:
             compare(part, CASES[part](), arguments.runs, arguments.seed)
     if "constants" in arguments.parts:
         print(f"\n## The constants, on the others, {arguments.runs} runs, seed {arguments.seed}\n")
-        for change in ("noise_guess=0.1", "noise_guess=0.5", "guess_weight=0.5", "guess_weight=8", "recheck=1000000"):
+        for change in (
+            "margin=0",
+            "margin=1",
+            "noise_guess=0.2",
+            "guess_weight=1",
+            "guess_weight=16",
+            "recheck=1000000",
+        ):
             compare("", other_cases(), arguments.runs, arguments.seed, f"{OURS}:{change}", quiet=True)
 
 

@@ -102,14 +102,14 @@ def asked_by_quarter(problem: Problem, runs: int = 24) -> list[float]:
 @pytest.mark.parametrize("output", [UniformOutput(0.1), BernoulliOutput(), UniformOutput(0.0)])
 @pytest.mark.parametrize("cost", [0.2, 1.0, 3.0])
 def test_identical_workers_are_not_churned_for_ever(cost: float, output: UniformOutput | BernoulliOutput) -> None:
-    """It cannot know that they are alike, but it finds out: four times the time takes no more replacements to speak of.
+    """It cannot know that they are alike, but it finds out: four times the time takes at most twice the replacements.
 
     At a fee of 1 or more, nothing is asked for in the last quarter.
     """
     problem = Problem(4, 1800, cost, Pool((0.5,) * 12), AvailabilityDelay(0.5), output)
     short, long = (asked_by_quarter(dataclasses.replace(problem, horizon=horizon)) for horizon in (1800, 7200))
     assert 4.0 < sum(short) < 36.0
-    assert sum(long) < 1.5 * sum(short) + 1.0
+    assert sum(long) <= 2.0 * sum(short)
     if cost >= 1.0:
         assert max(short[3], long[3]) < 0.5
 
@@ -216,11 +216,11 @@ def test_the_pool_is_learned_as_by_brute_force(k: int, tried: int, between: floa
         for _ in range(int(rng.integers(1, 40))):
             record(estimates, worker, float(np.clip(mean + rng.normal(0.0, 0.2), 0.0, 1.0)))
     beliefs = fresh_beliefs(np.zeros(k, dtype=np.int64), np.zeros(k))
-    learn(beliefs, estimates, Assumed(0.3, 2.0, LEARN, LEARN, LEARN))
+    learn(beliefs, estimates, Assumed(0.5, 4.0, LEARN, LEARN, LEARN))
     noise, has = float(beliefs.pool[NOISE]), estimates.counts > 0
     within = float(np.sum(estimates.squares[has] - estimates.sums[has] ** 2 / estimates.counts[has]))
     freedom = float(np.sum(estimates.counts[has] - 1))
-    assert noise == pytest.approx((within + 2.0 * 0.09) / (freedom + 2.0))
+    assert noise == pytest.approx((within + 4.0 * 0.25) / (freedom + 4.0))
     centre, variance = brute_force(estimates.means()[has], estimates.counts[has], noise)
     assert beliefs.pool[CENTRE] == pytest.approx(centre)
     assert beliefs.pool[BETWEEN] == pytest.approx(variance)
@@ -256,14 +256,14 @@ def test_prior_data_of_unknown_spread_says_nothing_about_noise() -> None:
     estimates = with_prior(np.array([50, 0, 30, 0]), np.array([0.5, 0.0, 0.6, 0.0]))
     setting = Setting(4, 2, 100, 1.0, 0.0)
     state = POLICY.start(situation(setting, [0, 1], estimates), 1)
-    for turn in range(20):
+    for turn in range(200):
         for worker in (0, 1):
             record(estimates, worker, 0.5 + (0.05 if turn % 2 else -0.05))
-    pool, beliefs = POLICY.beliefs(state, situation(setting, [0, 1], estimates, 21))
+    pool, beliefs = POLICY.beliefs(state, situation(setting, [0, 1], estimates, 99))
     assert pool.noise_sd < 0.1
     assert beliefs[2].sd < beliefs[3].sd / 3
     again = POLICY.state_from_json(POLICY.state_to_json(state))
-    assert POLICY.beliefs(again, situation(setting, [0, 1], estimates, 21)) == (pool, beliefs)
+    assert POLICY.beliefs(again, situation(setting, [0, 1], estimates, 99)) == (pool, beliefs)
 
 
 def test_what_is_told_of_the_pool_is_not_learned() -> None:
@@ -275,7 +275,15 @@ def test_what_is_told_of_the_pool_is_not_learned() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"noise_guess": 0.0}, {"guess_weight": -1.0}, {"recheck": 0}, {"centre": 1.5}, {"between_sd": 0.0}]
+    "wrong",
+    [
+        {"margin": -0.1},
+        {"noise_guess": 0.0},
+        {"guess_weight": -1.0},
+        {"recheck": 0},
+        {"centre": 1.5},
+        {"between_sd": 0.0},
+    ],
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
@@ -332,12 +340,12 @@ def chosen_by(policy: ValueOfReplacement, horizon: int, cost: float) -> Callable
 
 
 def told_of(prior: tuple[float, float]) -> ValueOfReplacement:
-    """The policy with the first two moments of a beta prior and its mean noise."""
+    """The bare rule, told the first two moments of a beta prior and its mean noise."""
     total = sum(prior)
     centre = prior[0] / total
     between = centre * (1.0 - centre) / (total + 1.0)
     noise = centre * (1.0 - centre) - between
-    return ValueOfReplacement(centre=centre, between_sd=math.sqrt(between), noise_sd=math.sqrt(noise))
+    return ValueOfReplacement(margin=0.0, centre=centre, between_sd=math.sqrt(between), noise_sd=math.sqrt(noise))
 
 
 @pytest.mark.parametrize("cost", [0.0, 0.1, 0.3, 0.6, 1.0, 2.5])
@@ -378,7 +386,7 @@ def test_each_pair_is_explained() -> None:
     difference = NormalDist(beliefs[into].mean - beliefs[0].mean, math.sqrt(beliefs[into].sd ** 2 + beliefs[0].sd ** 2))
     assert reason.chance_better == pytest.approx(1.0 - difference.cdf(0.0))
     assert reason.value == pytest.approx(reason.gain - 3.0)
-    assert reason.value > 0.0
+    assert reason.value > POLICY.margin * reason.fee
     at_once = reason.periods * (beliefs[into].mean - beliefs[0].mean)
     most = reason.periods * (1.0 - beliefs[0].mean)
     assert at_once - 1e-9 <= reason.gain <= most
@@ -481,9 +489,9 @@ def test_regret_on_the_paper_s_benchmark(team: int, share: float) -> None:
 
 def test_not_worse_than_doing_nothing_where_fees_are_dear() -> None:
     problem = benchmark(10, "as-released", horizon=365, cost=168.0)
-    result = simulate(problem, [POLICY, "keep-team"], runs=250, conventions="as-released")
+    result = simulate(problem, [POLICY, "keep-team"], runs=1000, conventions="as-released")
     difference = result.policies[POLICY.name].regret[:, 0] - result.policies["keep-team"].regret[:, 0]
-    assert difference.mean() <= 2.0 * difference.std() / math.sqrt(250)
+    assert difference.mean() <= 0.01 * result.regret("keep-team", at=365).mean
 
 
 def test_the_spread_of_findings_grows_to_that_of_the_belief() -> None:

@@ -32,7 +32,7 @@ from crewlearn.problem.errors import real, whole
 from crewlearn.problem.model import MOST, Setting
 from crewlearn.problem.transitions import FREE, PENDING, RosterArrays
 
-RECHECK, HORIZON, FEE, DELAY, ASSUMED = range(5)
+RECHECK, MARGIN, HORIZON, FEE, DELAY, ASSUMED = range(6)
 """Places in the parameters of the rule; what is assumed of the pool stands from ASSUMED on."""
 
 OUTSIDE = 2
@@ -237,6 +237,7 @@ def _make_pairs(
 ) -> int:
     """Pair the best entrants with the worst leavers while that pays; leavers who had better wait are passed over."""
     room = len(roster.stations) - roster.counts[PENDING]
+    least = LEAST_GAIN + float(parameters[MARGIN] * parameters[FEE])
     n = 0
     for place in range(n_out):
         if n >= min(room, n_in):
@@ -246,7 +247,7 @@ def _make_pairs(
         entrant = memory.entrants[memory.ranks[n]]
         trial = _trial_of(parameters, memory, entrant, level, left, n)
         gain = gain_of(trial, level, left)
-        if gain <= LEAST_GAIN:
+        if gain <= least:
             break
         if leaver == NOBODY or not (
             _learning_pays(memory, leaver, trial, gain, left)
@@ -332,7 +333,7 @@ class ValueReason:
 
     `chance_better` is the chance that the incoming worker's mean is above the outgoing one's. `gain` is the expected
     gain in output over the `periods` that the incoming worker can be expected to stay, counting what it costs to undo a
-    trial that fails after `trial` periods; it exceeds `fee`, and the difference is the value of the replacement.
+    trial that fails after `trial` periods; what is left of it after the fee is the value of the replacement.
     """
 
     out: int
@@ -355,14 +356,16 @@ class ValueReason:
 class ValueOfReplacement(Policy[ValueState]):
     """Makes the replacements whose expected gain over the periods left exceeds the fees, and no others.
 
-    What output varies by is guessed, as the standard deviation `noise_guess` with the weight of `guess_weight`
-    observations, and learned; so are the pool's centre and spread. Who knows them may tell them: `centre`, `between_sd`
-    and `noise_sd` are then taken for certain. Where nothing is pending and nothing pays, the policy looks again after
-    the least-seen active worker has been seen one `recheck`-th more.
+    The gain must exceed the fees by `margin` fees: what looks barely worth its fee is where the beliefs err most, and
+    where least is lost by keeping. What output varies by is guessed, as the standard deviation `noise_guess` (the
+    largest there is) with the weight of `guess_weight` observations, and learned; so are the pool's centre and spread.
+    Who knows them may tell them: `centre`, `between_sd` and `noise_sd` are then taken for certain. Where nothing is
+    pending and nothing pays, the policy looks again after the least-seen active worker was seen one `recheck`-th more.
     """
 
-    noise_guess: float = 0.3
-    guess_weight: float = 2.0
+    margin: float = 0.25
+    noise_guess: float = 0.5
+    guess_weight: float = 4.0
     centre: float | None = None
     between_sd: float | None = None
     noise_sd: float | None = None
@@ -370,6 +373,7 @@ class ValueOfReplacement(Policy[ValueState]):
     state_type: ClassVar[type[ValueState]] = ValueState
 
     def __post_init__(self) -> None:
+        real("margin", self.margin, 0.0, 100.0)
         real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
         real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         whole("recheck", self.recheck, 1, MOST)
@@ -388,8 +392,8 @@ class ValueOfReplacement(Policy[ValueState]):
     def parameters(self, setting: Setting) -> FloatArray:
         """Give the numbers that the rule takes."""
         told = (LEARN if number is None else number for number in (self.centre, self.between_sd, self.noise_sd))
-        assumed = (self.noise_guess, self.guess_weight, *told)
-        return np.array([self.recheck, setting.horizon, setting.cost, setting.mean_delay, *assumed], dtype=np.float64)
+        own, assumed = (self.recheck, self.margin), (self.noise_guess, self.guess_weight, *told)
+        return np.array([*own, setting.horizon, setting.cost, setting.mean_delay, *assumed], dtype=np.float64)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
         """Begin, noting whose earlier output came without its spread: its squares then equal its sums."""
