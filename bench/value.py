@@ -1,6 +1,7 @@
 """What value-of-replacement reaches beside DR-UCB and keeping the team, in the same worlds; prints tables in Markdown.
 
-Run `python bench/value.py` for everything (a few minutes), or name parts: benchmark, families, others, random, constants.
+Run `python bench/value.py` for everything (a few minutes), or name parts: benchmark, families, others, random, and
+`constants`, which changes the defaults one at a time.
 `--runs` and `--seed` as usual. The families under "others" were written down before the policy was first measured.
 """
 
