@@ -26,14 +26,18 @@ from crewlearn.engine.forms import kind_of
 from crewlearn.engine.local import compile_first, simulate
 from crewlearn.engine.world import World
 from crewlearn.policies.candidates import Candidates
+from crewlearn.policies.contract import Situation
+from crewlearn.policies.estimates import Estimates
 from crewlearn.policies.frontier import FRONTIER_CAP
 from crewlearn.policies.registry import make_policy
 from crewlearn.policies.selection import CONSTRAINED, DIAGNOSTICS, EXACT, LOSS_BOUND, select
+from crewlearn.policies.value import ValueOfReplacement
 from crewlearn.problem.chance import mix
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import draw_output, room_of
-from crewlearn.problem.model import Problem
+from crewlearn.problem.model import Problem, Setting
 from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.roster import Roster
 
 compiled_loop(0)  # makes the rules compilable
 
@@ -103,7 +107,7 @@ def policies_against_the_floor() -> dict[str, Any]:
     floor = floor_per_run(problem, 256)
     strict = floor_per_run(problem, 256, side_by_side_loop)
     rows: dict[str, Any] = {"floor_microseconds": floor * 1e6, "side_by_side_microseconds": strict * 1e6}
-    limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4}
+    limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4, "value-of-replacement": 40}
     for spec, limit in limits.items():
         took = seconds_per_run(problem, spec, 256)
         ratios = {"ratio": took / floor, "at_most": limit, "to_side_by_side": took / strict}
@@ -146,6 +150,21 @@ def large_selection() -> dict[str, Any]:
         worst = max(worst, best_of(3, lambda arguments=arguments: compiled_rule(select)(*arguments)))
         kinds.append({"threshold": threshold, "exact": bool(diagnostics[EXACT]), "loss_bound": diagnostics[LOSS_BOUND]})
     return {"milliseconds": worst * 1e3, "at_most": 100, "cases": kinds}
+
+
+def live_decision() -> dict[str, Any]:
+    """One decision of value-of-replacement in plain Python with k = 1,000, all of them seen and all different."""
+    rng = np.random.default_rng(1)
+    counts = rng.integers(2, 40, 1000)
+    sums = counts * rng.uniform(0.2, 0.8, 1000)
+    estimates = Estimates(counts, sums, sums * sums / counts + 0.01 * counts)
+    policy, worst = ValueOfReplacement(), 0.0
+    for team, cost in ((10, 5.0), (100, 5.0), (500, 0.0), (900, 5.0)):
+        setting = Setting(1000, team, 730, cost, 3.0)
+        situation = Situation.open_to_all(60, setting, Roster.start(1000, list(range(team))), estimates)
+        state = policy.start(situation, 1)
+        worst = max(worst, best_of(5, lambda state=state, situation=situation: policy.decide(state, situation)))
+    return {"milliseconds": worst * 1e3, "at_most": 50}
 
 
 def from_a_shell() -> dict[str, Any]:
@@ -212,7 +231,7 @@ def main() -> None:
     options = parser.parse_args()
     compile_first(benchmark(), [make_policy("dr-ucb")], 1)
     results: dict[str, Any] = {"python": platform.python_version(), "numba": numba.__version__}
-    steps = [policies_against_the_floor, two_threads, growth, large_selection, from_a_shell]
+    steps = [policies_against_the_floor, two_threads, growth, large_selection, live_decision, from_a_shell]
     for step in steps + ([] if options.quick else [the_whole_paper, a_million_runs]):
         results[step.__name__] = step()
         print(json.dumps({step.__name__: results[step.__name__]}, indent=2), flush=True)

@@ -294,5 +294,5 @@ def test_an_edited_rule_takes_effect_and_a_second_process_does_not_compile(tmp_p
 def test_the_kernel_knows_every_kind_once() -> None:
     from crewlearn.engine.forms import KINDS
 
-    assert sorted(KINDS.values()) == list(range(kernel.FIXED_SCHEDULE + 1))
+    assert sorted(KINDS.values()) == list(range(kernel.VALUE + 1))
     assert KINDS[KeepTeam] == kernel.KEEP_TEAM

@@ -41,6 +41,9 @@ RULES = (
     "policies.adapted",
     "policies.screening",
     "policies.simple",
+    "policies.posterior",
+    "policies.trials",
+    "policies.value",
     "policies.baselines",
 )
 """Modules whose functions the kernel calls."""

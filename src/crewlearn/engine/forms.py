@@ -13,6 +13,8 @@ from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.screening import InterviewScreen, WorkTrial
 from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
 from crewlearn.policies.team_policy import TeamPolicy
+from crewlearn.policies.value import ValueOfReplacement
+from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.model import Problem, Setting
 
 KINDS: dict[type[Policy[Any]], int] = {
@@ -26,6 +28,7 @@ KINDS: dict[type[Policy[Any]], int] = {
     EpsilonGreedy: kernel.EPSILON_GREEDY,
     Threshold: kernel.THRESHOLD,
     FixedScheduleGreedy: kernel.FIXED_SCHEDULE,
+    ValueOfReplacement: kernel.VALUE,
 }
 """The policies that the loop knows, by class; any other is played period by period in plain Python."""
 
@@ -58,7 +61,13 @@ def policy_form(policy: Policy[Any], setting: Setting) -> PolicyForm:
     interview = policy.interview(setting)
     return PolicyForm(
         choices=(policy if isinstance(policy, DRUCB) else DRUCB()).choices(setting),
-        parameters=policy.parameters() if isinstance(policy, TeamPolicy) else np.zeros(0),
+        parameters=_parameters(policy, setting),
         rho=kernel.NO_INTERVIEW if interview is None else float(interview.rho),
         interview_fee=0.0 if interview is None else float(interview.fee),
     )
+
+
+def _parameters(policy: Policy[Any], setting: Setting) -> FloatArray:
+    if isinstance(policy, ValueOfReplacement):
+        return policy.parameters(setting)
+    return policy.parameters() if isinstance(policy, TeamPolicy) else np.zeros(0)

@@ -21,6 +21,7 @@ from crewlearn.policies.selection import FRONTIER_STATES, LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
 from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DECIDED_AT, DISTURBED, LEAST, idle
+from crewlearn.policies.value import decide_value, fresh_value_memory
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
@@ -58,7 +59,8 @@ from crewlearn.problem.transitions import (
     EPSILON_GREEDY,
     THRESHOLD,
     FIXED_SCHEDULE,
-) = range(10)
+    VALUE,
+) = range(11)
 """Kinds of policy that the loop knows."""
 
 KIND = KEEP_TEAM
@@ -179,8 +181,9 @@ def play_runs(
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         memory = fresh_memory(team, policy_key(root, run))
         named = fresh_team_memory(workers, team, policy_key(root, run), scores)
+        weighed = fresh_value_memory(team, problem.prior_counts, problem.prior_sums, policy_key(root, run))
         cycle = memory.cycle
-        numbers = named.numbers
+        numbers = weighed.numbers if KIND == VALUE else named.numbers
         made = _take_seats(desk, stations, mu, estimates)
         written = 0
         regret = 0.0
@@ -234,6 +237,8 @@ def play_runs(
                     n = decide_threshold(parameters, named, period, facts, outs, ins)
                 elif KIND == FIXED_SCHEDULE:
                     n = decide_fixed_schedule(parameters, named, period, facts, outs, ins)
+                elif KIND == VALUE:
+                    n = decide_value(parameters, weighed, period, facts, outs, ins)
                 n = within_horizon(n, period, horizon)
             for pair in range(n):
                 out, into = int(outs[pair]), int(ins[pair])

@@ -14,6 +14,7 @@ from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.screening import InterviewScreen, WorkTrial
 from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
+from crewlearn.policies.value import ValueOfReplacement
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import check_conventions
 
@@ -73,6 +74,10 @@ REGISTRY: Mapping[str, Entry] = {
     "epsilon-greedy": Entry(EpsilonGreedy, "tries someone at random now and then, less and less often"),
     "threshold": Entry(Threshold, "replaces whoever stays below a fixed level"),
     "fixed-schedule-greedy": Entry(FixedScheduleGreedy, "moves to the m best means on fixed dates, the untried first"),
+    "value-of-replacement": Entry(
+        ValueOfReplacement,
+        "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
+    ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
 }
