@@ -21,7 +21,7 @@ from crewlearn.policies.contract import Pair, Situation
 from crewlearn.policies.dr_ucb import DRUCB, DRUCBState
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.instances import CONVENTIONS, benchmark, design_choices, gamma_curve
-from crewlearn.study import differences, figures, kept, mechanics, paired, paper_numbers
+from crewlearn.study import differences, figures, kept, mechanics, paired, paper_numbers, value
 from crewlearn.study.benchmark import POLICIES, standing_against
 from crewlearn.study.kept import Kept
 from crewlearn.study.outcome import Number, Outcome, Row
@@ -375,6 +375,29 @@ def test_the_headline_says_what_its_numbers_say(tmp_path: Path) -> None:
     dear = run("high-cost", tmp_path)
     ours, _, keep = (row.numbers["regret"].ours.mean for row in dear.main.rows)
     assert f"DR-UCB loses {ours / keep:.1f} times what never replacing anyone does." in dear.main.findings
+
+
+def test_the_study_of_our_policy_says_what_its_numbers_say(tmp_path: Path) -> None:
+    outcome = run("value-of-replacement", tmp_path)
+    result = simulate(
+        benchmark(5, "as-released"), ["value-of-replacement", "dr-ucb"], RUNS, 3, [365, 730], "as-released"
+    )
+    shares = [result.regret("value-of-replacement", at).mean / result.regret("dr-ucb", at).mean for at in (365, 730)]
+    said = f"At m=5 its mean regret is {shares[0]:.0%} of DR-UCB's after 12 months and {shares[1]:.0%} after 24."
+    assert said in outcome.main.findings
+    settings = {row.setting for row in outcome.main.rows}
+    assert settings == {
+        *("m=10", "m=5", "m=20", "c=168"),
+        *(f"cost={cost}" for cost in (3, 7, 30, 60, 90)),
+        *(f"mean_delay={mean}" for mean in (0, 1, 3, 7)),
+    }
+    rows = [
+        Row(policy, "m=10", at, {"regret": number(mean, 1.0, 9)})
+        for at in (365, 730)
+        for policy, mean in (("value-of-replacement", 10.0 * at), ("dr-ucb", 20.0 * at), ("keep-team", 5.0 * at))
+    ]
+    worse = paired.Comparison("value-of-replacement", "keep-team", "m=10", 365, 5.0, 4.0, 6.0, 0, 9, 9)
+    assert value.findings(rows, [worse])[-1].startswith("At m=10 it loses more than keep-team after 365 periods, by 5")
 
 
 def test_the_largest_step_is_named(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _HOME = {
     "Situation": "policies.contract",
     "Report": "policies.contract",
     "DRUCB": "policies.dr_ucb",
+    "ValueOfReplacement": "policies.value",
     "KeepTeam": "policies.baselines",
     "Oracle": "policies.baselines",
     "make_policy": "policies.registry",

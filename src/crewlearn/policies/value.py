@@ -363,7 +363,7 @@ class ValueOfReplacement(Policy[ValueState]):
     pending and nothing pays, the policy looks again after the least-seen active worker was seen one `recheck`-th more.
     """
 
-    margin: float = 0.25
+    margin: float = 1.0
     noise_guess: float = 0.5
     guess_weight: float = 4.0
     centre: float | None = None

@@ -39,6 +39,7 @@ STYLES = {
     "a-omm": Style("#009E73", (0, (6, 2, 1, 2)), "^"),
     "interview-screen": Style("#CC79A7", (0, (1.5, 1.5)), "D"),
     "work-trial": Style("#E69F00", (0, (3, 1)), "v"),
+    "value-of-replacement": Style("#56B4E9", "-", "*", 2.0),
     "keep-team": Style("#555555", (0, (3, 3)), "x"),
     "paper": Style("#D55E00", "-", "s"),
     "ours": Style("#0072B2", "-", "o"),

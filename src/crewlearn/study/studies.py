@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from crewlearn.problem.errors import unknown_name, whole
 from crewlearn.problem.instances import CONVENTIONS, check_conventions
-from crewlearn.study import benchmark, differences, mechanics, promises, runtime, sweeps
+from crewlearn.study import benchmark, differences, mechanics, promises, runtime, sweeps, value
 from crewlearn.study.kept import Kept
 from crewlearn.study.lab import Lab
 from crewlearn.study.outcome import Outcome, Part
@@ -108,6 +108,13 @@ STUDIES: Mapping[str, Study] = {
             "beyond the paper: InterviewScreen and WorkTrial against the correlation rho",
             sweeps.interviews,
             1000,
+        ),
+        Study(
+            "value-of-replacement",
+            "A policy that weighs each trial against its fee",
+            "beyond the paper: value-of-replacement against DR-UCB and keeping the team",
+            value.against_dr_ucb,
+            500,
         ),
     )
 }
