@@ -337,8 +337,8 @@ def test_when_a_number_agrees() -> None:
 
 def test_student_is_the_known_table() -> None:
     known = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 249: 1.970, 10**6: 1.960}
-    for degrees, value in known.items():
-        assert paired.student_95(degrees) == pytest.approx(value, abs=0.012 if degrees == 3 else 0.002)
+    for degrees, point in known.items():
+        assert paired.student_95(degrees) == pytest.approx(point, abs=0.012 if degrees == 3 else 0.002)
 
 
 def against(rival: str, difference: float, half: float) -> paired.Comparison:
