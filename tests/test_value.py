@@ -23,6 +23,7 @@ from crewlearn.policies.estimates import Estimates, grown, no_data, record, with
 from crewlearn.policies.posterior import (
     BETWEEN,
     CENTRE,
+    CENTRE_DOUBT,
     LEARN,
     NARROWEST,
     NOISE,
@@ -193,18 +194,22 @@ def test_waiting_is_worth_what_random_numbers_say() -> None:
 # --- what is known
 
 
-def brute_force(averages: FloatArray, counts: IntArray, noise: float) -> tuple[float, float]:
-    """Centre and variance between workers by full covariance matrices, the centre's prior included."""
+def brute_force(averages: FloatArray, counts: IntArray, noise: float) -> tuple[float, float, float]:
+    """Centre, variance between workers, and that of the centre, by full covariance matrices and the centre's prior."""
     spreads = NARROWEST * math.sqrt(2.0) ** np.arange(SPREADS)
-    logs, centres = [], []
+    logs, centres, doubts = [], [], []
     for spread in spreads:
         covariance = np.diag(spread**2 + noise / counts) + 0.3**2
         off = averages - 0.5
         logs.append(-0.5 * (np.linalg.slogdet(covariance)[1] + off @ np.linalg.solve(covariance, off)))
         precisions = 1.0 / (spread**2 + noise / counts)
         centres.append((0.5 / 0.09 + averages @ precisions) / (1.0 / 0.09 + precisions.sum()))
+        doubts.append(1.0 / (1.0 / 0.09 + precisions.sum()))
     shares = np.exp(np.array(logs) - max(logs))
-    return float(shares @ np.array(centres) / shares.sum()), float(shares @ spreads**2 / shares.sum())
+    shares /= shares.sum()
+    centre = float(shares @ np.array(centres))
+    doubt = float(shares @ (np.array(doubts) + (np.array(centres) - centre) ** 2))
+    return centre, float(shares @ spreads**2), doubt
 
 
 @pytest.mark.parametrize(("k", "tried", "between"), [(4, 1, 0.1), (12, 12, 0.3), (400, 300, 0.05), (9, 0, 0.1)])
@@ -221,11 +226,13 @@ def test_the_pool_is_learned_as_by_brute_force(k: int, tried: int, between: floa
     within = float(np.sum(estimates.squares[has] - estimates.sums[has] ** 2 / estimates.counts[has]))
     freedom = float(np.sum(estimates.counts[has] - 1))
     assert noise == pytest.approx((within + 4.0 * 0.25) / (freedom + 4.0))
-    centre, variance = brute_force(estimates.means()[has], estimates.counts[has], noise)
+    centre, variance, doubt = brute_force(estimates.means()[has], estimates.counts[has], noise)
     assert beliefs.pool[CENTRE] == pytest.approx(centre)
     assert beliefs.pool[BETWEEN] == pytest.approx(variance)
+    assert beliefs.pool[CENTRE_DOUBT] == pytest.approx(doubt)
     precision = 1.0 / variance + estimates.counts / noise
-    assert beliefs.variances == pytest.approx(1.0 / precision)
+    share_of_centre = (1.0 / variance) / precision
+    assert beliefs.variances == pytest.approx(1.0 / precision + doubt * share_of_centre**2)
     assert beliefs.means == pytest.approx((centre / variance + estimates.sums / noise) / precision)
 
 
@@ -266,6 +273,18 @@ def test_prior_data_of_unknown_spread_says_nothing_about_noise() -> None:
     assert POLICY.beliefs(again, situation(setting, [0, 1], estimates, 99)) == (pool, beliefs)
 
 
+def test_prior_data_of_newcomers_says_nothing_about_noise_either() -> None:
+    setting = Setting(3, 2, 400, 1.0, 0.0)
+    estimates = seen([0.5, 0.5, 0.5], 100, spread=0.05)
+    state = POLICY.start(situation(setting, [0, 1], no_data(3)), 1)
+    before, _ = POLICY.beliefs(state, situation(setting, [0, 1], estimates, 101))
+    joined = grown(estimates, 4)
+    joined.counts[3], joined.sums[3], joined.squares[3] = 200, 100.0, 100.0
+    now = situation(dataclasses.replace(setting, workers=4), [0, 1], joined, 101)
+    after, _ = POLICY.beliefs(POLICY.revise(state, now), now)
+    assert after.noise_sd == pytest.approx(before.noise_sd)
+
+
 def test_what_is_told_of_the_pool_is_not_learned() -> None:
     told = ValueOfReplacement(centre=0.3, between_sd=0.2, noise_sd=0.1)
     now = situation(Setting(3, 1, 100, 1.0, 0.0), [0], seen([0.9, 0.8, 0.7], 10))
@@ -283,6 +302,7 @@ def test_what_is_told_of_the_pool_is_not_learned() -> None:
         {"recheck": 0},
         {"centre": 1.5},
         {"between_sd": 0.0},
+        {"between_sd": 1e-170},
     ],
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
@@ -391,6 +411,82 @@ def test_each_pair_is_explained() -> None:
     most = reason.periods * (1.0 - beliefs[0].mean)
     assert at_once - 1e-9 <= reason.gain <= most
     assert POLICY.reasons(after, now, [(1, 4)])[0].value < 0.0  # a pair it did not propose, and why
+
+
+KNOWN = ValueOfReplacement(centre=0.7, between_sd=0.2, noise_sd=0.1)
+
+
+def unequal(means: list[float], times: list[int]) -> Estimates:
+    """Everybody seen so many times, always at their mean."""
+    estimates = no_data(len(means))
+    for worker, (mean, count) in enumerate(zip(means, times, strict=True)):
+        for _ in range(count):
+            record(estimates, worker, mean)
+    return estimates
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.5, 2.0, 10.0])
+def test_the_best_outside_is_not_left_there_for_being_near_the_top(cost: float) -> None:
+    """Nobody puts out more than 1: that must not make the best worth more as somebody to go back to than inside."""
+    setting = Setting(4, 1, 365, cost, 0.0)
+    now = situation(setting, [0], unequal([0.3, 1.0, 0.7, 0.5], [60, 2, 2, 2]), 61)
+    assert ask(now, KNOWN) == [(0, 1)]
+
+
+def test_pinned_workers_stay_and_the_next_worst_goes() -> None:
+    setting = Setting(4, 2, 365, 2.0, 0.0)
+    estimates = unequal([0.2, 0.4, 0.9, 0.85], [50, 50, 50, 50])
+    now = situation(setting, [0, 1], estimates, 60)
+    assert ask(now, KNOWN) == [(0, 2), (1, 3)]
+    pinned = dataclasses.replace(now, may_leave=np.array([False, True, True, True]))
+    assert ask(pinned, KNOWN) == [(1, 2)]
+
+
+def test_somebody_blocked_is_nobody_to_go_back_to() -> None:
+    """A bold trial is worth more with a star to go back to; a star who may not come is none."""
+    setting = Setting(3, 1, 200, 3.0, 0.0)
+    now = situation(setting, [0], unequal([0.3, 0.95, 0.0], [50, 400, 0]), 60)
+    blocked = situation(setting, [0], unequal([0.3, 0.95, 0.0], [50, 400, 0]), 60, enter="101")
+    (free,) = KNOWN.reasons(KNOWN.start(now, 1), now, [(0, 2)])
+    (alone,) = KNOWN.reasons(KNOWN.start(blocked, 1), blocked, [(0, 2)])
+    assert free.fallback == pytest.approx(0.95, abs=0.01)
+    assert alone.fallback == pytest.approx(0.3, abs=0.01)
+    assert alone.gain < free.gain
+
+
+def test_what_clears_its_fee_but_not_the_margin_is_not_proposed() -> None:
+    """Both known for certain, so that a replacement gains just 100 times the difference."""
+    estimates = unequal([0.50, 0.58], [10**5, 10**5])
+    for cost, proposed in ((3.5, True), (4.5, False)):  # 8 exceeds twice 3.5, and 4.5 only once
+        setting = Setting(2, 1, 160, cost, 0.0)
+        now = situation(setting, [0], estimates, 61)
+        assert bool(ask(now, KNOWN)) is proposed
+        (reason,) = KNOWN.reasons(KNOWN.start(now, 1), now, [(0, 1)])
+        assert reason.value == pytest.approx(8.0 - cost, abs=0.05)
+        assert (reason.value > KNOWN.margin * cost) is proposed
+
+
+def test_pairs_of_one_period_do_not_share_one_way_back() -> None:
+    """Two untried workers enter and one good one stays outside: only the first trial may count on that one."""
+    setting = Setting(5, 2, 300, 2.0, 0.0)
+    now = situation(setting, [0, 1], unequal([0.2, 0.2, 0.0, 0.0, 0.6], [80, 80, 0, 0, 80]), 81)
+    first, second = KNOWN.reasons(KNOWN.start(now, 1), now, [(0, 2), (1, 3)])
+    assert first.fallback == pytest.approx(0.6, abs=0.01)
+    assert second.fallback == pytest.approx(0.2, abs=0.01)
+    assert second.gain < first.gain
+
+
+@given(st.integers(0, 10**6))
+def test_every_pair_proposed_clears_the_margin_by_its_own_reasons(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    workers, horizon = int(rng.integers(2, 12)), int(rng.integers(5, 400))
+    team = int(rng.integers(1, workers))
+    setting = Setting(workers, team, horizon, float(rng.choice([0.0, 0.5, 3.0, 20.0])), float(rng.choice([0.0, 4.0])))
+    times = rng.integers(0, 60, workers).tolist()
+    now = situation(setting, list(range(team)), unequal(rng.uniform(0, 1, workers).tolist(), times), horizon // 3 + 1)
+    for reason in POLICY.reasons(POLICY.start(now, 7), now, ask(now)):
+        assert reason.value > POLICY.margin * reason.fee
+        assert type(reason.out_belief.mean) is type(reason.in_belief.sd) is float
 
 
 def test_an_empty_station_is_filled_by_whom_most_is_expected_of() -> None:

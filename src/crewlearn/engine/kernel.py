@@ -181,7 +181,10 @@ def play_runs(
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         memory = fresh_memory(team, policy_key(root, run))
         named = fresh_team_memory(workers, team, policy_key(root, run), scores)
-        weighed = fresh_value_memory(team, problem.prior_counts, problem.prior_sums, policy_key(root, run))
+        spared = workers if KIND == VALUE else 0
+        weighed = fresh_value_memory(
+            team, problem.prior_counts[:spared], problem.prior_sums[:spared], policy_key(root, run)
+        )
         cycle = memory.cycle
         numbers = weighed.numbers if KIND == VALUE else named.numbers
         made = _take_seats(desk, stations, mu, estimates)

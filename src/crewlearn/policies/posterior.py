@@ -34,9 +34,9 @@ _SMALL, _LARGE = 1e-200, 1e200
 class Beliefs(NamedTuple):
     """What the pool's data say, as arrays that `learn` fills in.
 
-    `pool` holds the centre, the variance between workers and the noise variance; `means` and `variances` are
-    everybody's posterior. `spared_counts` and `spared_sums` are earlier encounters whose spread nobody knows
-    (`with_prior` puts the largest in its place): they count for the means, not for the noise.
+    `pool` holds the centre, the variance between workers, that of the noise, and that of the centre itself; `means` and
+    `variances` are everybody's posterior. `spared_counts` and `spared_sums` are earlier encounters whose spread nobody
+    knows (`with_prior` puts the largest in its place): they count for the means, not for the noise.
     """
 
     pool: FloatArray
@@ -46,7 +46,7 @@ class Beliefs(NamedTuple):
     spared_sums: FloatArray
 
 
-CENTRE, BETWEEN, NOISE = range(3)
+CENTRE, BETWEEN, NOISE, CENTRE_DOUBT = range(4)
 """Places in `Beliefs.pool`."""
 
 LEARN = -1.0
@@ -57,7 +57,7 @@ def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
     """Make room for what will be learned."""
     workers = len(spared_counts)
     return Beliefs(
-        np.zeros(3, dtype=np.float64),
+        np.zeros(4, dtype=np.float64),
         np.zeros(workers, dtype=np.float64),
         np.zeros(workers, dtype=np.float64),
         spared_counts,
@@ -89,12 +89,13 @@ def learn(beliefs: Beliefs, estimates: Estimates, assumed: Assumed) -> None:
     pool[NOISE] = noise
     _weigh_spreads(beliefs, estimates, noise, assumed.between_sd)
     if assumed.centre >= 0.0:
-        pool[CENTRE] = assumed.centre
+        pool[CENTRE], pool[CENTRE_DOUBT] = assumed.centre, 0.0
     shrinkage = noise / pool[BETWEEN]  # the prior's weight, in observations
     for worker in range(len(counts)):
         weight = counts[worker] + shrinkage
         beliefs.means[worker] = (sums[worker] + shrinkage * pool[CENTRE]) / weight
-        beliefs.variances[worker] = noise / weight
+        share = shrinkage / weight  # of the centre in the mean, and so of its doubt
+        beliefs.variances[worker] = noise / weight + pool[CENTRE_DOUBT] * share * share
 
 
 def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: float) -> float:
@@ -125,7 +126,7 @@ def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: f
             seen[tried] = n
             averages[tried] = estimates.sums[worker] / n
             tried += 1
-    best, whole, centre, variance = -math.inf, 0.0, 0.0, 0.0
+    best, whole, centre, square, variance = -math.inf, 0.0, 0.0, 0.0, 0.0
     between = told * told if told > 0.0 else NARROWEST * NARROWEST
     for _ in range(1 if told > 0.0 else SPREADS):
         precision = CENTRE_PRECISION
@@ -150,11 +151,16 @@ def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: f
             best = -0.5 * deviance
             whole *= rescale
             centre *= rescale
+            square *= rescale
             variance *= rescale
         share = math.exp(-0.5 * deviance - best)
         whole += share
-        centre += share * weighted / precision
+        middle = weighted / precision
+        centre += share * middle
+        square += share * (1.0 / precision + middle * middle)
         variance += share * between
         between *= 2.0
-    beliefs.pool[CENTRE] = centre / whole
+    centre /= whole
+    beliefs.pool[CENTRE] = centre
+    beliefs.pool[CENTRE_DOUBT] = max(0.0, square / whole - centre * centre)
     beliefs.pool[BETWEEN] = variance / whole

@@ -82,6 +82,15 @@ def upside(mean: float, sd: float, level: float) -> float:
     return max(0.0, excess(mean, sd, level) - excess(mean, sd, HIGHEST))
 
 
+def possible(mean: float, sd: float) -> float:
+    """Give what to expect of a normal that is cut off at the highest possible output.
+
+    >>> round(possible(0.5, 0.1), 6), round(possible(1.0, 0.1), 3)
+    (0.5, 0.96)
+    """
+    return mean - excess(mean, sd, HIGHEST)
+
+
 def sd_of_finding(variance: float, noise: float, periods: float) -> float:
     """Give the spread of what will be thought of a worker after so many periods, as seen from now.
 

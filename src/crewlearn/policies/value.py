@@ -22,10 +22,29 @@ import numpy as np
 
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.policies.posterior import BETWEEN, CENTRE, LEARN, NOISE, Assumed, Beliefs, fresh_beliefs, learn
+from crewlearn.policies.posterior import (
+    BETWEEN,
+    CENTRE,
+    CENTRE_DOUBT,
+    LEARN,
+    NOISE,
+    Assumed,
+    Beliefs,
+    fresh_beliefs,
+    learn,
+)
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.teams import FOREVER, NEXT, SETTLED, Facts, nothing_to_ask
-from crewlearn.policies.trials import Trial, best_trial, chance_above, gain_later, gain_of, sd_of_finding, upside
+from crewlearn.policies.trials import (
+    Trial,
+    best_trial,
+    chance_above,
+    gain_later,
+    gain_of,
+    possible,
+    sd_of_finding,
+    upside,
+)
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import shuffle
 from crewlearn.problem.errors import real, whole
@@ -38,6 +57,9 @@ RECHECK, MARGIN, HORIZON, FEE, DELAY, ASSUMED = range(6)
 OUTSIDE = 2
 """The place in `ValueMemory.numbers`, after SETTLED and NEXT, of how many outside may enter."""
 
+ENTERS = -1
+"""Stands, in `ValueMemory.standing`, for a worker who enters in this period."""
+
 LEAST_GAIN = 0.01
 """What a replacement must gain in all, in units of output, so that equals are not exchanged where there is no fee."""
 
@@ -48,15 +70,16 @@ WAITS = (0.5, 1.5)
 class ValueMemory(NamedTuple):
     """What the rule works with. All but SETTLED and NEXT in `numbers`, `queue` and what `beliefs` spares is scratch.
 
-    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `others` are the
-    posterior means of those outside from the highest down, and `standing` says where a worker stands among them.
-    `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are what the stations of the
-    `leavers` are worth, whose `order` says who goes first.
+    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `outside` are those
+    who may enter, from whom most is expected down, `others` what is expected of each, `standing` where a worker stands
+    among them. `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are what the
+    stations of the `leavers` are worth, whose `order` says who goes first.
     """
 
     numbers: IntArray
     beliefs: Beliefs
     queue: IntArray
+    outside: IntArray
     others: FloatArray
     standing: IntArray
     scores: FloatArray
@@ -74,6 +97,7 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
         np.zeros(3, dtype=np.int64),
         fresh_beliefs(spared_counts, spared_sums),
         np.arange(workers),
+        np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
@@ -163,7 +187,8 @@ def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, le
     scores, entrants, fee, noise = memory.scores, memory.entrants, float(parameters[FEE]), float(beliefs.pool[NOISE])
     _rank_outside(memory, facts)
     # the untried are all alike: reckon once
-    promise_untried = left * upside(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), level)
+    doubt = math.sqrt(beliefs.pool[BETWEEN] + beliefs.pool[CENTRE_DOUBT])
+    promise_untried = left * upside(float(beliefs.pool[CENTRE]), doubt, level)
     n, least_known = 0, NOBODY
     for worker in memory.queue:
         if roster.station_of[worker] >= 0 or roster.role[worker] != FREE or not facts.may_enter[worker]:
@@ -178,7 +203,7 @@ def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, le
                 least_known = worker
     if n == 0:
         return 0
-    trial = _trial_of(parameters, memory, least_known, level, left, 0)
+    trial = _trial_of(parameters, memory, least_known, level, left, best_other(memory, least_known, 0))
     gain_untried = gain_of(trial, level, left)
     for place in range(n):
         worker = entrants[place]
@@ -192,36 +217,36 @@ def _list_entrants(parameters: FloatArray, memory: ValueMemory, facts: Facts, le
 
 
 def _rank_outside(memory: ValueMemory, facts: Facts) -> None:
-    """Rank those who may enter by posterior mean: what trials that fail can go back to."""
-    roster, means, others = facts.roster, memory.beliefs.means, memory.others
+    """Rank those who may enter by what is to be expected of them: whom trials that fail can go back to."""
+    roster, means, variances = facts.roster, memory.beliefs.means, memory.beliefs.variances
     n = 0
     for worker in range(len(means)):
         memory.standing[worker] = FOREVER
         if roster.station_of[worker] < 0 and roster.role[worker] == FREE and facts.may_enter[worker]:
             memory.entrants[n] = worker
-            memory.scores[n] = means[worker]
+            memory.scores[n] = possible(float(means[worker]), math.sqrt(variances[worker]))
             n += 1
     rank_descending(memory.scores, memory.ranks, n)
     for place in range(n):
         worker = memory.entrants[memory.ranks[place]]
-        others[place] = means[worker]
+        memory.outside[place] = worker
+        memory.others[place] = memory.scores[memory.ranks[place]]
         memory.standing[worker] = place
     memory.numbers[OUTSIDE] = n
 
 
 def best_other(memory: ValueMemory, worker: int, claimed: int) -> float:
-    """Give the highest posterior mean outside, this worker apart and so many that other trials may go back to."""
+    """Give the most to be expected of anybody outside, this worker apart and so many that others may go back to."""
     place = claimed + 1 if memory.standing[worker] <= claimed else claimed
     return float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
 
 
 def _trial_of(
-    parameters: FloatArray, memory: ValueMemory, worker: int, level: float, left: float, claimed: int
+    parameters: FloatArray, memory: ValueMemory, worker: int, level: float, left: float, other: float
 ) -> Trial:
-    """Give the best trial of a worker outside at a station worth `level`, after `claimed` pairs of this period."""
+    """Give the best trial of a worker outside at a station worth `level`, with `other` to be expected of a way back."""
     beliefs = memory.beliefs
     mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
-    other = best_other(memory, worker, claimed)
     return best_trial(mean, variance, float(beliefs.pool[NOISE]), other, float(parameters[FEE]), level, left)
 
 
@@ -245,7 +270,7 @@ def _make_pairs(
         station = memory.order[place]
         leaver, level = memory.leavers[station], float(memory.levels[station])
         entrant = memory.entrants[memory.ranks[n]]
-        trial = _trial_of(parameters, memory, entrant, level, left, n)
+        trial = _trial_of(parameters, memory, entrant, level, left, best_other(memory, entrant, n))
         gain = gain_of(trial, level, left)
         if gain <= least:
             break
@@ -256,7 +281,34 @@ def _make_pairs(
             outs[n] = leaver
             ins[n] = entrant
             n += 1
-    return n
+    return _keep_paying(parameters, memory, n, least, left, outs, ins)
+
+
+def _keep_paying(
+    parameters: FloatArray, memory: ValueMemory, n: int, least: float, left: float, outs: IntArray, ins: IntArray
+) -> int:
+    """Reckon each pair again, now that all who enter are known: trials go back only to those who stay outside."""
+    means = memory.beliefs.means
+    for pair in range(n):
+        memory.standing[ins[pair]] = ENTERS
+    kept = place = 0
+    for pair in range(n):
+        place = next_outside(memory, place)
+        other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
+        level = 0.0 if outs[pair] == NOBODY else float(means[outs[pair]])
+        if gain_of(_trial_of(parameters, memory, ins[pair], level, left, other), level, left) > least:
+            outs[kept] = outs[pair]
+            ins[kept] = ins[pair]
+            kept += 1
+            place += 1
+    return kept
+
+
+def next_outside(memory: ValueMemory, place: int) -> int:
+    """Give the place, from this one on, of the next worker outside who does not enter."""
+    while place < memory.numbers[OUTSIDE] and memory.standing[memory.outside[place]] == ENTERS:
+        place += 1
+    return place
 
 
 def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, left: float) -> bool:
@@ -300,7 +352,10 @@ def _needed_elsewhere(
 
 @dataclass(frozen=True)
 class ValueState:
-    """What the policy remembers: when to look again, the key of its queue, and who came with data of unknown spread."""
+    """What the policy remembers: when to look again, the key of its queue, and who came with data of unknown spread.
+
+    `known` counts the workers looked at for such data.
+    """
 
     settled: bool
     look_again: int
@@ -308,6 +363,7 @@ class ValueState:
     spared_workers: tuple[int, ...] = ()
     spared_counts: tuple[int, ...] = ()
     spared_sums: tuple[float, ...] = ()
+    known: int = 0
 
 
 @dataclass(frozen=True)
@@ -333,7 +389,7 @@ class ValueReason:
 
     `chance_better` is the chance that the incoming worker's mean is above the outgoing one's. `gain` is the expected
     gain in output over the `periods` that the incoming worker can be expected to stay, counting what it costs to undo a
-    trial that fails after `trial` periods; what is left of it after the fee is the value of the replacement.
+    trial that fails after `trial` periods, to the `fallback` a period; what is left after the fee is the value.
     """
 
     out: int
@@ -343,6 +399,7 @@ class ValueReason:
     chance_better: float
     periods: float
     trial: float
+    fallback: float
     gain: float
     fee: float
 
@@ -380,7 +437,7 @@ class ValueOfReplacement(Policy[ValueState]):
         if self.centre is not None:
             real("centre", self.centre, 0.0, 1.0)
         if self.between_sd is not None:
-            real("between_sd", self.between_sd, 0.0, 0.5, above=True)
+            real("between_sd", self.between_sd, 0.001, 0.5)
         if self.noise_sd is not None:
             real("noise_sd", self.noise_sd, 0.0, 0.5)
 
@@ -397,16 +454,7 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
         """Begin, noting whose earlier output came without its spread: its squares then equal its sums."""
-        counts, sums, squares = (array.tolist() for array in situation.estimates)
-        spared = [worker for worker, n in enumerate(counts) if n > 0 and squares[worker] == sums[worker]]
-        return ValueState(
-            settled=False,
-            look_again=0,
-            stream_key=stream_key,
-            spared_workers=tuple(spared),
-            spared_counts=tuple(counts[worker] for worker in spared),
-            spared_sums=tuple(sums[worker] for worker in spared),
-        )
+        return _sparing_newcomers(ValueState(settled=False, look_again=0, stream_key=stream_key), situation)
 
     def decide(self, state: ValueState, situation: Situation) -> tuple[list[Pair], ValueState]:
         """Ask for the replacements that pay and are not better decided later."""
@@ -423,8 +471,8 @@ class ValueOfReplacement(Policy[ValueState]):
         return replace(state, settled=False) if report.completed or report.failed else state
 
     def revise(self, state: ValueState, situation: Situation) -> ValueState:
-        """Look again after any change."""
-        return replace(state, settled=False)
+        """Look again after any change; earlier output of newcomers came without its spread too."""
+        return _sparing_newcomers(replace(state, settled=False), situation)
 
     def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
         """Show what is thought of the pool and of everybody's mean output."""
@@ -435,17 +483,25 @@ class ValueOfReplacement(Policy[ValueState]):
         return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
 
     def reasons(self, state: ValueState, situation: Situation, pairs: Sequence[Pair]) -> list[ValueReason]:
-        """Give, for each proposed pair, what spoke for it at the start of the situation's period."""
+        """Give, for each pair, what spoke for it at the start of the situation's period.
+
+        `pairs` are all that were proposed together: each counts on somebody else outside to go back to.
+        """
         parameters, memory = self.parameters(situation.setting), _memory(state, situation)
         left = periods_left(parameters, situation.period)
         learn(memory.beliefs, situation.estimates, _assumed(parameters))
         _rank_outside(memory, _facts(situation))
         means, variances = memory.beliefs.means, memory.beliefs.variances
-        reasons = []
-        for earlier, (out, into) in enumerate(pairs):
-            leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(means[out], math.sqrt(variances[out]))
-            entering = Belief(means[into], math.sqrt(variances[into]))
-            trial = _trial_of(parameters, memory, into, leaving.mean, left, earlier)
+        for _, into in pairs:
+            memory.standing[into] = ENTERS
+        reasons, place = [], 0
+        for out, into in pairs:
+            leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(float(means[out]), math.sqrt(variances[out]))
+            entering = Belief(float(means[into]), math.sqrt(variances[into]))
+            place = next_outside(memory, place)
+            other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
+            place += 1
+            trial = _trial_of(parameters, memory, into, leaving.mean, left, other)
             reasons.append(
                 ValueReason(
                     out=out,
@@ -455,11 +511,26 @@ class ValueOfReplacement(Policy[ValueState]):
                     chance_better=chance_above(entering.mean, math.hypot(leaving.sd, entering.sd), leaving.mean),
                     periods=left,
                     trial=trial.length,
+                    fallback=max(other, leaving.mean),
                     gain=gain_of(trial, leaving.mean, left) + trial.fee,
                     fee=trial.fee,
                 )
             )
         return reasons
+
+
+def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
+    """Note which of the workers not known before came with output whose spread is not known."""
+    counts, sums, squares = (array.tolist() for array in situation.estimates)
+    news = range(state.known, len(counts))
+    spared = [worker for worker in news if counts[worker] > 0 and squares[worker] == sums[worker]]
+    return replace(
+        state,
+        spared_workers=(*state.spared_workers, *spared),
+        spared_counts=(*state.spared_counts, *(counts[worker] for worker in spared)),
+        spared_sums=(*state.spared_sums, *(sums[worker] for worker in spared)),
+        known=len(counts),
+    )
 
 
 def _facts(situation: Situation) -> Facts:
