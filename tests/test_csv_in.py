@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crewlearn.advisor import csv_in
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.csv_in import (
     ATTENDANCES,
@@ -524,13 +525,20 @@ def test_ids_are_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["", " ", "\xa0", '=""', "a" * 101, '"a\nb"', "a\x07b", "a\u200bb", "a\u202eb", "a\x7f"]
+    "cell", ["", " ", "\xa0", '=""', "a" * 101, '"a\nb"', "a\x07b", "a\u200bb", "a\u200db", "a\u202eb", "a\x7f"]
 )
 def test_ids_that_cannot_be_are_refused(cell: str) -> None:
     with pytest.raises(CsvErrors) as caught:
         read_workers(f"id,name\n{cell},Ann\n".encode())
     assert [(error.line, error.column) for error in caught.value.errors] == [(2, "worker_id")]
     assert len(read_workers(f"id,name\n{'a' * 100},Ann\n".encode())) == 1
+
+
+def test_names_are_text_too() -> None:
+    assert read_workers("id,name\n7,می\u200cنا\n".encode())[0].name == "می\u200cنا"
+    for cell in ("a\x07b", "a" * 201):
+        with pytest.raises(CsvErrors, match="at most 200 characters"):
+            read_workers(f"id,name\n7,{cell}\n".encode())
 
 
 def test_workers_with_all_columns_and_with_the_least() -> None:
@@ -593,7 +601,7 @@ def test_a_mapping_wins() -> None:
         ("worker,units", {}, "date or period", "--map date=HEADER"),
         ("date,worker,units", {"date": ""}, "date or period", "one of these columns"),
         ("date,worker,units", {"units": ""}, "units", "this column"),
-        ("date,worker,units", {"units": "Qty"}, "units", "it has date, worker, units"),
+        ("date,worker,units", {"units": "Qty"}, "units", "it has 'date, worker, units'"),
         ("date,worker,units,units", {"units": "units"}, "units", "but once"),
         ("date,worker,qty", {"units": "qty", "hours": "qty"}, "hours", "two columns are mapped to this one"),
     ],
@@ -698,6 +706,16 @@ def test_limits_on_bytes_and_rows() -> None:
         read_workers(data, most_bytes=8)
     with pytest.raises(CsvErrors, match="at most 2 rows"):
         read_workers(data, most_rows=2)
+
+
+def test_endless_blank_lines_are_not_waded_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(read_workers(b"\n" * 999 + b"id\n7\n")) == 1
+    with pytest.raises(CsvErrors, match="at most 1000 lines up to here"):
+        read_workers(b"\n" * 1000 + b"id\n7\n")
+    monkeypatch.setattr(csv_in, "_MOST_LINES", 10)
+    assert len(read_workers(b"id\n" + b"\n" * 8 + b"7")) == 1
+    with pytest.raises(CsvErrors, match="at most 10 lines up to here"):
+        read_workers(b"id\n" + b"\n" * 9 + b"7")
 
 
 def test_all_errors_come_at_once_and_as_a_table() -> None:

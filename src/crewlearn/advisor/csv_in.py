@@ -38,6 +38,8 @@ MOST = 1e12
 """The most that a number may be: far beyond any site, and sums of them stay finite."""
 
 _LONGEST_RECORD = 1_000_000
+_MOST_LINES = 20_000_000
+_MOST_LINES_ABOVE_HEADER = 1_000
 _LONGEST_NUMBER = 40
 _LONGEST_ID = 100
 _LONGEST_NAME = 200
@@ -129,7 +131,7 @@ class Table:
         """Give the line and the cells of each row that is not blank, at least as many cells as there are headers."""
         width = len(self.headers)
         count = 0
-        for line, cells in _records(self.what, self.data, self.encoding, self.delimiter):
+        for line, cells in _records(self.what, self.data, self.encoding, self.delimiter, _MOST_LINES):
             if line <= self.header_line or (not cells[0].strip() and not "".join(cells).strip()):
                 continue
             count += 1
@@ -397,32 +399,35 @@ def _decodes(data: bytes, encoding: str) -> bool:
     return True
 
 
-def _records(what: str, data: bytes, encoding: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(what: str, data: bytes, encoding: str, delimiter: str, most_lines: int) -> Iterator[tuple[int, list[str]]]:
     """Give each record with the line it begins on; a record out of bounds ends the reading at once.
 
     Quotes are held to strictly: of one left open, the rest of the file would silently become a single cell.
     """
-    length = 0
+    line, length = 1, 0
 
     def lines() -> Iterator[str]:
         nonlocal length
         for text in io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline=""):
             length += len(text)
             if length > _LONGEST_RECORD:
-                raise csv.Error("record too long")
+                expected = f"a row of at most {_LONGEST_RECORD} characters; is a quotation mark missing or left over?"
+                raise _refused(what, line, "", "", expected)
             yield text
 
     reader = csv.reader(lines(), delimiter=delimiter, strict=True)
-    line = 1
     try:
         for cells in reader:
+            if reader.line_num > most_lines:
+                raise _refused(
+                    what, line, "", "", f"at most {most_lines} lines up to here; remove blank lines or split"
+                )
             if cells:
                 yield line, cells
-            line = reader.line_num + 1
-            length = 0
+            line, length = reader.line_num + 1, 0
     except csv.Error as error:
-        remedy = f"a row of cells; this one cannot be read ({error}): is a quotation mark missing or left over?"
-        raise _refused(what, line, "", "", remedy) from None
+        expected = f"a row of cells; this one cannot be read ({error}): is a quotation mark missing or left over?"
+        raise _refused(what, line, "", "", expected) from None
 
 
 def _header(
@@ -451,7 +456,7 @@ def _header(
 
 def _first_record(what: str, data: bytes, encoding: str, delimiter: str) -> tuple[int, tuple[str, ...]]:
     """Give the line and the cells of the header, passing over the `sep=;` that spreadsheets may put above it."""
-    for line, cells in _records(what, data, encoding, delimiter):
+    for line, cells in _records(what, data, encoding, delimiter, _MOST_LINES_ABOVE_HEADER):
         text = delimiter.join(cells).strip()
         if text.strip(delimiter + " ") and not _SEP_LINE.fullmatch(text):
             headers = [cell.strip() for cell in cells]
@@ -466,15 +471,15 @@ def _positions(
 ) -> dict[str, int]:
     """Say where each column stands, noting columns that are missing or that several headers could be."""
     keys = [_key(header) for header in headers]
-    here = ", ".join(headers)
+    here = _shortened(", ".join(headers), 200)
     positions: dict[str, int] = {}
     for name, wanted in mapping.items():
-        exact = [at for at, header in enumerate(headers) if header == wanted.strip()]
-        places = exact or [at for at, key in enumerate(keys) if key and key == _key(wanted)]
         if not wanted.strip():
             continue
+        exact = [at for at, header in enumerate(headers) if header == wanted.strip()]
+        places = exact or [at for at, key in enumerate(keys) if key and key == _key(wanted)]
         if len(places) != 1:
-            found.add(line, name, wanted, f"a header that the file has {'but ' if places else ''}once; it has {here}")
+            found.add(line, name, wanted, f"a header that the file has {'but ' if places else ''}once; it has {here!r}")
         elif places[0] in positions.values():
             found.add(line, name, wanted, "a header of its own; two columns are mapped to this one")
         else:
@@ -755,32 +760,31 @@ def _days(conventions: _Conventions, day_of: Callable[[datetime], date]) -> Call
 # Words
 
 
-def _text(cell: str, most: int) -> str:
-    """Read text as it was meant: without the `="…"` that keeps leading zeros, accents in one form, plain spaces."""
-    text = cell.strip()
-    if text.startswith('="') and text.endswith('"'):
-        text = text[2:-1].strip()
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text).translate(_SPACES)
-    if len(text) > most or not text.translate(_JOINERS).isprintable():
-        raise _Refused(f"text of at most {most} characters, none of them a control or invisible character")
-    return text
-
-
 _SPACES = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 _JOINERS = str.maketrans(dict.fromkeys("\u200c\u200d", None))
 """Invisible, but part of how some names are spelt."""
 
 
+def _text(cell: str) -> str:
+    """Read text as it was meant: without the `="…"` that keeps leading zeros, accents in one form, plain spaces."""
+    text = cell.strip()
+    if text.startswith('="') and text.endswith('"'):
+        text = text[2:-1].strip()
+    return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_SPACES)
+
+
 def _worker_id(cell: str) -> str:
-    text = _text(cell, _LONGEST_ID)
-    if not text:
-        raise _Refused("the worker's id, any text")
+    text = _text(cell)
+    if not text or len(text) > _LONGEST_ID or not text.isprintable():
+        raise _Refused(f"the worker's id: text of at most {_LONGEST_ID} characters, none of them control or invisible")
     return text
 
 
 def _name(cell: str) -> str:
-    return _text(" ".join(cell.split()), _LONGEST_NAME)
+    text = _text(" ".join(cell.split()))
+    if len(text) > _LONGEST_NAME or not text.translate(_JOINERS).isprintable():
+        raise _Refused(f"text of at most {_LONGEST_NAME} characters, none of them a control character")
+    return text
 
 
 def _yes_or_no(cell: str) -> bool:
