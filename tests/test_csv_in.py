@@ -412,6 +412,7 @@ def test_a_time_of_day_goes_through_the_cut_off_but_a_spreadsheet_s_midnight_doe
         return [row.day for row in read_output("\n".join(lines).encode(), day_of=night)]
 
     assert days("2026-01-06", "2026-01-06 00:00:00") == [date(2026, 1, 6)] * 2
+    assert days("2026-01-07 12:30 AM", "2026-01-07 12:30 PM") == [date(2026, 1, 6), date(2026, 1, 7)]
     assert days("2026-01-06", "2026-01-06 00:00:00", "2026-01-07 02:30", "2026-01-07 6:00 AM") == [
         date(2026, 1, 6),
         date(2026, 1, 5),
