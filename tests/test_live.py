@@ -28,7 +28,12 @@ DAILY = WorkCalendar(date(2020, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
 PROBLEMS = {
     "benchmark": benchmark(4, "as-released", horizon=60, cost=1.0),
     "prior data": Problem(
-        2, 50, 0.3, Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 12), (0.25, 0.0, 0.6, 0.75)), GeometricDelay(2.0), BernoulliOutput()
+        2,
+        50,
+        0.3,
+        Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 12), (0.25, 0.0, 0.6, 0.75)),
+        GeometricDelay(2.0),
+        BernoulliOutput(),
     ),
 }
 

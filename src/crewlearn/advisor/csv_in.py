@@ -145,12 +145,13 @@ class WorkerRow:
     """A worker as the file has them; `active` is None throughout if the file does not say who is in the team."""
 
     worker_id: str
-    name: str | None
-    active: bool | None
-    fee: float | None
-    prior_n: int | None
-    prior_mean: float | None
-    status: str | None
+    name: str | None = None
+    active: bool | None = None
+    fee: float | None = None
+    prior_n: int | None = None
+    prior_mean: float | None = None
+    status: str | None = None
+    interview: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,7 @@ WORKERS = Columns(
         Column("prior_n", ("prior count", "prior days", "prior observations")),
         Column("prior_mean", ("prior average", "prior output")),
         Column("status", ("state",)),
+        Column("interview", ("interview score", "score")),
     )
 )
 OUTPUT = Columns(
@@ -264,8 +266,9 @@ def read_workers(
 ) -> list[WorkerRow]:
     """Read a file of workers, or raise `CsvErrors` with all that is wrong in it.
 
-    >>> read_workers(b"Badge no;Name;In team;Fee\\n007;Ann;x;1.250,50\\n")
-    [WorkerRow(worker_id='007', name='Ann', active=True, fee=1250.5, prior_n=None, prior_mean=None, status=None)]
+    >>> (row,) = read_workers(b"Badge no;Name;In team;Fee\\n007;Ann;x;1.250,50\\n")
+    >>> row.worker_id, row.name, row.active, row.fee
+    ('007', 'Ann', True, 1250.5)
     """
     table = read_table(data, what, WORKERS, mapping, most_bytes=most_bytes, most_rows=most_rows)
     found = _Found(what)
@@ -277,6 +280,7 @@ def read_workers(
     prior_n = _reader(table, found, "prior_n", _optional(_whole(numbers, 0)))
     prior_mean = _reader(table, found, "prior_mean", _optional(numbers))
     status = _reader(table, found, "status", _optional(_name))
+    interview = _reader(table, found, "interview", _optional(numbers))
     seen: dict[str, int] = {}
     rows = []
     for line, cells in table.rows():
@@ -284,6 +288,7 @@ def read_workers(
         _check_width(table, found, line, cells)
         who, called, on_team, cost = worker_id(line, cells), name(line, cells), active(line, cells), fee(line, cells)
         count, mean, state = prior_n(line, cells), prior_mean(line, cells), status(line, cells)
+        score = interview(line, cells)
         if found.total > before or who is None:
             continue
         if count and mean is None:
@@ -293,7 +298,7 @@ def read_workers(
         first = seen.setdefault(who, line)
         if first != line:
             found.add(line, "worker_id", who, f"each worker once; lines {first} and {line} have the same")
-        rows.append(WorkerRow(who, called, on_team, cost, count, mean, state))
+        rows.append(WorkerRow(who, called, on_team, cost, count, mean, state, score))
     found.raise_any()
     return rows
 
@@ -624,7 +629,7 @@ def _number_pattern(mark: str, other: str) -> re.Pattern[str]:
 _NUMBERS = {".": _number_pattern(".", ","), ",": _number_pattern(",", ".")}
 _CLEAR = re.compile(r"[0-9]{1,15}([.,])(?:[0-9]{1,2}|[0-9]{4,15})")
 """The usual numbers that show their decimal mark, for speed: after a thousands separator stand three digits."""
-_NUMERIC = ("fee", "prior_n", "prior_mean", "period", "units", "hours")
+_NUMERIC = ("fee", "prior_n", "prior_mean", "interview", "period", "units", "hours")
 _TYPED = str.maketrans({"\xa0": " ", "\u2007": " ", "\u2009": " ", "\u202f": " ", "’": "'", "−": "-"})
 
 

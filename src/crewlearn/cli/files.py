@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -129,10 +129,12 @@ def _mapping(given: list[str] | None) -> dict[str, str] | None:
     return mapping or None
 
 
-def _decimal(given: str | None) -> "str | None":
+def _decimal(given: str | None) -> Literal[".", ","] | None:
     from crewlearn.problem.errors import one_of
 
-    return None if given is None else one_of("decimal", given, (".", ","))
+    if given is None:
+        return None
+    return "," if one_of("decimal", given, (".", ",")) == "," else "."
 
 
 def _report(done: object, what: str, json: bool) -> None:
