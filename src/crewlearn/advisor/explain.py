@@ -107,7 +107,7 @@ def _about(who: str, estimate: Estimate, said: Mapping[str, Any], where: str) ->
             f"(95% between {estimate.low:,.2f} and {estimate.high:,.2f})."
         )
     return (
-        f"{who}, {where}: {estimate.mean:,.2f} a period (95% between {estimate.low:,.2f} and {estimate.high:,.2f}) "
+        f"{who}, {where}: {estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f}) "
         f"after {said['days']} days."
     )
 

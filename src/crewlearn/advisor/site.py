@@ -146,9 +146,16 @@ class Site:
 
     @property
     def earned(self) -> float:
-        """What all recorded output was worth, in money."""
-        prior = sum(worker.prior_n * worker.prior_mean for worker in self.workers)
-        return self.config.units.money(float(sum(self.estimates.sums.tolist())) - prior)
+        """What all recorded output was worth, in money; output outside the range counts as its ends.
+
+        Where less is better, it is what was saved against the worst that counts.
+        """
+        units, workers = self.config.units, self.workers
+        total = float(sum(self.estimates.sums.tolist())) - sum(one.prior_n * one.prior_mean for one in workers)
+        if units.lower_is_better:
+            return units.money(total)
+        days = int(self.estimates.counts.sum()) - sum(worker.prior_n for worker in workers)
+        return units.money(total) + days * units.low * units.value_per_unit * (units.hours_per_period or 1.0)
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:
         """Give the proposals in these states, oldest first."""
