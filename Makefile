@@ -25,6 +25,7 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/planning.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -27,6 +27,11 @@ POLICIES = (
     "threshold:level=0.6,trial=2",
     "dr-ucb+late-pairing:gamma=1",
 )
+CHANGES: list[dict[str, Any]] = [
+    *({"status": status} for status in ("left", "blocked", "pool")),
+    {"pinned": True},
+    {"fee": 1.5},
+]
 
 
 class AnySite(RuleBasedStateMachine):
