@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from crewlearn.cli import advise, bounds, files, leaderboard, ledger, policies, reproduce, simulate, site, sweep
+from crewlearn.cli import advise, bounds, files, leaderboard, ledger, plan, policies, reproduce, simulate, site, sweep
 
 app = typer.Typer(
     help="Learn whom to keep and whom to replace in a contingent workforce.",
@@ -29,6 +29,8 @@ app.command("approve")(advise.approve_command)
 app.command("reject")(advise.reject_command)
 app.command("offer")(advise.offer_command)
 app.command("undo")(advise.undo_command)
+app.command("plan")(plan.plan_command)
+app.command("demo")(plan.demo_command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ledger.store_app, name="store")
 
