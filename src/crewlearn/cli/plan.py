@@ -1,12 +1,12 @@
 """`crewlearn plan` and `crewlearn demo`: look ahead, and something to look at."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from crewlearn.cli.live import DEFAULT_DB, DbOption, SiteArgument, opened, read_site
 from crewlearn.cli.options import JsonOption, PolicyOption, SeedOption
-from crewlearn.cli.output import print_json, print_table, progress_steps
+from crewlearn.cli.output import print_json, print_table, progress_bar
 
 
 def plan_command(
@@ -27,11 +27,9 @@ def plan_command(
 
         now, _ = read_site(store, site)
         asked = {"team": team, "fee": cost, "horizon": horizon, "mean_delay": mean_delay}
-        changes = {name: value for name, value in asked.items() if value is not None}
-        with progress_steps(1) as (tell, done):
-            tell("simulating")
-            found = plan(now, policy, runs, seed, **changes)
-            done(1)
+        changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        with progress_bar("simulating", 4 * max(runs, 0)) as done:
+            found = plan(now, policy, runs, seed, progress=done, **changes)
     if json:
         print_json(found.to_json())
         return

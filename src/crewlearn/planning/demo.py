@@ -6,7 +6,7 @@ does on one day and the next lies three times as far apart as pickers do, and so
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
@@ -251,7 +251,7 @@ def _mistyped(row: OutputRow) -> OutputRow:
 
 def _file(rows: Sequence[WorkerRow] | Sequence[OutputRow]) -> bytes:
     """Give rows as the file that people would have imported; the record keeps its digest."""
-    table = [{key: value for key, value in vars(row).items() if key != "line"} for row in rows]
+    table = [{key: value for key, value in asdict(row).items() if key != "line"} for row in rows]
     lines = [
         ",".join(table[0]),
         *(",".join("" if value is None else str(value) for value in row.values()) for row in table),
