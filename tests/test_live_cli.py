@@ -87,6 +87,8 @@ def test_a_morning_from_setting_up_to_the_next_candidate(desk: Desk) -> None:
     after = desk.json("advise", "north")
     assert proposal["in"] not in [one["in"] for one in after["proposals"]]
     assert after["proposals"]
+    assert f"({proposal['in']}) for Name 2 (2) is declined" in after["changed"]
+    assert advice["changed"] is None
     desk.run("undo", "north")
     desk.run("offer", "north", number, "started", "--on", str(date(2026, 1, 15)))
     status = desk.json("status", "north")

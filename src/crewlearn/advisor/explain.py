@@ -48,6 +48,20 @@ def sentence(site: Site, people: People) -> str:
     return f"Wait ({day(site)}): {waits}" if waits else f"Wait ({day(site)}): no replacement is worth its fee now."
 
 
+def what_changed(site: Site, people: People) -> str:
+    """Say how the advice for the coming period differs from what was said of it before; empty if it does not."""
+    before = site.advice.get("before", {})
+    if before.get("period") != site.period:
+        return ""
+    told, now = set(before["proposals"]), {one.id for one in site.open_proposals(PROPOSED)}
+    gone = [site.proposals[number] for number in sorted(told - now) if number in site.proposals]
+    parts = [
+        *(f"{people.label(one.into)} for {people.label(one.out)} is {one.status}" for one in gone),
+        *(f"{people.label(site.proposals[number].into)} is new" for number in sorted(now - told)),
+    ]
+    return f"Changed since it was first said: {'; '.join(parts)}." if parts else ""
+
+
 def day(site: Site) -> str:
     """Name the coming period."""
     return f"{site.config.calendar.date_of(site.period)}, period {site.period}"

@@ -22,11 +22,11 @@ OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to m
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
     with opened(db) as store:
-        from crewlearn.advisor.explain import sentence
+        from crewlearn.advisor.explain import sentence, what_changed
 
         now, people = read_site(store, site)
         proposals = now.open_proposals("proposed")
-        words = sentence(now, people)
+        words, changed = sentence(now, people), what_changed(now, people)
     if json:
         print_json(
             {
@@ -38,10 +38,13 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
                 "proposals": [proposal_json(now, people, one) for one in proposals],
                 "waiting": _waiting(now, people),
                 "held_back": len(now.held_back),
+                "changed": changed or None,
             }
         )
         return
     print(words)
+    if changed:
+        print(changed)
     for one in proposals:
         answers = (f"crewlearn {verb} {site} {one.id}" for verb in ("approve", "reject", "explain"))
         print(f"  {one.id}: {'   '.join(answers)}")
