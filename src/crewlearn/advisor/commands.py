@@ -232,19 +232,20 @@ def import_output(
         return Done()
     with store.writing(name, actor) as work:
         site, known = work.site, work.identities()
-        given, sources = _rows(site, rows, known)
-        _check_future(store, site, given, today)
-        standing = work.standing(given)
-        news, replaced = [], []
-        for row, source in zip(given, sources, strict=True):
+        given = _rows(site, rows, known)
+        _check_future(store, site, [row for row, _ in given], today)
+        standing = work.standing([row for row, _ in given])
+        fresh: list[Row] = []
+        replaced: list[tuple[OutputRow, int, Row, Row]] = []
+        for row, source in given:
             event, old = standing.get((row.worker, row.period), (0, None))
             if old is None:
-                news.append(row)
+                fresh.append(row)
             elif old != row:
+                fresh.append(row)
                 replaced.append((source, event, old, row))
         if replaced and not correct:
             raise _conflict(replaced)
-        fresh = [*news, *(row for _, _, _, row in replaced)]
         if not fresh:
             return Done(known=len(rows))
         fresh.sort()
@@ -264,7 +265,7 @@ def import_output(
         return Done(len(fresh), len(rows) - len(fresh), tuple(warnings), len(replaced))
 
 
-def _rows(site: Site, rows: Sequence[OutputRow], known: Mapping[str, int]) -> tuple[list[Row], list[OutputRow]]:
+def _rows(site: Site, rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[tuple[Row, OutputRow]]:
     """Give the rows of the record and what they come from; the same row twice is one, two values are an error."""
     given: dict[tuple[int, int], tuple[Row, OutputRow]] = {}
     periods: dict[date, int] = {}
@@ -277,7 +278,7 @@ def _rows(site: Site, rows: Sequence[OutputRow], known: Mapping[str, int]) -> tu
         if first != row:
             remedy = f"has other values for the same period in line {before.line}; keep one of the two"
             raise InvalidInput(f"line {source.line}: worker_id", source.worker_id, remedy)
-    return [row for row, _ in given.values()], [source for _, source in given.values()]
+    return list(given.values())
 
 
 def _row(site: Site, row: OutputRow, known: Mapping[str, int], periods: dict[date, int]) -> Row:

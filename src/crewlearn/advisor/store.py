@@ -9,7 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -243,9 +243,8 @@ class Writing:
             table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance
         ).where(table.c.site == self.key, table.c.replaced_in.is_(None), table.c.period.between(first, last))
         for numbers in _batches(sorted({row.worker for row in met}), WORKERS_AT_ONCE):
-            for event, *values in self.connection.execute(query.where(table.c.worker.in_(numbers))):
-                row = Row(*values)
-                found[row.worker, row.period] = (event, row)
+            for row in self.connection.execute(query.where(table.c.worker.in_(numbers))):
+                found[row[2], row[1]] = (row[0], Row._make(row[1:]))
         return found
 
     def _write_rows(self, number: int, rows: Sequence[Row], replaced: Collection[tuple[int, int, int]]) -> None:
@@ -319,7 +318,7 @@ def make_engine(url: str) -> sa.Engine:
     try:
         address = sa.make_url(url)
         backend = address.get_backend_name()
-    except sa.exc.ArgumentError:  # not chained: it holds the address, and that may hold a password
+    except (sa.exc.ArgumentError, ValueError):  # not chained: it holds the address, and that may hold a password
         remedy = "is no database address; write sqlite:///file.db or postgresql://…"
         raise InvalidInput("db", re.sub(r"//.*@", "//***@", url), remedy) from None
     if backend == "sqlite":
@@ -486,16 +485,17 @@ def read_events(connection: sa.Connection, key: int, after: int | None = None) -
     if after is not None:
         query = query.where(table.c.number > after)
     for row in connection.execute(query):
-        yield Event(row.number, row.at, row.actor, row.rule_version, row.type, _payload_of(row), row.previous, row.hash)
+        payload = _object_in(row.payload)
+        yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)
 
 
-def _payload_of(row: Any) -> dict[str, Any]:
-    """Read a payload; one that somebody spoiled is given as text, which does not have its hash."""
+def _object_in(text: str) -> dict[str, Any]:
+    """Read what was written as JSON; if somebody spoiled it, it is given as something that was never written."""
     try:
-        payload = json.loads(row.payload)
+        found = json.loads(text)
     except ValueError:
-        payload = None
-    return payload if isinstance(payload, dict) else {"unreadable": row.payload}
+        found = None
+    return found if isinstance(found, dict) else {"unreadable": text}
 
 
 def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]:
@@ -514,9 +514,7 @@ def read_proposals(connection: sa.Connection, key: int) -> list[Proposal]:
     table = schema.proposals
     rows = connection.execute(sa.select(table).where(table.c.site == key).order_by(table.c.id)).mappings()
     return [
-        Proposal(
-            **{name: json.loads(value) if name == "why" else value for name, value in row.items() if name != "site"}
-        )
+        Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})
         for row in rows
     ]
 
@@ -526,7 +524,7 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 
 
 def _proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
-    return {**asdict(proposal), "why": json.dumps(proposal.why), "site": key}
+    return {**vars(proposal), "why": json.dumps(proposal.why), "site": key}
 
 
 def is_import(event: Event) -> bool:
