@@ -587,8 +587,13 @@ def test_a_spoiled_state_is_a_clear_error(store: Store) -> None:
 # --- opening
 
 
+def _plain_engine(url: str) -> sa.Engine:
+    """An engine as somebody else would make one: it has none of our settings."""
+    return sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+
+
 def _tables(url: str) -> dict[str, Any]:
-    engine = make_engine(url)
+    engine = _plain_engine(url)
     with engine.connect() as connection:
         names = sa.inspect(connection).get_table_names()
         found = {name: sorted(map(repr, connection.execute(sa.text(f"SELECT * FROM {name}")))) for name in names}
@@ -623,7 +628,7 @@ def test_another_schema_is_refused_and_left_alone(database: Database, version: s
 
 @pytest.mark.parametrize("version_table", [False, True])
 def test_a_database_of_something_else_is_refused_and_left_alone(empty_database: Database, version_table: bool) -> None:
-    engine = make_engine(empty_database.url)
+    engine = _plain_engine(empty_database.url)
     with engine.connect() as connection, connection.begin():
         connection.execute(sa.text("CREATE TABLE customers (name TEXT)"))
         if version_table:
