@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+import sqlalchemy as sa
+
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.events import Row, digest_of_rows
+from crewlearn.advisor.events import ATTENDANCE, Row, digest_of_rows
 from crewlearn.advisor.fold import OBSERVED
 from crewlearn.advisor.site import (
     ACCEPTED,
@@ -31,11 +33,14 @@ from crewlearn.advisor.site import (
     Site,
 )
 from crewlearn.advisor.store import Conflict, Store, Writing
+from crewlearn.advisor.text import checked_text
+from crewlearn.advisor.units import MOST
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.problem.errors import InvalidInput, one_of
+from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.transitions import LEGAL, completion_fault
 
 OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
+LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
 _NAME = re.compile(r"[\w][\w .()+-]{0,99}")
 
 
@@ -96,14 +101,14 @@ def _check_calendar(before: Mapping[str, Any], after: Mapping[str, Any], site: S
 def import_workers(store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str) -> Done:
     """Take in workers: newcomers join, what changed of others is recorded; the same file again changes nothing."""
     with store.writing(name, actor) as work:
-        known = work.identities()
+        known = work.people()
         site = work.site
         seated = bool(site.roster.active) or site.period > 1
-        facts, people, warnings = [], [], []
+        facts: list[dict[str, Any]] = []
+        people, renamed, warnings = [], [], []
         next_number = len(site.workers)
-        for row in rows:
-            number = known.get(row.worker_id)
-            if number is None:
+        for row in _checked_people(rows):
+            if row.worker_id not in known:
                 given = _newcomer(site, row, next_number)
                 if row.active and not seated:
                     given["active"] = True
@@ -113,48 +118,66 @@ def import_workers(store: Store, name: str, rows: Sequence[WorkerRow], data: byt
                 people.append({"site": work.key, "worker": next_number, "external_id": row.worker_id, "name": row.name})
                 next_number += 1
             else:
+                number, called = known[row.worker_id]
                 changes = _changes(site, row, number)
                 if changes:
                     facts.append({"worker": number, **changes})
-                if row.name is not None:
-                    work.connection.execute(
-                        schema.identities.update()
-                        .where(schema.identities.c.site == work.key, schema.identities.c.worker == number)
-                        .values(name=row.name)
-                    )
+                if row.name is not None and row.name != called:
+                    renamed.append({"of_worker": number, "name": row.name})
         active = sum(bool(given.get("active")) for given in facts)
         if active > site.config.team:
             raise InvalidInput("active", active, f"the site has {site.config.team} stations; mark no more than that")
+        table = schema.identities
         if people:
-            work.connection.execute(schema.identities.insert(), people)
+            work.connection.execute(table.insert(), people)
+        if renamed:
+            whose = (table.c.site == work.key, table.c.worker == sa.bindparam("of_worker"))
+            work.connection.execute(table.update().where(*whose).values(name=sa.bindparam("name")), renamed)
         if facts:
             work.add(events.WORKERS, {"digest": hashlib.sha256(data).hexdigest(), "workers": facts})
         return Done(len(facts), len(rows) - len(facts), tuple(warnings))
 
 
+def _checked_people(rows: Sequence[WorkerRow]) -> Sequence[WorkerRow]:
+    """Check what is said of people before any of it is written."""
+    seen: set[str] = set()
+    for row in rows:
+        checked_text("worker_id", row.worker_id, LONGEST_ID, least=1)
+        if row.name is not None:
+            checked_text("name", row.name, LONGEST_NAME)
+        if row.worker_id in seen:
+            raise InvalidInput("worker_id", row.worker_id, "stands twice in the file; keep one row for each worker")
+        seen.add(row.worker_id)
+    return rows
+
+
 def _newcomer(site: Site, row: WorkerRow, number: int) -> dict[str, Any]:
     """Give the facts of a worker who joins; prior data come in people's units."""
-    prior_n = row.prior_n or 0
+    prior_n = whole("prior_n", row.prior_n or 0, 0, 10**9)
     if prior_n and row.prior_mean is None:
         raise InvalidInput("prior_mean", row.worker_id, "must be given beside prior_n")
     mean = site.config.units.policy_output(row.prior_mean).value if prior_n and row.prior_mean is not None else 0.0
     return {
         "worker": number,
         "status": _status(row),
-        "fee": row.fee,
+        "fee": _money(row.fee),
         "prior_n": prior_n,
         "prior_mean": mean,
-        "interview": row.interview,
+        "interview": None if row.interview is None else real("interview", row.interview),
     }
+
+
+def _money(fee: object) -> float | None:
+    return None if fee is None else real("fee", fee, 0.0, MOST)
 
 
 def _changes(site: Site, row: WorkerRow, number: int) -> dict[str, Any]:
     worker = site.workers[number]
     changes: dict[str, Any] = {}
     if row.fee is not None and row.fee != worker.fee:
-        changes["fee"] = row.fee
+        changes["fee"] = _money(row.fee)
     if row.interview is not None and row.interview != worker.interview:
-        changes["interview"] = row.interview
+        changes["interview"] = real("interview", row.interview)
     if row.status is not None and _status(row) != worker.status:
         changes["status"] = _status(row)
     return changes
@@ -166,10 +189,16 @@ def _status(row: WorkerRow) -> str:
 
 def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes: Any) -> None:
     """Record that a worker left, returned, was blocked or pinned, or has a fee of their own."""
+    for key in changes:
+        one_of("setting", key, ("status", "pinned", "fee"))
+    if "status" in changes:
+        one_of("status", changes["status"], STATUSES)
+    if "fee" in changes:
+        changes["fee"] = _money(changes["fee"])
+    if "pinned" in changes:
+        changes["pinned"] = bool(changes["pinned"])
     with store.writing(name, actor) as work:
         number = _number(work, worker_id)
-        if "status" in changes:
-            one_of("status", changes["status"], STATUSES)
         worker = work.site.workers[number]
         news = {key: value for key, value in changes.items() if getattr(worker, key) != value}
         if news:
@@ -185,6 +214,7 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str) -> None:
             table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
         )
         work.add(events.ERASED, {"worker": number})
+    store.scrub()
 
 
 def import_output(
@@ -202,23 +232,23 @@ def import_output(
         return Done()
     with store.writing(name, actor) as work:
         site, known = work.site, work.identities()
-        given = [_row(site, row, known) for row in rows]
-        _check_future(store, site, given, today)
-        first, last = min(row.period for row in given), max(row.period for row in given)
-        standing = work.current_rows(first, last)
-        news, replaced = [], []
-        for row, source in zip(given, rows, strict=True):
-            old = standing.get((row.worker, row.period))
+        given = _rows(site, rows, known)
+        _check_future(store, site, [row for row, _ in given], today)
+        standing = work.standing([row for row, _ in given])
+        fresh: list[Row] = []
+        replaced: list[tuple[OutputRow, int, Row, Row]] = []
+        for row, source in given:
+            event, old = standing.get((row.worker, row.period), (0, None))
             if old is None:
-                news.append(row)
+                fresh.append(row)
             elif old != row:
-                replaced.append((source, old, row))
+                fresh.append(row)
+                replaced.append((source, event, old, row))
         if replaced and not correct:
             raise _conflict(replaced)
-        fresh = [*news, *(row for _, _, row in replaced)]
         if not fresh:
             return Done(known=len(rows))
-        fresh.sort(key=lambda row: (row.period, row.worker))
+        fresh.sort()
         warnings = _warnings(site, fresh)
         work.add(
             events.OUTPUT,
@@ -230,22 +260,44 @@ def import_output(
                 "warnings": warnings,
             },
             fresh,
+            {(old.worker, old.period, event) for _, event, old, _ in replaced},
         )
         return Done(len(fresh), len(rows) - len(fresh), tuple(warnings), len(replaced))
 
 
-def _row(site: Site, row: OutputRow, known: Mapping[str, int]) -> Row:
-    """Give a row of the record for a row of a file."""
+def _rows(site: Site, rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[tuple[Row, OutputRow]]:
+    """Give the rows of the record and what they come from; the same row twice is one, two values are an error."""
+    given: dict[tuple[int, int], tuple[Row, OutputRow]] = {}
+    periods: dict[date, int] = {}
+    for source in rows:
+        try:
+            row = _row(site, source, known, periods)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {source.line}: {error.field}", error.value, error.remedy) from error
+        first, before = given.setdefault((row.worker, row.period), (row, source))
+        if first != row:
+            remedy = f"has other values for the same period in line {before.line}; keep one of the two"
+            raise InvalidInput(f"line {source.line}: worker_id", source.worker_id, remedy)
+    return list(given.values())
+
+
+def _row(site: Site, row: OutputRow, known: Mapping[str, int], periods: dict[date, int]) -> Row:
+    """Give a row of the record: plain numbers, no negative zero, as that is what every database gives back."""
     if row.worker_id not in known:
-        raise InvalidInput(f"line {row.line}: worker_id", row.worker_id, "is not known here; import the worker first")
-    period = row.period if row.period is not None else 0
-    if row.day is not None:
-        period = site.config.calendar.period_of(row.day)
-    if period < 1:
-        raise InvalidInput(f"line {row.line}: period", row.period, "must be 1 or more")
-    if row.units is not None and row.attendance in OBSERVED:
-        site.config.units.policy_output(row.units, row.hours)  # raises on what cannot be measured
-    return Row(period, known[row.worker_id], row.units, row.hours, row.attendance)
+        raise InvalidInput("worker_id", row.worker_id, "is not known here; import the worker first")
+    if row.day is None:
+        period = whole("period", row.period, 1)
+    else:
+        if row.day not in periods:
+            periods[row.day] = site.config.calendar.period_of(row.day)
+        period = periods[row.day]
+    if row.attendance not in ATTENDANCE:
+        one_of("attendance", row.attendance, ATTENDANCE)
+    units = None if row.units is None else real("units", row.units) + 0.0
+    hours = None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
+    if units is not None and row.attendance in OBSERVED:
+        site.config.units.policy_output(units, hours)  # raises on what cannot be measured
+    return Row(period, known[row.worker_id], units, hours, row.attendance)
 
 
 def _check_future(store: Store, site: Site, rows: Sequence[Row], today: date | None) -> None:
@@ -256,8 +308,8 @@ def _check_future(store: Store, site: Site, rows: Sequence[Row], today: date | N
         raise InvalidInput("date", str(site.config.calendar.date_of(last)), f"lies in the future; today is {now}")
 
 
-def _conflict(replaced: Sequence[tuple[OutputRow, Row, Row]]) -> Conflict:
-    source, old, new = replaced[0]
+def _conflict(replaced: Sequence[tuple[OutputRow, int, Row, Row]]) -> Conflict:
+    source, _, old, new = replaced[0]
     shown = f"line {source.line}, worker {source.worker_id}: {old.units} is on record, the file has {new.units}"
     return Conflict("output", f"{len(replaced)} rows", f"differ from the record ({shown}); --correct replaces them")
 
@@ -290,6 +342,7 @@ def approve(store: Store, name: str, number: int, actor: str, *, out: str | None
 
 def reject(store: Store, name: str, number: int, actor: str, reason: str = "") -> None:
     """Reject a proposal, with a reason for the record."""
+    checked_text("reason", reason, LONGEST_REASON)
     with store.writing(name, actor) as work:
         _proposal(work.site, number, PROPOSED)
         work.add(events.REJECTED, {"proposal": number, "reason": reason})

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from crewlearn.problem.errors import InvalidInput
 
@@ -49,9 +49,18 @@ def canonical(data: Any) -> str:
     '{"a":"ä","b":[1,2.5]}'
     """
     try:
-        return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return json.dumps(
+            data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain
+        )
     except ValueError as error:
         raise InvalidInput("payload", "NaN or infinity", "cannot be put on record; give finite numbers") from error
+
+
+def _plain(value: Any) -> Any:
+    """Give the plain number in a number of numpy's, which rules over arrays give back."""
+    if not callable(getattr(value, "item", None)):
+        raise TypeError(f"{type(value).__name__} {value!r} cannot be put on record")
+    return value.item()
 
 
 def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payload: Any, previous: str) -> str:
@@ -81,8 +90,7 @@ def is_intact(event: Event) -> bool:
     return again == event.hash
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of recorded output, in people's units; None where nothing was given."""
 
     period: int
@@ -92,9 +100,21 @@ class Row:
     attendance: str
 
 
+ATTENDANCE = ("worked", "partial", "absent", "no-show", "sent-home")
+
+_AT_ONCE = 10_000
+
+
 def digest_of_rows(rows: Sequence[Row]) -> str:
-    """Hash the rows of an import, so that the chain covers them too."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(canonical([row.period, row.worker, row.units, row.hours, row.attendance]).encode() + b"\n")
+    """Hash the rows of an import, so that the chain covers them too: as one JSON list, made piece by piece.
+
+    >>> rows = [Row(1, 0, 0.5, None, "worked"), Row(1, 1, None, None, "absent")]
+    >>> digest_of_rows(rows) == hashlib.sha256(canonical(rows).encode()).hexdigest()
+    True
+    """
+    digest = hashlib.sha256(b"[")
+    for start in range(0, len(rows), _AT_ONCE):
+        piece = canonical(rows[start : start + _AT_ONCE])[1:-1]
+        digest.update((f",{piece}" if start else piece).encode())
+    digest.update(b"]")
     return digest.hexdigest()

@@ -42,13 +42,13 @@ output_rows = sa.Table(
     sa.Column("worker", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("period", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("event", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("place", sa.Integer, nullable=False),
     sa.Column("units", sa.Double),
     sa.Column("hours", sa.Double),
     sa.Column("attendance", sa.String(20), nullable=False),
     sa.Column("replaced_in", sa.Integer),
+    sqlite_with_rowid=False,
 )
-"""The rows of output imports, in the `place` they had in the file; a corrected one says which event replaced it."""
+"""The rows of output imports; a corrected one says which event replaced it. Kept by worker, as they are looked up."""
 
 sa.Index("output_rows_by_event", output_rows.c.site, output_rows.c.event)
 

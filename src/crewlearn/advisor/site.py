@@ -5,7 +5,7 @@ reads the last state instead of the whole history.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,7 @@ class Site:
             "config": self.config.to_json(),
             "roster": self.roster.to_json(),
             "estimates": {name: array.tolist() for name, array in self.estimates._asdict().items()},
-            "workers": [asdict(worker) for worker in self.workers],
+            "workers": [dict(vars(worker)) for worker in self.workers],
             "period": self.period,
             "memory": self.memory,
             "after": self.after,
@@ -186,7 +186,7 @@ class Site:
             "completed": [list(pair) for pair in self.completed],
             "failed": [list(pair) for pair in self.failed],
             "held_back": [list(pair) for pair in self.held_back],
-            "proposals": [asdict(proposal) for proposal in self.proposals.values()],
+            "proposals": [dict(vars(proposal)) for proposal in self.proposals.values()],
             "next_proposal": self.next_proposal,
             "advice": self.advice,
             "fees": self.fees,

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from crewlearn.problem.errors import InvalidInput, real
 
@@ -17,8 +17,7 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _RANGE_REMEDY = "must be LO:HI, what counts as 0 and as 1, such as 0:120, 0.5:12.5 or, if lower is better, 30:0"
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """Output as the policy sees it, and whether it had to be clipped to [0, 1]."""
 
     value: float

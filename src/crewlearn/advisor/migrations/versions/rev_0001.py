@@ -35,11 +35,11 @@ def upgrade() -> None:
         sa.Column("worker", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("period", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("event", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("place", sa.Integer, nullable=False),
         sa.Column("units", sa.Double),
         sa.Column("hours", sa.Double),
         sa.Column("attendance", sa.String(20), nullable=False),
         sa.Column("replaced_in", sa.Integer),
+        sqlite_with_rowid=False,
     )
     op.create_index("output_rows_by_event", "output_rows", ["site", "event"])
     op.create_table(
