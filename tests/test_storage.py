@@ -416,6 +416,18 @@ def test_nothing_is_undone_over_later_facts(store: Store) -> None:
     refused(store, lambda: commands.undo(store, "site", ME), "since other facts were recorded")
 
 
+def test_a_firm_that_never_answers_gathers_nothing_but_the_record(store: Store) -> None:
+    site_with_proposals(store)
+    for period in range(1, 9):
+        commands.import_output(store, "site", day(period, units=30.0 + 40.0 * (period % 2)), b"", ME)
+        commands.change_worker(store, "site", "d", ME, status="pool" if period % 2 == 0 else "blocked")
+    kept, state = contents(store)["proposals"], state_of(store)
+    assert {row[1] for row in kept if row[5] == "withdrawn" and row[2] < 7}, "the record has the withdrawn ones"
+    assert all(one.period >= 8 for one in state.proposals.values() if one.status == "withdrawn")
+    assert len(kept) > len(state.proposals)
+    sound(store)
+
+
 # --- the record
 
 

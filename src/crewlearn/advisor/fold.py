@@ -18,6 +18,7 @@ from crewlearn.advisor.site import (
     REJECTED,
     STARTED,
     UNDER_WAY,
+    WITHDRAWN,
     Proposal,
     Site,
     Worker,
@@ -35,7 +36,10 @@ OBSERVED = ("worked", "partial")
 """Attendance that gives an observation; a partial day does so only where output is a rate."""
 
 KEPT_PERIODS = 15
-"""How long answered proposals stay in the state: enough for a week's limit and for undoing; the record has them all."""
+"""How long answered proposals stay in the state: enough for a week's limit and for undoing; the record has them all.
+
+Those that came to nothing stay for one, to be told about: a firm that does not answer would gather thousands.
+"""
 
 
 def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: History = lambda worker: ()) -> Site:
@@ -153,14 +157,15 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
         seen = {row.worker: observation(site, row) for row in rows if row.period == last}
         site.last_output = {worker: value for worker, value in seen.items() if value is not None}
         site.period = last + 1
-        gone = [
-            one.id
-            for one in site.proposals.values()
-            if one.status not in OPEN and one.period + KEPT_PERIODS < site.period
-        ]
-        for number in gone:
+        for number in [one.id for one in site.proposals.values() if _is_past(site, one)]:
             del site.proposals[number]
     site.changed = site.changed or late
+
+
+def _is_past(site: Site, proposal: Proposal) -> bool:
+    """Say whether a proposal need not be kept at hand any more."""
+    kept = 1 if proposal.status in (REJECTED, WITHDRAWN) else KEPT_PERIODS
+    return proposal.status not in OPEN and proposal.period + kept < site.period
 
 
 def _record(site: Site, row: Row) -> None:
