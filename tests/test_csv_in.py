@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crewlearn.advisor import csv_in
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.csv_in import (
-    ATTENDANCES,
+    ATTENDANCE,
     OUTPUT,
     WORKERS,
     CsvErrors,
@@ -93,7 +93,7 @@ def output_rows(draw: st.DrawFn) -> list[OutputRow]:
     keys = draw(st.lists(st.tuples(DAYS, IDS), max_size=8, unique=True))
     rows = []
     for line, (day, worker_id) in enumerate(keys, start=2):
-        attendance = draw(st.sampled_from(ATTENDANCES))
+        attendance = draw(st.sampled_from(ATTENDANCE))
         at_work = attendance in ("worked", "partial")
         units = draw(NUMBERS) if at_work else None
         hours = draw(st.none() | st.integers(1, 24000).map(lambda thousandths: thousandths / 1000))
@@ -155,7 +155,7 @@ def test_any_bytes_at_all_are_read_or_refused(noise: bytes) -> None:
             rows = read_output(head + noise)
         except InvalidInput:
             continue
-        assert all(row.worker_id and row.attendance in ATTENDANCES for row in rows)
+        assert all(row.worker_id and row.attendance in ATTENDANCE for row in rows)
 
 
 # Single cells

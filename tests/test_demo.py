@@ -101,7 +101,7 @@ def test_a_newcomer_joins_with_prior_data(store: Store) -> None:
 def test_days_are_as_days_are(store: Store) -> None:
     table = schema.output_rows
     with store.reading() as connection:
-        rows = connection.execute(sa.select(table).order_by(table.c.event, table.c.place)).all()
+        rows = connection.execute(sa.select(table).order_by(table.c.event, table.c.period, table.c.worker)).all()
     attendance = Counter(row.attendance for row in rows)
     assert set(attendance) == {"worked", "partial", "absent", "no-show", "sent-home"}
     assert attendance["worked"] > 0.9 * len(rows)

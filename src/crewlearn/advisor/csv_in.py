@@ -24,13 +24,13 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
+from crewlearn.advisor.events import ATTENDANCE
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 
 Decimal = Literal[",", "."]
 DateOrder = Literal["day-first", "month-first"]
 T = TypeVar("T")
 
-ATTENDANCES = ("worked", "partial", "absent", "no-show", "sent-home")
 MOST_BYTES = 200_000_000
 MOST_ROWS = 5_000_000
 MOST_ERRORS = 100
@@ -802,7 +802,7 @@ def _yes_or_no(cell: str) -> bool:
 def _attendance(cell: str) -> str:
     attendance = _ATTENDANCES.get(_key(cell))
     if attendance is None:
-        raise _Refused(f"one of {', '.join(ATTENDANCES)}")
+        raise _Refused(f"one of {', '.join(ATTENDANCE)}")
     return attendance
 
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 import sqlalchemy as sa
 
@@ -23,7 +22,7 @@ def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
         for event in read_events(connection, key):
             document = vars(event)
             if event.type == OUTPUT:
-                document = {**document, "rows": [asdict(row) for row in rows_of_event(connection, key, event.number)]}
+                document = {**document, "rows": [row._asdict() for row in rows_of_event(connection, key, event.number)]}
             yield json.dumps(document, ensure_ascii=False)
 
 
