@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from crewlearn.advisor import csv_in
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.csv_in import (
-    ATTENDANCE,
     OUTPUT,
     WORKERS,
     CsvErrors,
@@ -27,6 +26,7 @@ from crewlearn.advisor.csv_in import (
     read_table,
     read_workers,
 )
+from crewlearn.advisor.events import ATTENDANCE
 from crewlearn.problem.errors import InvalidInput
 
 # Files in every dialect
