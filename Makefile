@@ -25,6 +25,8 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/planning.py
+	$(BIN)/python bench/advisor.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,6 +1,10 @@
-"""Tests run on fixed examples: the same on every machine and every day."""
+"""Tests run on fixed examples: the same on every machine and every day. Stores come from `stores`."""
 
 from hypothesis import settings
+
+from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
+
+__all__ = ["database", "empty_database", "make_database", "postgres", "postgres_url", "prepared", "store"]
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("fixed")

@@ -23,7 +23,7 @@ from crewlearn.policies.simple import EpsilonGreedy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import AvailabilityDelay, FixedDelay, GeometricDelay, NoDelay, UniformOutput
-from crewlearn.problem.model import Pool, Problem
+from crewlearn.problem.model import Pool, Problem, Start
 from crewlearn.problem.transitions import LEGAL, request_fault
 
 SLOW = Problem(team=2, horizon=12, cost=0.5, workers=Pool((0.1, 0.3, 0.5, 0.7, 0.9)), delay=FixedDelay(3))
@@ -290,6 +290,8 @@ def test_other_bad_calls_are_named() -> None:
     wrong: Any = "benchmark"
     with pytest.raises(InvalidInput, match=r"problem = 'benchmark': must be a crewlearn\.Problem"):
         DelayedReplacement(wrong)
+    with pytest.raises(InvalidInput, match="must be left out here: episodes begin with a random team"):
+        make(replace(SLOW, start=Start((0, 1))))
     env = make(SLOW)
     for call in (env.action_masks, env.situation, lambda: env.step(np.zeros(2, dtype=np.int64))):
         with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):

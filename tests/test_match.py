@@ -23,8 +23,8 @@ from crewlearn.problem.laws import (
     UniformDelay,
     UniformOutput,
 )
-from crewlearn.problem.model import Pool, Problem
-from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.recipes import Estimated, Recipe
 
 PROBLEMS = {
     "paper": benchmark(10, "as-released", horizon=300),
@@ -43,6 +43,25 @@ PROBLEMS = {
     ),
     "dear": benchmark(5, "as-written", horizon=200, cost=60.0),
     "one period": Problem(2, 1, 1.0, Pool((0.1, 0.2, 0.3)), FixedDelay(2), UniformOutput()),
+    "begun": Problem(
+        4,
+        150,
+        1.0,
+        Estimated((0.3, 0.4, 0.5, 0.6, 0.7, 0.5, 0.5, 0.9), (0.0, 0.02, 0.05, 0.1, 0.1, 0.2, 0.3, 0.1)),
+        GeometricDelay(2.0),
+        TruncatedNormalOutput(0.15, day_effect_sd=0.05),
+        start=Start(
+            stations=(2, -1, 0, -1),
+            counts=(60, 30, 40, 5, 4, 1, 0, 3),
+            sums=(18.5, 12.25, 20.0, 3.5, 2.8, 0.45, 0.0, 2.7),
+            squares=(7.1, 5.6, 11.0, 2.6, 2.8, 0.2025, 0.0, 2.5),
+            may_enter=(True, True, True, True, True, True, True, False),
+            may_leave=(False, True, True, True, True, True, True, True),
+        ),
+    ),
+    "more stations than people": Problem(
+        5, 60, 0.2, Pool((0.2, 0.8, 0.5)), UniformDelay(0, 4), UniformOutput(0.3), start=Start((-1, 0, -1, -1, -1))
+    ),
     "slow": Problem(6, 250, 0.3, Recipe("clipped-normal", 14, seed=3), GeometricDelay(25.0), UniformOutput(0.4)),
 }
 SPECS = [
@@ -94,7 +113,7 @@ def compare(problem: Problem, policy: Any) -> None:
         assert tally.regret[index].tolist() == [tally.curve[index, period - 1] for period in block.at]
         assert tally.initiated[index] == sum(len(step.requested) for step in steps)
         assert tally.completed[index] == sum(len(step.completed) for step in steps)
-        sums = problem.prior_data()[0] * problem.prior_data()[1]
+        sums = problem.seen_before()[1]
         for step in steps:
             for worker, output in step.output.items():
                 sums[worker] += output

@@ -1,5 +1,7 @@
 """The problem file: what it says is what is built, and what is wrong is named."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,8 +20,8 @@ from crewlearn.problem.laws import (
     UniformDelay,
     UniformOutput,
 )
-from crewlearn.problem.model import Pool, Problem, Setting
-from crewlearn.problem.recipes import DRAWS, Recipe
+from crewlearn.problem.model import Pool, Problem, Setting, Start
+from crewlearn.problem.recipes import DRAWS, Estimated, Recipe
 from crewlearn.problem.toml import problem_from_toml, problem_to_toml, read_problem
 
 EXAMPLE = """
@@ -208,3 +210,71 @@ def test_a_recipe_with_hardly_any_spread_gives_equal_means() -> None:
     for draw in DRAWS:
         means = Recipe(draw, count=5, mean=0.4, sd=1e-200).means()
         assert means.tolist() == pytest.approx([0.4] * 5)
+
+
+BEGUN = Problem(
+    team=2,
+    horizon=30,
+    cost=1.0,
+    workers=Estimated((0.4, 0.6, 0.9), (0.1, 0.0, 0.5)),
+    delay=NoDelay(),
+    start=Start((1, -1), (3, 10, 0), (1.2, 6.0, 0.0), (0.5, 3.7, 0.0), (True, True, False), (True, False, True)),
+)
+
+
+def test_a_given_start_and_estimated_means_are_written_and_read_back() -> None:
+    assert problem_from_toml(problem_to_toml(BEGUN)) == BEGUN
+    short = Problem(2, 30, 1.0, Pool((0.4, 0.6, 0.9)), NoDelay(), start=Start((2, 0)))
+    assert problem_from_toml(problem_to_toml(short)) == short
+    assert "start" not in problem_to_toml(benchmark())
+
+
+def test_estimated_means_are_drawn_anew_in_every_run() -> None:
+    drawn = np.array([BEGUN.means(seed=5, run=run) for run in range(4000)])
+    assert ((drawn >= 0.0) & (drawn <= 1.0)).all()
+    assert (drawn[:, 1] == 0.6).all()
+    assert drawn[:, 0].mean() == pytest.approx(0.4, abs=0.01)
+    assert drawn[:, 0].std() == pytest.approx(0.1, abs=0.01)
+    assert BEGUN.drawn_per_run
+    assert (BEGUN.means(5, 7) == BEGUN.means(5, 7)).all()
+    assert (BEGUN.means(5, 7) != BEGUN.means(6, 7)).any()
+
+
+def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
+    counts, sums, squares = BEGUN.seen_before()
+    assert (counts.tolist(), sums.tolist(), squares.tolist()) == ([3, 10, 0], [1.2, 6.0, 0.0], [0.5, 3.7, 0.0])
+    assert BEGUN.may_enter().tolist() == [True, True, False]
+    assert BEGUN.may_leave().tolist() == [True, False, True]
+    seated = Problem(1, 30, 1.0, Pool((0.4, 0.6), (0, 4), (0.0, 0.5)), NoDelay(), start=Start((1,)))
+    assert seated.seen_before()[1].tolist() == seated.seen_before()[2].tolist() == [0.0, 2.0]  # the pool's prior data
+    assert seated.may_enter().all()
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({"stations": [0]}, "must have 2 entries, one a station"),
+        ({"stations": [0, 3]}, "must be a worker from 0 to 2, or -1"),
+        ({"stations": [0, 0]}, "must name each worker once"),
+        ({"stations": 3}, "must be a list"),
+        ({"stations": [0, -2]}, r"stations\[1\] = -2"),
+        ({"stations": [0, 1], "counts": [1, 2, 3]}, "counts, sums and squares go together"),
+        ({"stations": [0, 1], "counts": [1], "sums": [1.0], "squares": [1.0]}, "must have 3 entries"),
+        ({"stations": [0, 1], "may_enter": [True]}, "must have 3 entries, one for each worker"),
+        ({"stations": [0, 1], "may_leave": [1, 0, 1]}, "must be true or false"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_named(start: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Problem(2, 30, 1.0, Pool((0.4, 0.6, 0.9)), NoDelay(), start=Start(**start))
+
+
+def test_estimates_that_do_not_fit_are_named() -> None:
+    with pytest.raises(InvalidInput, match="must have 2 entries"):
+        Estimated((0.1, 0.2), (0.1,))
+    with pytest.raises(InvalidInput, match=r"sds\[0\] = -0.1"):
+        Estimated((0.1,), (-0.1,))
+    with pytest.raises(InvalidInput, match="must be a list"):
+        Estimated(0.5, (0.1,))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="must be a Start"):
+        Problem(1, 30, 1.0, Pool((0.4, 0.6)), NoDelay(), start=(0,))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from crewlearn.engine.events import ARRIVAL, DECISION, REQUEST, events_of_runs
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate
-from crewlearn.engine.results import SimulationResult, Summary, same_numbers
+from crewlearn.engine.results import SimulationResult, Summary, same_numbers, student_95
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair, Situation
 from crewlearn.policies.dr_ucb import DRUCB, DRUCBState
@@ -338,7 +338,7 @@ def test_when_a_number_agrees() -> None:
 def test_student_is_the_known_table() -> None:
     known = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 249: 1.970, 10**6: 1.960}
     for degrees, point in known.items():
-        assert paired.student_95(degrees) == pytest.approx(point, abs=0.012 if degrees == 3 else 0.002)
+        assert student_95(degrees) == pytest.approx(point, abs=0.012 if degrees == 3 else 0.002)
 
 
 def against(rival: str, difference: float, half: float) -> paired.Comparison:

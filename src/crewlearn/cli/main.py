@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from crewlearn.cli import bounds, leaderboard, policies, reproduce, simulate, sweep
+from crewlearn.cli import advise, bounds, files, leaderboard, ledger, plan, policies, reproduce, simulate, site, sweep
 
 app = typer.Typer(
     help="Learn whom to keep and whom to replace in a contingent workforce.",
@@ -19,6 +19,20 @@ app.command("sweep")(sweep.sweep_command)
 app.command("leaderboard")(leaderboard.leaderboard_command)
 app.command("policies")(policies.policies_command)
 app.command("bounds")(bounds.bounds_command)
+app.add_typer(site.app, name="site")
+app.add_typer(files.workers, name="workers")
+app.add_typer(files.output, name="output")
+app.command("advise")(advise.advise_command)
+app.command("status")(advise.status_command)
+app.command("explain")(advise.explain_command)
+app.command("approve")(advise.approve_command)
+app.command("reject")(advise.reject_command)
+app.command("offer")(advise.offer_command)
+app.command("undo")(advise.undo_command)
+app.command("plan")(plan.plan_command)
+app.command("demo")(plan.demo_command)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(ledger.store_app, name="store")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from crewlearn.engine.streams import seed_root
 from crewlearn.engine.world import World, best_output
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
-from crewlearn.problem.model import Pool, Problem
+from crewlearn.problem.model import Problem
 
 LARGEST_BLOCK = 64
 WORK_IN_A_BLOCK = 2_000_000
@@ -124,7 +124,7 @@ def play_compiled(block: Block, kind: int, means: FloatArray, best: FloatArray, 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
     """Give the hidden means of each run, and the mean output of its best team."""
     problem, runs = block.problem, range(block.first, block.first + block.count)
-    if isinstance(problem.workers, Pool) or not problem.workers.per_run:
+    if not problem.drawn_per_run:
         means = problem.means()
         best = best_output(means, problem.team)
         return np.tile(means, (block.count, 1)), np.full(block.count, best)

@@ -36,7 +36,8 @@ KINDS: dict[type[Policy[Any]], int] = {
 def problem_form(problem: Problem) -> ProblemForm:
     """Give a problem as the loop takes it."""
     setting = problem.setting
-    prior_n, prior_mean = problem.prior_data()
+    counts, sums, squares = problem.seen_before()
+    spared = squares == sums  # as with data whose spread nobody knows
     return ProblemForm(
         workers=setting.workers,
         team=setting.team,
@@ -46,8 +47,14 @@ def problem_form(problem: Problem) -> ProblemForm:
         paid_on_completion=problem.fee_due == "completion",
         output=problem.output.form(),
         delay=problem.delay.form(setting.workers),
-        prior_counts=prior_n,
-        prior_sums=prior_n * prior_mean,
+        seen_counts=counts,
+        seen_sums=sums,
+        seen_squares=squares,
+        spared_counts=np.where(spared, counts, 0),
+        spared_sums=np.where(spared, sums, 0.0),
+        stations=np.array([] if problem.start is None else problem.start.stations, dtype=np.int64),
+        may_enter=problem.may_enter(),
+        may_leave=problem.may_leave(),
     )
 
 

@@ -24,7 +24,7 @@ from gymnasium import spaces
 
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair, Situation
-from crewlearn.policies.estimates import Estimates, record, with_prior
+from crewlearn.policies.estimates import Estimates, record
 from crewlearn.problem.arrays import NOBODY, BoolArray, IntArray
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import benchmark
@@ -76,6 +76,8 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         if not isinstance(problem, Problem | None):
             raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem gives")
         self.problem = benchmark() if problem is None else problem
+        if self.problem.start is not None:
+            raise InvalidInput("start", self.problem.start, "must be left out here: episodes begin with a random team")
         self.period = 0
         """The period about to be played, from 1; 0 before the first reset."""
         setting, prior_n = self.problem.setting, self.problem.prior_data()[0]
@@ -105,7 +107,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         else:
             self.world = World(self.problem, self.world.seed, self.world.run + 1)
         self.roster = Roster.start(self.problem.setting.workers, self.world.starting_team().tolist())
-        self.estimates = with_prior(*self.problem.prior_data())
+        self.estimates = Estimates(*self.problem.seen_before())
         self.period = 1
         return self._observation(), {"action_mask": self._mask()}
 

@@ -22,7 +22,7 @@ from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedu
 from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DECIDED_AT, DISTURBED, LEAST, idle
 from crewlearn.policies.value import decide_value, fresh_value_memory
-from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
 from crewlearn.problem.laws import (
@@ -76,7 +76,11 @@ its frontier and the largest frontier."""
 
 
 class ProblemForm(NamedTuple):
-    """A problem as the loop takes it."""
+    """A problem as the loop takes it.
+
+    `seen_*` is what is known of each worker at the start, `spared_*` the part whose spread nobody knows. `stations` is
+    the team at the start; where it is empty, each run draws its own.
+    """
 
     workers: int
     team: int
@@ -86,8 +90,14 @@ class ProblemForm(NamedTuple):
     paid_on_completion: bool
     output: OutputForm
     delay: DelayForm
-    prior_counts: IntArray
-    prior_sums: FloatArray
+    seen_counts: IntArray
+    seen_sums: FloatArray
+    seen_squares: FloatArray
+    spared_counts: IntArray
+    spared_sums: FloatArray
+    stations: IntArray
+    may_enter: BoolArray
+    may_leave: BoolArray
 
 
 class PolicyForm(NamedTuple):
@@ -136,7 +146,7 @@ def play_runs(
     law, spread, day_effect_sd = problem.output.code, problem.output.spread, problem.output.day_effect_sd
     curve, regrets, stop = tally.curve, tally.regret, tally.stop
     want_curve, checkpoints = curve.shape[1] > 0, len(at)
-    anyone = np.ones(workers, dtype=np.bool_)
+    may_enter, may_leave = problem.may_enter, problem.may_leave
     outs = np.empty(team, dtype=np.int64)
     ins = np.empty(team, dtype=np.int64)
     stations = np.empty(team, dtype=np.int64)
@@ -152,7 +162,7 @@ def play_runs(
     sums = np.empty(workers, dtype=np.float64)
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
-    facts = Facts(roster, estimates, anyone, anyone)
+    facts = Facts(roster, estimates, may_enter, may_leave)
     scores = np.empty(workers, dtype=np.float64)
     centre = np.empty(team, dtype=np.float64)
     room = np.empty(team, dtype=np.float64)
@@ -166,24 +176,29 @@ def play_runs(
         days = run_key(root, run, DAY)
         delays = run_key(root, run, DELAY)
         hidden = Hidden(mu, delay_form, delays)
-        choose_sorted(stations, team, workers, run_key(root, run, TEAM))
+        if len(problem.stations) > 0:
+            for station in range(team):
+                stations[station] = problem.stations[station]
+        else:
+            choose_sorted(stations, team, workers, run_key(root, run, TEAM))
         for worker in range(workers):
             station_of[worker] = NOBODY
             role[worker] = 0
-            seen[worker] = problem.prior_counts[worker]
-            sums[worker] = problem.prior_sums[worker]
-            squares[worker] = problem.prior_sums[worker]
+            seen[worker] = problem.seen_counts[worker]
+            sums[worker] = problem.seen_sums[worker]
+            squares[worker] = problem.seen_squares[worker]
         for station in range(team):
-            station_of[stations[station]] = station
+            if stations[station] != NOBODY:
+                station_of[stations[station]] = station
         for place in range(len(counts)):
             counts[place] = 0
         if policy.rho != NO_INTERVIEW:
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         memory = fresh_memory(team, policy_key(root, run))
         named = fresh_team_memory(workers, team, policy_key(root, run), scores)
-        spared = workers if KIND == VALUE else 0
+        weighing = workers if KIND == VALUE else 0
         weighed = fresh_value_memory(
-            team, problem.prior_counts[:spared], problem.prior_sums[:spared], policy_key(root, run)
+            team, problem.spared_counts[:weighing], problem.spared_sums[:weighing], policy_key(root, run)
         )
         cycle = memory.cycle
         numbers = weighed.numbers if KIND == VALUE else named.numbers
@@ -210,8 +225,8 @@ def play_runs(
                         cost,
                         roster,
                         estimates,
-                        anyone,
-                        anyone,
+                        may_enter,
+                        may_leave,
                         hidden,
                         outs,
                         ins,
@@ -223,7 +238,7 @@ def play_runs(
             elif KIND == ORACLE_POLICY:
                 if period == 1:
                     lasting = horizon - problem.mean_delay
-                    n = decide_oracle(mu, lasting, cost, roster, anyone, anyone, outs, ins)
+                    n = decide_oracle(mu, lasting, cost, roster, may_enter, may_leave, outs, ins)
             elif KIND != KEEP_TEAM and not nothing_to_ask(numbers, period):
                 written = _write_up(desk, stations, estimates, written, period - 1)
                 if KIND == A_OMM:
@@ -255,7 +270,7 @@ def play_runs(
                 while slot >= 0:
                     out, into = int(pending_out[slot]), int(pending_in[slot])
                     if KIND == DR_UCB and out == NOBODY:
-                        out = assign_dr_ucb(choices, memory, period, horizon, roster, estimates, anyone)
+                        out = assign_dr_ucb(choices, memory, period, horizon, roster, estimates, may_leave)
                     if completion_fault(roster, slot, out) == LEGAL:
                         complete(roster, slot, out)
                         arrived += 1
@@ -270,8 +285,9 @@ def play_runs(
             if day_effect_sd > 0.0:
                 day_effect = draw_day_effect(day_effect_sd, mix(days, period))
                 for station in range(team):
-                    centre[station] = day_mean(mu[stations[station]], day_effect)
-                    room[station] = room_of(centre[station])
+                    if stations[station] != NOBODY:
+                        centre[station] = day_mean(mu[stations[station]], day_effect)
+                        room[station] = room_of(centre[station])
             period_key = mix(outputs, period)
             if law == UNIFORM_OUTPUT:  # apart, so that the compiler draws several outputs at once
                 for station in range(team):
@@ -306,8 +322,8 @@ def play_runs(
 class Desk(NamedTuple):
     """The active team's numbers by station, side by side: the day's mean and room, and the sums of output so far.
 
-    No station is ever empty in a simulation. The sums are the workers' own, taken over and given back, so adding to
-    them here or there is the same to the last bit.
+    The sums are the workers' own, taken over and given back, so adding to them here or there is the same to the last
+    bit. An empty station has mean and room 0, so that every law draws an output of 0 there, and nobody's sums.
     """
 
     centre: FloatArray
@@ -321,6 +337,10 @@ def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estim
     made = 0.0
     for station in range(len(stations)):
         worker = stations[station]
+        if worker == NOBODY:
+            desk.centre[station] = desk.room[station] = 0.0
+            desk.sums[station] = desk.squares[station] = 0.0
+            continue
         desk.centre[station] = mu[worker]
         desk.room[station] = room_of(mu[worker])
         desk.sums[station] = estimates.sums[worker]
@@ -333,9 +353,10 @@ def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int
     """Give back the sums of the active team, with the periods since they were last written up; give the new date."""
     for station in range(len(stations)):
         worker = stations[station]
-        estimates.counts[worker] += completed - written
-        estimates.sums[worker] = desk.sums[station]
-        estimates.squares[worker] = desk.squares[station]
+        if worker != NOBODY:
+            estimates.counts[worker] += completed - written
+            estimates.sums[worker] = desk.sums[station]
+            estimates.squares[worker] = desk.squares[station]
     return completed
 
 

@@ -1,9 +1,11 @@
 """What a simulation found: numbers of each run at the periods asked for, curves over all periods, and summaries."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,26 @@ from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
+
+
+def student_95(degrees: int) -> float:
+    """Give the two-sided 95% point of Student's law: exact for 1 and 2 degrees of freedom, else a series in 1/degrees.
+
+    >>> [round(student_95(degrees), 2) for degrees in (1, 2, 4, 10, 249)]
+    [12.71, 4.3, 2.78, 2.23, 1.97]
+    """
+    if degrees == 1:
+        return math.tan(0.475 * math.pi)
+    if degrees == 2:
+        return 0.95 * math.sqrt(2.0 / (1.0 - 0.95 * 0.95))
+    z = NormalDist().inv_cdf(0.975)
+    terms = (
+        (z**3 + z) / 4.0,
+        (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0,
+        (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0,
+        (79.0 * z**9 + 776.0 * z**7 + 1482.0 * z**5 - 1920.0 * z**3 - 945.0 * z) / 92160.0,
+    )
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
 
 
 @dataclass(frozen=True)

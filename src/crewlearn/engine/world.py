@@ -46,7 +46,9 @@ class World:
         return best_output(self.means, self.problem.team)
 
     def starting_team(self) -> IntArray:
-        """Give the team the firm happens to have: uniformly random, in worker order."""
+        """Give the worker at each station at the start: as the problem says, or a uniformly random team in order."""
+        if self.problem.start is not None:
+            return np.array(self.problem.start.stations, dtype=np.int64)
         team = np.empty(self.problem.team, dtype=np.int64)
         choose_sorted(team, self.problem.team, len(self.means), self.keys[TEAM])
         return team

@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, OutputLaw, UniformOutput
-from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.recipes import Estimated, Recipe
 
 FEE_DUE = ("initiation", "completion")
 
@@ -79,6 +79,68 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Start:
+    """Where every run begins, if not with a random team and the pool's prior data.
+
+    `stations` holds the worker at each station, -1 where it is empty. `counts`, `sums` and `squares` are what was seen
+    of each worker: how many outputs, their sum and the sum of their squares. `may_enter` and `may_leave` say for each
+    whether they may be hired and let go; left out, everybody may.
+
+    >>> Start(stations=(1, -1), counts=(0, 2), sums=(0.0, 1.1), squares=(0.0, 0.61)).stations
+    (1, -1)
+    """
+
+    stations: tuple[int, ...]
+    counts: tuple[int, ...] = ()
+    sums: tuple[float, ...] = ()
+    squares: tuple[float, ...] = ()
+    may_enter: tuple[bool, ...] = ()
+    may_leave: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        checks: dict[str, Callable[[str, object], float]] = {
+            "stations": lambda name, value: whole(name, value, NOBODY, MOST),
+            "counts": lambda name, value: whole(name, value, 0, MOST),
+            "sums": lambda name, value: real(name, value, 0.0, MOST),
+            "squares": lambda name, value: real(name, value, 0.0, MOST),
+            "may_enter": _truth,
+            "may_leave": _truth,
+        }
+        for name, check in checks.items():
+            values = getattr(self, name)
+            if not isinstance(values, (list, tuple, np.ndarray)):
+                raise InvalidInput(f"[start] {name}", values, "must be a list")
+            checked = tuple(check(f"[start] {name}[{index}]", value) for index, value in enumerate(values))
+            object.__setattr__(self, name, checked)
+        if not len(self.counts) == len(self.sums) == len(self.squares):
+            raise InvalidInput(
+                "[start] counts", list(self.counts), "counts, sums and squares go together, one entry for each worker"
+            )
+        seated = [worker for worker in self.stations if worker != NOBODY]
+        if len(set(seated)) != len(seated):
+            raise InvalidInput("[start] stations", list(self.stations), "must name each worker once")
+
+    def check(self, workers: int, team: int) -> None:
+        """Raise if this does not fit a problem with so many workers and stations."""
+        if len(self.stations) != team:
+            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one a station")
+        if max(self.stations) >= workers:
+            raise InvalidInput(
+                "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"
+            )
+        for name in ("counts", "may_enter", "may_leave"):
+            given = getattr(self, name)
+            if given and len(given) != workers:
+                raise InvalidInput(f"[start] {name}", list(given), f"must have {workers} entries, one for each worker")
+
+
+def _truth(field: str, value: object) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(field, value, "must be true or false")
+    return bool(value)
+
+
+@dataclass(frozen=True)
 class Problem:
     """A delayed-replacement bandit: whom one can hire, what they put out, what replacing costs and how long it takes.
 
@@ -91,21 +153,26 @@ class Problem:
     team: int
     horizon: int
     cost: float
-    workers: Pool | Recipe
+    workers: Pool | Recipe | Estimated
     delay: DelayLaw
     output: OutputLaw = field(default_factory=UniformOutput)
     fee_due: str = "initiation"
     assumed_mean_delay: float | None = None
+    start: Start | None = None
 
     def __post_init__(self) -> None:
-        for name, kinds in (("workers", (Pool, Recipe)), ("delay", DELAY_LAWS), ("output", OUTPUT_LAWS)):
+        for name, kinds in (("workers", (Pool, Recipe, Estimated)), ("delay", DELAY_LAWS), ("output", OUTPUT_LAWS)):
             if not isinstance(getattr(self, name), kinds):
                 names = ", ".join(kind.__name__ for kind in kinds)
                 raise InvalidInput(name, getattr(self, name), f"must be one of {names}")
         whole("team", self.team, 1, MOST)
         whole("horizon", self.horizon, 1, MOST)
         real("cost", self.cost, 0.0, MOST)
-        if self.team >= self.workers.count:
+        if self.start is not None:
+            if not isinstance(self.start, Start):
+                raise InvalidInput("start", self.start, "must be a Start, or left out")
+            self.start.check(self.workers.count, self.team)
+        elif self.team >= self.workers.count:
             raise InvalidInput(
                 "team",
                 self.team,
@@ -126,7 +193,37 @@ class Problem:
         """Give the workers' hidden mean outputs in a run of a simulation with the given seed."""
         if isinstance(self.workers, Recipe):
             return self.workers.means(seed, run)
+        if isinstance(self.workers, Estimated):
+            return self.workers.means_of_run(seed, run)
         return np.array(self.workers.means, dtype=np.float64)
+
+    @property
+    def drawn_per_run(self) -> bool:
+        """Whether each run has a pool of its own."""
+        return isinstance(self.workers, Estimated) or (isinstance(self.workers, Recipe) and self.workers.per_run)
+
+    def seen_before(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Give what is known of each worker when a run begins: count, sum and sum of squares of the outputs seen.
+
+        Of prior data the spread is not known, so it is taken as the largest that output in [0, 1] with this mean can
+        have: all of it 0 or 1, which makes the sum of squares equal the sum.
+        """
+        if self.start is not None and self.start.counts:
+            counts = np.array(self.start.counts, dtype=np.int64)
+            return counts, np.array(self.start.sums, dtype=np.float64), np.array(self.start.squares, dtype=np.float64)
+        counts, means = self.prior_data()
+        sums = counts * means
+        return counts, sums, sums.copy()
+
+    def may_enter(self) -> BoolArray:
+        """Say of each worker whether they may be hired."""
+        given = () if self.start is None else self.start.may_enter
+        return np.array(given or [True] * self.workers.count, dtype=np.bool_)
+
+    def may_leave(self) -> BoolArray:
+        """Say of each worker whether they may be let go."""
+        given = () if self.start is None else self.start.may_leave
+        return np.array(given or [True] * self.workers.count, dtype=np.bool_)
 
     def prior_data(self) -> tuple[IntArray, FloatArray]:
         """Give the prior data: how many observations each worker starts with, and their mean."""

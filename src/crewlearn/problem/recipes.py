@@ -1,4 +1,4 @@
-"""Recipes that draw a pool of workers' means, once for all runs or afresh for each."""
+"""Pools whose means are drawn: by a recipe, once for all runs or afresh for each, or from what is thought of each."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,47 @@ import numpy as np
 
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Workers whose means nobody knows for sure: every run draws each from a normal law around what is expected.
+
+    The laws are cut to [0, 1]. A worker with standard deviation 0 is known.
+
+    >>> Estimated(means=(0.4, 0.8), sds=(0.0, 0.05)).means_of_run(seed=1, run=0).round(3)
+    array([0.4  , 0.841])
+    """
+
+    means: tuple[float, ...]
+    sds: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("means", "sds"):
+            values = getattr(self, name)
+            if not isinstance(values, (list, tuple, np.ndarray)):
+                raise InvalidInput(f"[workers] {name}", values, "must be a list with one entry for each worker")
+            checked = tuple(real(f"[workers] {name}[{place}]", value, 0.0, 1.0) for place, value in enumerate(values))
+            object.__setattr__(self, name, checked)
+        if len(self.sds) != len(self.means):
+            raise InvalidInput(
+                "[workers] sds", list(self.sds), f"must have {len(self.means)} entries, one for each worker"
+            )
+
+    @property
+    def count(self) -> int:
+        """Number of workers, k."""
+        return len(self.means)
+
+    def means_of_run(self, seed: int, run: int) -> FloatArray:
+        """Draw the pool of a run of a simulation with the given seed."""
+        rng = np.random.default_rng((seed, run))
+        centres, spreads = np.array(self.means, dtype=np.float64), np.array(self.sds, dtype=np.float64)
+        drawn = rng.normal(centres, spreads)
+        while len(outside := np.flatnonzero((drawn < 0.0) | (drawn > 1.0))):  # a third or more fall inside each time
+            drawn[outside] = rng.normal(centres[outside], spreads[outside])
+        return drawn
+
 
 DRAWS = ("clipped-normal", "truncated-normal", "uniform", "beta")
 

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, NoDelay, OutputLaw, UniformOutput
-from crewlearn.problem.model import Pool, Problem
-from crewlearn.problem.recipes import Recipe
+from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.recipes import Estimated, Recipe
 
 Part = TypeVar("Part")
-_SECTIONS = ("workers", "output", "delay")
+_SECTIONS = ("workers", "output", "delay", "start")
 
 
 def read_problem(path: Path | str) -> Problem:
@@ -53,6 +53,7 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
             if sections["output"] is None
             else _law("output", sections["output"], OUTPUT_LAWS),
             "delay": NoDelay() if sections["delay"] is None else _law("delay", sections["delay"], DELAY_LAWS),
+            "start": None if sections["start"] is None else _build("[start]", Start, sections["start"]),
         },
     )
 
@@ -70,6 +71,9 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
         law: OutputLaw | DelayLaw = getattr(problem, name)
         numbers = {key: _plain(value) for key, value in dataclasses.asdict(law).items()}
         table[name] = {"law": law.law, **numbers}
+    if problem.start is not None:
+        start = dataclasses.asdict(problem.start)
+        table["start"] = {key: _plain(value) for key, value in start.items() if value != ()}
     return table
 
 
@@ -77,7 +81,7 @@ def problem_to_toml(problem: Problem) -> str:
     """Write a problem as the TOML text that `problem_from_toml` reads back to the same problem."""
     table = problem_to_table(problem)
     lines = [f"{key} = {_value(value)}" for key, value in table.items() if key not in _SECTIONS]
-    for name in _SECTIONS:
+    for name in [name for name in _SECTIONS if name in table]:
         lines += [f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table[name].items())]
     return "\n".join(lines) + "\n"
 
@@ -89,15 +93,17 @@ def _section(table: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     return section
 
 
-def _workers(section: Mapping[str, Any]) -> Pool | Recipe:
+def _workers(section: Mapping[str, Any]) -> Pool | Recipe | Estimated:
     if "means" in section and "draw" in section:
         raise InvalidInput("[workers] draw", section["draw"], "give either means or a recipe, not both")
     if "draw" in section:
         return _build("[workers]", Recipe, section)
     if "means" not in section:
-        names = [field.name for part in (Pool, Recipe) for field in dataclasses.fields(part)]
+        names = [field.name for part in (Pool, Recipe, Estimated) for field in dataclasses.fields(part)]
         _check_keys("[workers]", section, names)
         raise InvalidInput("[workers]", dict(section), "give means = [...] or a recipe with draw and count")
+    if "sds" in section:
+        return _build("[workers]", Estimated, section)
     return _build("[workers]", Pool, section)
 
 

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.results import SimulationResult, Summary
+from crewlearn.engine.results import SimulationResult, Summary, student_95
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput
 
@@ -44,26 +43,6 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """Describe the comparison as plain data; an interval without end is null."""
         return {name: None if value in (-math.inf, math.inf) else value for name, value in asdict(self).items()}
-
-
-def student_95(degrees: int) -> float:
-    """Give the two-sided 95% point of Student's law: exact for 1 and 2 degrees of freedom, else a series in 1/degrees.
-
-    >>> [round(student_95(degrees), 2) for degrees in (1, 2, 4, 10, 249)]
-    [12.71, 4.3, 2.78, 2.23, 1.97]
-    """
-    if degrees == 1:
-        return math.tan(0.475 * math.pi)
-    if degrees == 2:
-        return 0.95 * math.sqrt(2.0 / (1.0 - 0.95 * 0.95))
-    z = NormalDist().inv_cdf(0.975)
-    terms = (
-        (z**3 + z) / 4.0,
-        (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0,
-        (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0,
-        (79.0 * z**9 + 776.0 * z**7 + 1482.0 * z**5 - 1920.0 * z**3 - 945.0 * z) / 92160.0,
-    )
-    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, start=1))
 
 
 def paired_difference(ours: FloatArray, theirs: FloatArray) -> Summary:

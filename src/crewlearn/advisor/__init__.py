@@ -1,0 +1,1 @@
+"""The live side: record output, get advice, keep the record."""

@@ -1,0 +1,303 @@
+"""How events change a site: the one place where facts become state, for commands and for rebuilding alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from crewlearn.advisor import events
+from crewlearn.advisor.advice import take_up
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.events import Event, Row
+from crewlearn.advisor.site import (
+    ACCEPTED,
+    APPROVED,
+    FAILURES,
+    LEFT,
+    OFFERED,
+    OPEN,
+    REJECTED,
+    STARTED,
+    UNDER_WAY,
+    WITHDRAWN,
+    Proposal,
+    Site,
+    Worker,
+)
+from crewlearn.policies.estimates import grown, record
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.roster import Roster
+from crewlearn.problem.transitions import COMPLETED, INITIATED, NEVER, initiate
+
+History = Callable[[int], Sequence[Row]]
+"""Gives a worker's current rows in order of period, those of the event at hand included."""
+
+OBSERVED = ("worked", "partial")
+"""Attendance that gives an observation; a partial day does so only where output is a rate."""
+
+KEPT_PERIODS = 15
+"""How long answered proposals stay in the state: enough for a week's limit and for undoing; the record has them all.
+
+Those that came to nothing stay for one, to be told about: a firm that does not answer would gather thousands.
+"""
+
+
+def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: History = lambda worker: ()) -> Site:
+    """Give the site after an event; the site given may be changed on the way."""
+    payload = event.payload
+    if event.type == events.CREATED:
+        return Site.empty(SiteConfig.from_json(payload["config"]))
+    if site is None:
+        raise InvalidInput("event", event.type, "a record begins with site-created")
+    if event.type in (events.APPROVED, events.REJECTED, events.OFFER):
+        _note_for_undo(site, event)
+    elif event.type not in (events.ADVISED, events.UNDONE):
+        site.undo = None
+    if event.type == events.OUTPUT:
+        _take_output(site, rows, history)
+    else:
+        _STEPS[event.type](site, payload)
+    return site
+
+
+def observation(site: Site, row: Row) -> float | None:
+    """Give what a row tells the policy, in its units; None if it tells nothing."""
+    rate = site.config.units.hours_per_period is not None
+    if row.units is None or row.attendance not in OBSERVED or (row.attendance == "partial" and not rate):
+        return None
+    return site.config.units.policy_output(row.units, row.hours).value
+
+
+def _change_site(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take new settings from now on; another policy begins anew."""
+    before = site.config
+    site.config = SiteConfig.from_json({**before.to_json(), **payload["changes"]})
+    if site.config.team != before.team:
+        site.roster = site.roster.resized(site.config.team)
+    if (site.config.policy, site.config.conventions) != (before.policy, before.conventions):
+        site.memory = site.after = None
+    site.revised = True
+
+
+def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
+    known = len(site.workers)
+    for given in payload["workers"]:
+        number, facts = given["worker"], {name: value for name, value in given.items() if name != "worker"}
+        facts.pop("active", None)
+        if number == len(site.workers):
+            site.workers.append(Worker(**facts))
+        else:
+            site.set_worker(number, **facts)
+    count = len(site.workers)
+    site.roster, site.estimates = site.roster.grown(count), grown(site.estimates, count)
+    for number in range(known, count):
+        worker = site.workers[number]
+        total = worker.prior_n * worker.prior_mean
+        site.estimates.counts[number] = worker.prior_n
+        site.estimates.sums[number] = site.estimates.squares[number] = total
+    seated = [given["worker"] for given in payload["workers"] if given.get("active")]
+    if seated:
+        site.roster = Roster.start(count, seated, site.config.team)
+        for number in seated:
+            site.set_worker(number, since=site.period)
+    for given in payload["workers"]:
+        if site.workers[given["worker"]].status == LEFT:
+            _let_go(site, given["worker"])
+    site.revised = True
+
+
+def _change_worker(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take in that a worker left, returned, was blocked, pinned or has another fee."""
+    site.set_worker(payload["worker"], **payload["changes"])
+    if payload["changes"].get("status") == LEFT:
+        _let_go(site, payload["worker"])
+    site.revised = True
+
+
+def _erase(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take in that a person was erased: the number stays, as one who left."""
+    _change_worker(site, {"worker": payload["worker"], "changes": {"status": LEFT, "pinned": False}})
+
+
+def _let_go(site: Site, number: int) -> None:
+    """Empty the worker's station and take back the hires that would bring them."""
+    for proposal in site.open_proposals(*UNDER_WAY):
+        if proposal.into == number:
+            _fail(site, proposal, "cancelled")
+        elif proposal.out == number:
+            site.set_proposal(proposal.id, out=NOBODY)  # the hire fills the empty station
+    if number in site.roster.active:
+        site.roster.vacate(number)
+        site.set_worker(number, since=0)
+
+
+def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
+    """Take in output: newer rows are added, corrected or late ones make a worker's sums anew, in order of period."""
+    late = False
+    by_worker: dict[int, list[Row]] = {}
+    for row in rows:
+        by_worker.setdefault(row.worker, []).append(row)
+        late = late or row.period < site.period
+    for number, own in by_worker.items():
+        worker = site.workers[number]
+        own.sort(key=lambda row: row.period)
+        if own[0].period > worker.recorded_to:
+            for row in own:
+                _record(site, row)
+        else:
+            total = worker.prior_n * worker.prior_mean
+            site.estimates.counts[number] = worker.prior_n
+            site.estimates.sums[number] = site.estimates.squares[number] = total
+            for row in history(number):
+                _record(site, row)
+        site.set_worker(number, recorded_to=max(worker.recorded_to, own[-1].period))
+    last = max(row.period for row in rows)
+    if last >= site.period:
+        seen = {row.worker: observation(site, row) for row in rows if row.period == last}
+        site.last_output = {worker: value for worker, value in seen.items() if value is not None}
+        site.period = last + 1
+        for number in [one.id for one in site.proposals.values() if _is_past(site, one)]:
+            del site.proposals[number]
+    site.changed = site.changed or late
+
+
+def _is_past(site: Site, proposal: Proposal) -> bool:
+    """Say whether a proposal need not be kept at hand any more."""
+    kept = 1 if proposal.status in (REJECTED, WITHDRAWN) else KEPT_PERIODS
+    return proposal.status not in OPEN and proposal.period + kept < site.period
+
+
+def _record(site: Site, row: Row) -> None:
+    value = observation(site, row)
+    if value is not None:
+        record(site.estimates, row.worker, value)
+
+
+def _approve(site: Site, payload: Mapping[str, Any]) -> None:
+    """Begin a replacement; the person may have chosen another outgoing worker."""
+    proposal = site.proposals[payload["proposal"]]
+    out = payload["out"]
+    site.roster.initiate(out, proposal.into, site.period)
+    fee = site.fee_of(proposal.into)
+    if site.config.fee_due == "initiation":
+        site.fees += fee
+    site.set_proposal(proposal.id, status=APPROVED, out=out, decided_in=site.period, fee=fee)
+
+
+def _reject(site: Site, payload: Mapping[str, Any]) -> None:
+    """Drop a proposal; its incoming worker is left alone for a while."""
+    proposal = site.set_proposal(payload["proposal"], status=REJECTED, reason=payload["reason"], decided_in=site.period)
+    _bar(site, proposal.into)
+    site.failed.append((proposal.out, proposal.into))
+    site.changed = True
+
+
+def _record_offer(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take in how an offer went."""
+    proposal, outcome = site.proposals[payload["proposal"]], payload["outcome"]
+    if outcome in (OFFERED, ACCEPTED):
+        site.set_proposal(proposal.id, status=outcome)
+    elif outcome in FAILURES:
+        _fail(site, proposal, outcome)
+        if outcome != "cancelled":
+            _bar(site, proposal.into)
+        site.changed = True
+    elif outcome == STARTED:
+        site.roster.complete(proposal.into, payload["leaver"])
+        site.completed.append((payload["leaver"], proposal.into))
+        site.set_proposal(proposal.id, status=STARTED, leaver=payload["leaver"])
+        site.set_worker(proposal.into, since=payload["period"])
+        if payload["leaver"] != NOBODY:
+            site.set_worker(payload["leaver"], since=0)
+        if site.config.fee_due == "completion":
+            site.fees += proposal.fee
+        count, total = site.delays
+        site.delays = (count + 1, total + payload["period"] - proposal.decided_in)
+
+
+def _fail(site: Site, proposal: Proposal, outcome: str) -> None:
+    """Take back a replacement that is under way."""
+    site.roster.fail(proposal.into)
+    site.failed.append((proposal.out, proposal.into))
+    site.set_proposal(proposal.id, status=outcome)
+
+
+def _bar(site: Site, number: int) -> None:
+    site.set_worker(number, barred_until=site.period + site.config.ask_again_after)
+
+
+def _undo(site: Site, payload: Mapping[str, Any]) -> None:
+    """Take back the last answer, a slip: what it did is undone, what was before it is restored."""
+    slip = site.undo
+    if slip is None or slip["number"] != payload["number"]:
+        raise InvalidInput("undo", payload["number"], "is not the last answer given; only that can be taken back")
+    before = Proposal(**slip["proposal"])
+    now = site.proposals[before.id]
+    pair = (now.out, now.into)
+    if now.status == APPROVED:
+        site.roster.fail(now.into)
+        site.failed.append(pair)  # the policy counts on it
+        if site.config.fee_due == "initiation":
+            site.fees -= now.fee
+    elif now.status == STARTED:
+        _unseat(site, now, before)
+    elif now.status in FAILURES:
+        site.roster.initiate(before.out, before.into, before.decided_in)
+        _forget(site.failed, pair)
+    elif now.status == REJECTED:
+        _forget(site.failed, pair)
+    site.proposals[before.id] = before
+    for number, facts in slip["workers"].items():
+        site.set_worker(int(number), **facts)
+    site.delays = (slip["delays"][0], slip["delays"][1])
+    site.undo = None
+    site.changed = site.changed or now.status not in (OFFERED, ACCEPTED)
+
+
+def _note_for_undo(site: Site, event: Event) -> None:
+    """Keep what an answer is about to change."""
+    proposal = site.proposals[event.payload["proposal"]]
+    touched = {proposal.into, proposal.out, event.payload.get("leaver", NOBODY)} - {NOBODY}
+    site.undo = {
+        "number": event.number,
+        "proposal": asdict(proposal),
+        "workers": {
+            str(number): {"since": site.workers[number].since, "barred_until": site.workers[number].barred_until}
+            for number in sorted(touched)
+        },
+        "delays": list(site.delays),
+    }
+
+
+def _unseat(site: Site, now: Proposal, before: Proposal) -> None:
+    """Give the station back to who left it, and let the hire be under way again."""
+    arrays = site.roster.arrays
+    station = arrays.station_of[now.into]
+    arrays.stations[station], arrays.station_of[now.into] = now.leaver, NOBODY
+    if now.leaver != NOBODY:
+        arrays.station_of[now.leaver] = station
+    arrays.counts[COMPLETED] -= 1
+    arrays.counts[INITIATED] -= 1
+    initiate(arrays, before.out, before.into, before.decided_in, NEVER)
+    _forget(site.completed, (now.leaver, now.into))
+    if site.config.fee_due == "completion":
+        site.fees -= now.fee
+
+
+def _forget(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
+    if pair in pairs:
+        pairs.remove(pair)
+
+
+_STEPS: Mapping[str, Callable[[Site, Mapping[str, Any]], None]] = {
+    events.CHANGED: _change_site,
+    events.WORKERS: _take_workers,
+    events.WORKER: _change_worker,
+    events.ERASED: _erase,
+    events.ADVISED: take_up,
+    events.APPROVED: _approve,
+    events.REJECTED: _reject,
+    events.OFFER: _record_offer,
+    events.UNDONE: _undo,
+}

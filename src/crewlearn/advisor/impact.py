@@ -1,0 +1,81 @@
+"""Selection rates by group, for those who must look at them; groups come from outside and are kept nowhere."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from crewlearn.advisor.site import Proposal
+from crewlearn.problem.arrays import NOBODY
+
+SMALL = 30
+"""Below so many people a group's rate says little."""
+
+
+@dataclass(frozen=True)
+class GroupRate:
+    """How often people of a group were brought in or let go: a rate, its ratio to the best group's, an exact test.
+
+    `p_value` is Fisher's two-sided test of this group against all others.
+    """
+
+    group: str
+    people: int
+    chosen: int
+    rate: float
+    ratio: float
+    p_value: float
+    small: bool
+
+
+def rates(groups: Mapping[int, str], chosen: set[int], *, favourable: bool) -> list[GroupRate]:
+    """Give each group's rate of being chosen; where being chosen is bad, the ratio is of not being chosen."""
+    sizes: dict[str, int] = {}
+    hits: dict[str, int] = {}
+    for number, group in groups.items():
+        sizes[group] = sizes.get(group, 0) + 1
+        hits[group] = hits.get(group, 0) + (number in chosen)
+    total, all_hits = sum(sizes.values()), sum(hits.values())
+    good = {group: (hits[group] if favourable else sizes[group] - hits[group]) / sizes[group] for group in sizes}
+    best = max(good.values(), default=0.0)
+    return [
+        GroupRate(
+            group=group,
+            people=sizes[group],
+            chosen=hits[group],
+            rate=hits[group] / sizes[group],
+            ratio=good[group] / best if best > 0.0 else 1.0,
+            p_value=fisher(hits[group], sizes[group], all_hits - hits[group], total - sizes[group]),
+            small=sizes[group] < SMALL,
+        )
+        for group in sorted(sizes)
+    ]
+
+
+def brought_in(proposals: Sequence[Proposal]) -> set[int]:
+    """Give who was ever proposed to come in."""
+    return {one.into for one in proposals}
+
+
+def let_go(proposals: Sequence[Proposal]) -> set[int]:
+    """Give who was ever proposed to be let go."""
+    return {one.out for one in proposals if one.out != NOBODY}
+
+
+def fisher(hits: int, size: int, other_hits: int, other_size: int) -> float:
+    """Give the two-sided p-value of Fisher's exact test of hits among two groups.
+
+    >>> round(fisher(1, 10, 9, 10), 6)
+    0.001093
+    """
+    total, drawn = size + other_size, hits + other_hits
+    if total == 0:
+        return 1.0
+    low, high = max(0, drawn - other_size), min(size, drawn)
+    logs = {k: _log_choose(size, k) + _log_choose(other_size, drawn - k) for k in range(low, high + 1)}
+    whole = _log_choose(total, drawn)
+    seen = logs[hits]
+    return min(1.0, math.fsum(math.exp(one - whole) for one in logs.values() if one <= seen + 1e-9))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -1,0 +1,227 @@
+"""A site as it stands: plain facts, the policy's memory, and what waits for a person.
+
+Everything here is a fold over the site's events. It can be written as JSON and read back, so that an ordinary command
+reads the last state instead of the whole history.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.policies.estimates import Estimates, no_data
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.model import Setting
+from crewlearn.problem.roster import Roster
+
+POOL, BLOCKED, LEFT = "pool", "blocked", "left"
+"""What a worker may be: to be had, not to be hired, gone."""
+
+STATUSES = (POOL, BLOCKED, LEFT)
+
+PROPOSED, APPROVED, OFFERED, ACCEPTED = "proposed", "approved", "offered", "accepted"
+OPEN = (PROPOSED, APPROVED, OFFERED, ACCEPTED)
+UNDER_WAY = (APPROVED, OFFERED, ACCEPTED)
+STARTED = "started"
+FAILURES = ("declined", "expired", "no-show", "cancelled")
+REJECTED, WITHDRAWN = "rejected", "withdrawn"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker as the record knows them: a number, never a name.
+
+    `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
+    proposed again. `recorded_to` is the last period with a row of theirs. `prior_mean` is in the policy's units.
+    """
+
+    status: str = POOL
+    pinned: bool = False
+    fee: float | None = None
+    prior_n: int = 0
+    prior_mean: float = 0.0
+    interview: float | None = None
+    since: int = 0
+    barred_until: int = 0
+    recorded_to: int = 0
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A replacement proposed in a period: `out` (-1: an empty station, or open until arrival) by `into`.
+
+    `decided_in` is the period of a person's answer, `reason` theirs if they said no; `why` is what spoke for it.
+    """
+
+    id: int
+    period: int
+    out: int
+    into: int
+    status: str = PROPOSED
+    decided_in: int = 0
+    fee: float = 0.0
+    reason: str = ""
+    leaver: int = NOBODY
+    why: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Site:
+    """The state of a site after some event.
+
+    `period` is the coming one, which advice is for. `memory` is what the policy remembered before it was last asked,
+    `after` what it remembers since. `decided` is the period it was last asked about. `changed` tells that facts changed
+    which call for new advice within the period, `revised` that setting or pool did. `completed` and `failed` are
+    pairs that the policy has not heard of yet. `undo` is what the last answer changed.
+    """
+
+    config: SiteConfig
+    roster: Roster
+    estimates: Estimates
+    workers: list[Worker] = field(default_factory=list)
+    period: int = 1
+    memory: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+    decided: int = 0
+    changed: bool = False
+    revised: bool = False
+    completed: list[Pair] = field(default_factory=list)
+    failed: list[Pair] = field(default_factory=list)
+    held_back: list[Pair] = field(default_factory=list)
+    proposals: dict[int, Proposal] = field(default_factory=dict)
+    next_proposal: int = 1
+    advice: dict[str, Any] = field(default_factory=dict)
+    fees: float = 0.0
+    delays: tuple[int, int] = (0, 0)
+    last_output: dict[int, float] = field(default_factory=dict)
+    undo: dict[str, Any] | None = None
+
+    @classmethod
+    def empty(cls, config: SiteConfig) -> "Site":
+        """Give a site with nobody in it."""
+        return cls(config, Roster.start(0, [], config.team), no_data(0))
+
+    @property
+    def policy(self) -> Policy[Any]:
+        """The site's policy."""
+        return self.config.make_policy()
+
+    @property
+    def mean_delay(self) -> float:
+        """What the policy is told: as set, or learned from the site's own offers with the weight of one given offer."""
+        count, total = self.delays
+        if not self.config.learn_delay:
+            return self.config.mean_delay
+        return (self.config.mean_delay + total) / (1 + count)
+
+    def setting(self) -> Setting:
+        """Give the setting as the policy is told it, in its own units."""
+        config = self.config
+        horizon = self.period - 1 + config.horizon if config.rolling else config.horizon
+        return Setting(len(self.workers), config.team, horizon, config.units.policy_cost(config.fee), self.mean_delay)
+
+    def situation(self) -> Situation:
+        """Give what the policy may look at for the coming period."""
+        may_enter = np.array([self.may_enter(worker) for worker in range(len(self.workers))], dtype=np.bool_)
+        may_leave = np.array([self.may_leave(worker) for worker in range(len(self.workers))], dtype=np.bool_)
+        return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave)
+
+    def may_enter(self, number: int) -> bool:
+        """Say whether a worker may be hired now."""
+        worker = self.workers[number]
+        return worker.status == POOL and worker.barred_until <= self.period
+
+    def may_leave(self, number: int) -> bool:
+        """Say whether a worker may be let go now."""
+        worker = self.workers[number]
+        return not worker.pinned and self.period - worker.since >= self.config.least_tenure
+
+    def fee_of(self, number: int) -> float:
+        """Give what hiring a worker costs, in money."""
+        own = self.workers[number].fee
+        return self.config.fee if own is None else own
+
+    @property
+    def earned(self) -> float:
+        """What all recorded output was worth, in money; output outside the range counts as its ends.
+
+        Where less is better, it is what was saved against the worst that counts.
+        """
+        units, workers = self.config.units, self.workers
+        total = float(sum(self.estimates.sums.tolist())) - sum(one.prior_n * one.prior_mean for one in workers)
+        if units.lower_is_better:
+            return units.money(total)
+        days = int(self.estimates.counts.sum()) - sum(worker.prior_n for worker in workers)
+        return units.money(total) + days * units.low * units.value_per_unit * (units.hours_per_period or 1.0)
+
+    def open_proposals(self, *statuses: str) -> list[Proposal]:
+        """Give the proposals in these states, oldest first."""
+        return [one for one in self.proposals.values() if one.status in (statuses or OPEN)]
+
+    def set_worker(self, number: int, **changes: Any) -> None:
+        """Change what is known of a worker."""
+        self.workers[number] = replace(self.workers[number], **changes)
+
+    def set_proposal(self, number: int, **changes: Any) -> Proposal:
+        """Change a proposal."""
+        self.proposals[number] = replace(self.proposals[number], **changes)
+        return self.proposals[number]
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the state as plain data."""
+        return {
+            "config": self.config.to_json(),
+            "roster": self.roster.to_json(),
+            "estimates": {name: array.tolist() for name, array in self.estimates._asdict().items()},
+            "workers": [dict(vars(worker)) for worker in self.workers],
+            "period": self.period,
+            "memory": self.memory,
+            "after": self.after,
+            "decided": self.decided,
+            "changed": self.changed,
+            "revised": self.revised,
+            "completed": [list(pair) for pair in self.completed],
+            "failed": [list(pair) for pair in self.failed],
+            "held_back": [list(pair) for pair in self.held_back],
+            "proposals": [dict(vars(proposal)) for proposal in self.proposals.values()],
+            "next_proposal": self.next_proposal,
+            "advice": self.advice,
+            "fees": self.fees,
+            "delays": list(self.delays),
+            "last_output": {str(worker): value for worker, value in self.last_output.items()},
+            "undo": self.undo,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Site":
+        """Rebuild what `to_json` described."""
+        estimates = data["estimates"]
+        return cls(
+            config=SiteConfig.from_json(data["config"]),
+            roster=Roster.from_json(data["roster"]),
+            estimates=Estimates(
+                np.array(estimates["counts"], dtype=np.int64),
+                np.array(estimates["sums"], dtype=np.float64),
+                np.array(estimates["squares"], dtype=np.float64),
+            ),
+            workers=[Worker(**worker) for worker in data["workers"]],
+            period=data["period"],
+            memory=data["memory"],
+            after=data["after"],
+            decided=data["decided"],
+            changed=data["changed"],
+            revised=data["revised"],
+            completed=[(out, into) for out, into in data["completed"]],
+            failed=[(out, into) for out, into in data["failed"]],
+            held_back=[(out, into) for out, into in data["held_back"]],
+            proposals={proposal["id"]: Proposal(**proposal) for proposal in data["proposals"]},
+            next_proposal=data["next_proposal"],
+            advice=data["advice"],
+            fees=data["fees"],
+            delays=(data["delays"][0], data["delays"][1]),
+            last_output={int(worker): value for worker, value in data["last_output"].items()},
+            undo=data["undo"],
+        )

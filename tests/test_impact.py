@@ -1,0 +1,37 @@
+"""Selection rates by group and Fisher's exact test."""
+
+from itertools import combinations
+
+import pytest
+
+from crewlearn.advisor.impact import brought_in, fisher, let_go, rates
+from crewlearn.advisor.site import Proposal
+
+
+@pytest.mark.parametrize(
+    ("hits", "size", "other_hits", "other_size"), [(1, 4, 3, 4), (0, 3, 2, 5), (2, 2, 0, 6), (1, 5, 1, 3)]
+)
+def test_fisher_is_brute_force(hits: int, size: int, other_hits: int, other_size: int) -> None:
+    """All ways to choose as many people: those at most as likely as what was seen."""
+    people, drawn = range(size + other_size), hits + other_hits
+    counts = [sum(person < size for person in chosen) for chosen in combinations(people, drawn)]
+    chance = {k: counts.count(k) / len(counts) for k in set(counts)}
+    expected = sum(share for share in chance.values() if share <= chance[hits] + 1e-12)
+    assert fisher(hits, size, other_hits, other_size) == pytest.approx(expected)
+
+
+def test_rates_and_their_ratios() -> None:
+    groups = {**dict.fromkeys(range(40), "a"), **dict.fromkeys(range(40, 50), "b")}
+    first, second = rates(groups, {0, 1, 2, 3, 40}, favourable=True)
+    assert (first.group, first.people, first.chosen, first.rate, first.small) == ("a", 40, 4, 0.1, False)
+    assert (second.rate, second.ratio, second.small) == (0.1, 1.0, True)
+    first, second = rates(groups, {40, 41, 42, 43, 44}, favourable=False)
+    assert (first.ratio, second.ratio) == (1.0, 0.5)  # kept: all of a, half of b
+    assert first.p_value == second.p_value < 0.001
+    assert rates({}, set(), favourable=True) == []
+
+
+def test_who_was_ever_proposed() -> None:
+    proposals = [Proposal(1, 1, 3, 4), Proposal(2, 1, -1, 5)]
+    assert brought_in(proposals) == {4, 5}
+    assert let_go(proposals) == {3}

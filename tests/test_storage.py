@@ -1,0 +1,738 @@
+"""What every store must hold to, run whole on SQLite and on PostgreSQL."""
+
+import json
+import math
+import pickle
+import re
+import struct
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from crewlearn.advisor import commands, schema
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.events import FIRST_HASH, canonical, hash_of
+from crewlearn.advisor.site import FAILURES
+from crewlearn.advisor.store import Conflict, Store, make_engine, open_store, rows_of_event
+from crewlearn.advisor.units import Units
+from crewlearn.advisor.verify import verify
+from crewlearn.problem.errors import InvalidInput
+from stores import (
+    BACKENDS,
+    CALENDAR,
+    ME,
+    Database,
+    config,
+    contents,
+    day,
+    payload_of,
+    proposed,
+    site_with_proposals,
+    sound,
+    state_of,
+    types_of,
+    workers,
+)
+
+ODD = 'O\'Brien "x"; DROP TABLE sites; --\n\t🙂 %s {} :name \\ é\u0301'
+
+
+def refused(store: Store, what: Callable[[], object], match: str, kind: type[InvalidInput] = InvalidInput) -> None:
+    """Check that a command is refused with this message and leaves no trace."""
+    before = contents(store)
+    with pytest.raises(kind, match=match):
+        what()
+    assert contents(store) == before
+
+
+# --- sites
+
+
+def test_a_site_is_created_and_read_back(store: Store) -> None:
+    commands.create_site(store, "Werk 1 (Nord)", config(fee=1 / 3), ME)
+    assert store.names() == ["Werk 1 (Nord)"]
+    assert state_of(store, "Werk 1 (Nord)").config == config(fee=1 / 3)
+    sound(store, "Werk 1 (Nord)")
+
+
+def test_sites_do_not_touch_each_other(store: Store) -> None:
+    site_with_proposals(store, "one")
+    before = contents(store)
+    site_with_proposals(store, "two")
+    commands.import_output(store, "two", day(1), b"", ME)
+    commands.approve(store, "two", proposed(store, "two")[0], ME)
+    for table, rows in contents(store).items():
+        assert [row for row in rows if row[0] == "one"] == before[table]
+    sound(store, "one")
+    sound(store, "two")
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    commands.create_site(store, "site", config(), ME)
+    refused(store, lambda: commands.create_site(store, "site", config(team=3), ME), "exists already", Conflict)
+
+
+def test_a_name_that_could_do_harm_is_refused(store: Store) -> None:
+    for name in ("", " x", "../x", "a/b", "a\0b", "x" * 101, "a\nb", "a;b", "'"):
+        refused(store, partial(commands.create_site, store, name, config(), ME), "must be letters")
+
+
+def test_the_longest_name_is_kept(store: Store) -> None:
+    commands.create_site(store, "Ä" * 100, config(), ME)
+    sound(store, "Ä" * 100)
+
+
+def test_unknown_names_are_refused(store: Store) -> None:
+    site_with_proposals(store)
+    refused(store, lambda: commands.undo(store, "nowhere", ME), r"does not exist; there are \['site'\]")
+    refused(store, lambda: verify(store, "nowhere"), "does not exist")
+    refused(store, lambda: commands.erase_worker(store, "site", "zz", ME), "not known at this site")
+    refused(store, lambda: commands.change_worker(store, "site", "zz", ME, pinned=True), "not known at this site")
+    refused(store, lambda: commands.approve(store, "site", 99, ME), "does not exist", Conflict)
+    refused(store, lambda: commands.record_offer(store, "site", 1, "lost", ME), "unknown")
+    refused(store, lambda: commands.change_site(store, "site", {"colour": 1}, ME), "is none; choose from")
+    refused(store, lambda: commands.change_worker(store, "site", "a", ME, since=3), "unknown")
+
+
+def test_settings_change_from_now_on(store: Store) -> None:
+    site_with_proposals(store)
+    commands.import_output(store, "site", day(1), b"", ME)
+    count = len(types_of(store))
+    commands.change_site(store, "site", {"team": 3, "fee": 7.5, "policy": "dr-ucb"}, ME)
+    assert types_of(store)[count:] == ["site-changed", "advised"]
+    assert (state_of(store).config.team, state_of(store).roster.team, state_of(store).config.fee) == (3, 3, 7.5)
+    commands.change_site(store, "site", {"team": 3}, ME)
+    assert len(types_of(store)) == count + 2
+    refused(store, lambda: commands.change_site(store, "site", {"team": 0}, ME), "team")
+    units = Units(0.0, 50.0).to_json()
+    refused(store, lambda: commands.change_site(store, "site", {"units": units}, ME), "cannot change once output")
+    moved = replace(CALENDAR, weekdays=(1, 2, 3)).to_json()
+    refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has output on record")
+    sound(store)
+
+
+# --- workers
+
+
+def test_the_same_workers_again_change_nothing(store: Store) -> None:
+    site_with_proposals(store)
+    before = contents(store)
+    done = commands.import_workers(store, "site", workers(), b"workers", ME)
+    assert (done.recorded, done.known) == (0, 6)
+    assert contents(store) == before
+
+
+def test_newcomers_changes_and_new_names(store: Store) -> None:
+    site_with_proposals(store)
+    rows = [WorkerRow("a", name="Renamed", fee=9.0), WorkerRow("g", name=ODD), WorkerRow("b", status="left")]
+    assert commands.import_workers(store, "site", rows, b"", ME).recorded == 3
+    people = {row[2]: row[3] for row in contents(store)["identities"]}
+    assert (people["a"], people["g"], people["b"]) == ("Renamed", ODD, "Person b")
+    assert state_of(store).workers[0].fee == 9.0
+    sound(store)
+    before = contents(store)
+    commands.import_workers(store, "site", [WorkerRow("a", name="Again")], b"", ME)
+    after = contents(store)
+    assert after.pop("identities") != before.pop("identities")
+    assert after == before, "a name is not on record"
+
+
+BAD_WORKERS = [
+    (WorkerRow("b\0"), "NUL"),
+    (WorkerRow("x", name="\0"), "NUL"),
+    (WorkerRow("\ud800"), "surrogate"),
+    (WorkerRow(""), "from 1 to 100 characters"),
+    (WorkerRow("x" * 101), "from 1 to 100 characters"),
+    (WorkerRow("x", name="x" * 201), "from 0 to 200 characters"),
+    (WorkerRow("a"), "twice"),
+    (WorkerRow("x", fee=math.nan), "fee"),
+    (WorkerRow("x", fee=-1.0), "fee"),
+    (WorkerRow("x", prior_n=-3), "prior_n"),
+    (WorkerRow("x", prior_n=3), "prior_mean"),
+    (WorkerRow("x", prior_n=3, prior_mean=math.inf), "finite"),
+    (WorkerRow("x", interview=math.inf), "interview"),
+    (WorkerRow("x", status="gone"), "unknown"),
+]
+
+
+def test_a_bad_worker_spoils_the_whole_file(store: Store) -> None:
+    commands.create_site(store, "site", config(), ME)
+    for row, match in BAD_WORKERS:
+        refused(store, partial(commands.import_workers, store, "site", [*workers(), row], b"", ME), match)
+
+
+def test_no_more_start_than_there_are_stations(store: Store) -> None:
+    commands.create_site(store, "site", config(), ME)
+    refused(store, lambda: commands.import_workers(store, "site", workers("abc"), b"", ME), "2 stations")
+
+
+def test_odd_text_is_harmless_everywhere(store: Store) -> None:
+    commands.create_site(store, "site", config(), ODD)
+    odd = [WorkerRow(ODD, name=ODD), WorkerRow("x" * 100, name="🙂" * 200)]
+    commands.import_workers(store, "site", [*workers(), *odd], b"", ODD)
+    commands.reject(store, "site", proposed(store)[0], ODD, ODD)
+    commands.import_output(store, "site", [*day(1), replace(day(1)[0], worker_id=ODD)], b"", ODD)
+    found = contents(store)
+    assert {row[2:] for row in found["identities"]} >= {(ODD, ODD), ("x" * 100, "🙂" * 200)}
+    assert ODD in {row[8] for row in found["proposals"]}
+    assert {row[3] for row in found["events"]} == {ODD}
+    sound(store)
+    refused(store, lambda: commands.reject(store, "site", proposed(store)[0], ME, "no\0"), "NUL")
+    refused(store, lambda: commands.undo(store, "site", "x" * 201), "actor")
+    refused(store, lambda: commands.undo(store, "site", "a\0"), "NUL")
+
+
+def test_erasing_removes_the_person_and_keeps_the_record(store: Store, database: Database) -> None:
+    site_with_proposals(store)
+    commands.import_workers(store, "site", [WorkerRow("secret-id", name="Erika Mustermann")], b"", ME)
+    commands.import_output(store, "site", [*day(1), *_of("secret-id", 1)], b"", ME)
+    before = contents(store)
+    commands.erase_worker(store, "site", "secret-id", ME)
+    after = contents(store)
+    assert after["output_rows"] == before["output_rows"]
+    assert [row[2:] for row in after["identities"] if row[1] == 6] == [(None, None)]
+    assert "secret-id" not in repr(after)
+    assert state_of(store).workers[6].status == "left"
+    sound(store)
+    if database.backend == "sqlite":
+        for path in Path(database.url.removeprefix("sqlite:///")).parent.iterdir():
+            assert b"Mustermann" not in path.read_bytes(), path
+    commands.import_workers(store, "site", [WorkerRow("secret-id")], b"", ME)  # a new person to us
+    assert len(state_of(store).workers) == 8
+    sound(store)
+
+
+def test_somebody_in_the_team_leaves_and_returns(store: Store) -> None:
+    site_with_proposals(store)
+    commands.change_worker(store, "site", "a", ME, status="left")
+    assert state_of(store).roster.empty == 1
+    count = len(types_of(store))
+    commands.change_worker(store, "site", "a", ME, status="left")
+    assert len(types_of(store)) == count
+    commands.change_worker(store, "site", "a", ME, status="pool", pinned=True, fee=np.float64(3.0))
+    sound(store)
+
+
+# --- output
+
+
+def _of(worker: str, period: int, **changes: Any) -> list[OutputRow]:
+    return [replace(day(period, "a")[0], worker_id=worker, **changes)]
+
+
+def test_the_same_file_again_changes_nothing(store: Store) -> None:
+    site_with_proposals(store)
+    rows = [*day(1), *day(2, attendance="partial"), *_of("b", 2, units=None, attendance="absent")]
+    assert commands.import_output(store, "site", rows, b"file", ME).recorded == 5
+    before = contents(store)
+    done = commands.import_output(store, "site", rows, b"file", ME)
+    assert (done.recorded, done.known, done.corrected) == (0, 5, 0)
+    assert contents(store) == before
+    done = commands.import_output(store, "site", [*rows, *day(3)], b"longer", ME)
+    assert (done.recorded, done.known) == (2, 5)
+    sound(store)
+
+
+def test_other_values_are_a_conflict_and_nothing_is_half_done(store: Store) -> None:
+    site_with_proposals(store)
+    commands.import_output(store, "site", day(1), b"", ME)
+    rows = [*day(2), *day(1, units=60.0)]
+    match = "2 rows.*line 2, worker a: 52.0 is on record, the file has 62.0.*--correct"
+    refused(store, lambda: commands.import_output(store, "site", rows, b"", ME), match, Conflict)
+    sound(store)
+
+
+def test_a_correction_is_kept_beside_the_old_row(store: Store) -> None:
+    site_with_proposals(store)
+    commands.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    done = commands.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    assert (done.recorded, done.corrected) == (1, 1)
+    sound(store)
+    commands.import_output(store, "site", day(1, "a", 70.0), b"", ME, correct=True)
+    rows = [row for row in contents(store)["output_rows"] if row[1:3] == (0, 1)]
+    assert [(row[4], row[7]) for row in sorted(rows, key=lambda row: row[3])] == [(52.0, 6), (62.0, 8), (72.0, None)]
+    prior = 30 * 0.10
+    assert state_of(store).estimates.sums[0] == pytest.approx(prior + 0.72 + 0.52)
+    sound(store)
+
+
+def test_corrected_statistics_are_those_of_never_having_erred(store: Store) -> None:
+    site_with_proposals(store, "erred")
+    site_with_proposals(store, "right")
+    for period in range(1, 6):
+        commands.import_output(store, "erred", day(period, units=period * 3.1), b"", ME)
+        commands.import_output(store, "right", day(period, units=period * 3.1 + (period == 2)), b"", ME)
+    commands.import_output(store, "erred", day(2, units=2 * 3.1 + 1), b"", ME, correct=True)
+    erred, right = state_of(store, "erred"), state_of(store, "right")
+    assert [array.tolist() for array in erred.estimates] == [array.tolist() for array in right.estimates]
+    sound(store, "erred")
+
+
+def test_late_rows_inform(store: Store) -> None:
+    site_with_proposals(store)
+    commands.import_output(store, "site", day(3), b"", ME)
+    commands.import_output(store, "site", [*day(1), *_of("b", 2)], b"", ME)
+    assert state_of(store).period == 4
+    assert state_of(store).estimates.counts.tolist() == [32, 31, 32, 30, 30, 30]
+    sound(store)
+
+
+def test_the_same_row_twice_in_a_file_is_one(store: Store) -> None:
+    site_with_proposals(store)
+    done = commands.import_output(store, "site", [*day(1), *day(1)], b"", ME)
+    assert (done.recorded, done.known) == (2, 2)
+    sound(store)
+    twice = [*day(2), *_of("a", 2, line=9, units=1.0)]
+    refused(store, lambda: commands.import_output(store, "site", twice, b"", ME), "line 9.*same period in line 2")
+
+
+BAD_OUTPUT: list[tuple[dict[str, Any], str]] = [
+    ({"worker_id": "zz"}, "line 2: worker_id = 'zz': is not known"),
+    ({"units": math.nan}, "line 2: units"),
+    ({"units": math.inf}, "line 2: units"),
+    ({"units": math.nan, "attendance": "absent"}, "line 2: units"),
+    ({"hours": -1.0}, "line 2: hours"),
+    ({"hours": math.nan}, "line 2: hours"),
+    ({"attendance": "asleep" * 10}, "line 2: attendance"),
+    ({"day": None, "period": 0}, "line 2: period"),
+    ({"day": None, "period": None}, "line 2: period"),
+    ({"day": None, "period": 10**9}, "period"),
+    ({"day": CALENDAR.date_of(2).replace(month=1, day=6)}, "line 2: day.*Saturday"),
+    ({"day": CALENDAR.date_of(10_000)}, "future"),
+]
+
+
+def test_a_bad_row_spoils_the_whole_file(store: Store) -> None:
+    site_with_proposals(store)
+    for changes, match in BAD_OUTPUT:
+        rows = [*day(1), replace(day(2)[0], **changes)]
+        refused(store, partial(commands.import_output, store, "site", rows, b"", ME), match)
+
+
+NUMBERS = [0.1, 1 / 3, -0.0, 0.0, 5e-324, 1.7e308, 2.0**53 + 2, 1e15 + 0.3, math.nextafter(50.0, 51.0), -7.25, 123456.0]
+
+
+def test_numbers_come_back_to_the_last_bit(store: Store) -> None:
+    site_with_proposals(store)
+    rows = [_of("a", period, units=value, hours=abs(value) % 1e9)[0] for period, value in enumerate(NUMBERS, start=1)]
+    commands.import_output(store, "site", rows, b"", ME)
+    with store.reading() as connection:
+        key, _, count = store.site(connection, "site")
+        back = rows_of_event(connection, key, count - 1)
+    wanted = [(value + 0.0, abs(value) % 1e9) for value in NUMBERS]  # there is one zero
+    assert [struct.pack("dd", row.units, row.hours) for row in back] == [struct.pack("dd", *pair) for pair in wanted]
+    sound(store)
+    assert commands.import_output(store, "site", rows, b"", ME).known == len(rows)
+
+
+def test_whole_numbers_and_numpy_numbers_are_numbers(store: Store) -> None:
+    site_with_proposals(store)
+    period: Any = np.int64(1)
+    units: Any = np.int64(40)
+    one = OutputRow(2, None, period, "a", units, np.float32(7.5), "worked")  # type: ignore[arg-type]
+    commands.import_output(store, "site", [one], b"", ME)
+    commands.import_output(store, "site", _of("a", 2, units=41, hours=8), b"", ME)
+    rows = [row[4:6] for row in contents(store)["output_rows"]]
+    assert rows == [(40.0, 7.5), (41.0, 8.0)]
+    assert {type(value) for row in rows for value in row} == {float}
+    sound(store)
+
+
+def test_what_rules_over_arrays_give_back_can_be_put_on_record() -> None:
+    assert canonical({"out": np.int64(3), "fee": np.float64(0.5), "due": np.bool_(True)}) == canonical(
+        {"out": 3, "fee": 0.5, "due": True}
+    )
+    with pytest.raises(TypeError, match="cannot be put on record"):
+        canonical({"what": object()})
+
+
+# --- proposals
+
+
+def test_each_answer_stands_on_record(store: Store) -> None:
+    site_with_proposals(store)
+    first, second = proposed(store)
+    commands.approve(store, "site", first, ME)
+    commands.reject(store, "site", second, ME, "knows the customers")
+    commands.record_offer(store, "site", first, "offered", ME)
+    commands.record_offer(store, "site", first, "accepted", ME)
+    commands.record_offer(store, "site", first, "started", ME)
+    kept = {row[1]: (row[5], row[8]) for row in contents(store)["proposals"]}
+    assert (kept[first], kept[second]) == (("started", ""), ("rejected", "knows the customers"))
+    refused(store, lambda: commands.approve(store, "site", first, ME), "is started", Conflict)
+    refused(store, lambda: commands.reject(store, "site", second, ME), "is rejected", Conflict)
+    sound(store)
+
+
+def test_another_may_leave_than_was_proposed(store: Store) -> None:
+    site_with_proposals(store)
+    number = proposed(store)[0]
+    refused(store, lambda: commands.approve(store, "site", number, ME, out="f"), "not active")
+    commands.approve(store, "site", number, ME, out="c")
+    commands.record_offer(store, "site", number, "started", ME, out="a")
+    assert state_of(store).roster.active == (2, 3)
+    sound(store)
+
+
+@pytest.mark.parametrize("fee_due", ["initiation", "completion"])
+@pytest.mark.parametrize("answer", ["approve", "reject", "offered", "accepted", "started", *FAILURES])
+def test_undo_takes_back_each_answer(store: Store, answer: str, fee_due: str) -> None:
+    site_with_proposals(store, fee_due=fee_due)
+    number = proposed(store)[0]
+    if answer not in ("approve", "reject"):
+        commands.approve(store, "site", number, ME)
+    before, count = state_of(store), len(types_of(store))
+    if answer == "approve":
+        commands.approve(store, "site", number, ME)
+    elif answer == "reject":
+        commands.reject(store, "site", number, ME, "a slip")
+    else:
+        commands.record_offer(store, "site", number, answer, ME)
+    assert commands.undo(store, "site", ME) == count + 1
+    after = state_of(store)
+    assert types_of(store)[count] != types_of(store)[-1]
+    assert "undone" in types_of(store)[count + 1 :]
+    assert after.roster.stations == before.roster.stations
+    assert after.roster.pending == before.roster.pending
+    assert (after.fees, after.delays, after.workers) == (before.fees, before.delays, before.workers)
+    assert after.proposals[number].status == before.proposals[number].status
+    sound(store)
+    refused(store, lambda: commands.undo(store, "site", ME), "no answer to take back")
+    commands.import_output(store, "site", day(1), b"", ME)
+    sound(store)
+
+
+def test_nothing_is_undone_over_later_facts(store: Store) -> None:
+    site_with_proposals(store)
+    commands.approve(store, "site", proposed(store)[0], ME)
+    commands.import_output(store, "site", day(1), b"", ME)
+    refused(store, lambda: commands.undo(store, "site", ME), "since other facts were recorded")
+
+
+def test_a_firm_that_never_answers_gathers_nothing_but_the_record(store: Store) -> None:
+    site_with_proposals(store)
+    for period in range(1, 9):
+        commands.import_output(store, "site", day(period, units=30.0 + 40.0 * (period % 2)), b"", ME)
+        commands.change_worker(store, "site", "d", ME, status="pool" if period % 2 == 0 else "blocked")
+    kept, state = contents(store)["proposals"], state_of(store)
+    assert {row[1] for row in kept if row[5] == "withdrawn" and row[2] < 7}, "the record has the withdrawn ones"
+    assert all(one.period >= 8 for one in state.proposals.values() if one.status == "withdrawn")
+    assert len(kept) > len(state.proposals)
+    sound(store)
+
+
+# --- the record
+
+
+def busy_site(store: Store) -> None:
+    """A site with something of everything."""
+    site_with_proposals(store)
+    first, second = proposed(store)
+    commands.approve(store, "site", first, ME)
+    commands.reject(store, "site", second, ME, "no")
+    commands.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    commands.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    commands.record_offer(store, "site", first, "started", ME)
+    commands.erase_worker(store, "site", "f", ME)
+    commands.import_output(store, "site", day(3, "cd"), b"", ME)
+
+
+def test_the_chain_can_be_checked_by_hand(store: Store) -> None:
+    busy_site(store)
+    previous = FIRST_HASH
+    for number, at, actor, rules, kind, payload, before, digest in [row[1:] for row in _events(store)]:
+        assert before == previous
+        assert at == "2026-03-04T05:06:07.089+00:00"
+        assert hash_of(number, at, actor, rules, kind, json.loads(payload), before) == digest
+        previous = digest
+    sound(store)
+
+
+def _events(store: Store) -> list[tuple[Any, ...]]:
+    return sorted(contents(store)["events"], key=lambda row: row[1])
+
+
+def test_a_reopened_store_is_the_same(store: Store, database: Database) -> None:
+    busy_site(store)
+    before = contents(store)
+    with open_store(database.url) as again:
+        assert contents(again) == before
+        sound(again)
+        commands.import_output(again, "site", day(4, "cd"), b"", ME)
+    sound(store)
+
+
+TAMPERING = {
+    "an altered payload": (
+        'UPDATE events SET payload = replace(payload, \'"reason":"no"\', \'"reason":"ok"\') WHERE type = '
+        "'proposal-rejected'",
+        "was altered",
+    ),
+    "an unreadable payload": ("UPDATE events SET payload = '{' WHERE number = 1", r"event 1 \(site-created\) was"),
+    "an altered actor": ("UPDATE events SET actor = 'another' WHERE number = 2", "event 2 .* was altered"),
+    "an altered time": ("UPDATE events SET at = '2020-01-01' WHERE number = 2", "event 2 .* was altered"),
+    "other rules": ("UPDATE events SET rule_version = '0' WHERE number = 3", "event 3 .* was altered"),
+    "a deleted first event": ("DELETE FROM events WHERE number = 1", "event 1 is missing"),
+    "a deleted event": ("DELETE FROM events WHERE number = 5", "event 5 is missing"),
+    "a deleted last event": ("DELETE FROM events WHERE number = (SELECT max(number) FROM events)", "added or lost"),
+    "no events": ("DELETE FROM events", "added or lost"),
+    "an added event": (
+        "INSERT INTO events SELECT site, number + 1, at, actor, rule_version, type, payload, hash, hash FROM events "
+        "WHERE number = (SELECT max(number) FROM events)",
+        "was altered",
+    ),
+    "an event before the first": (
+        "INSERT INTO events SELECT site, 0, at, actor, rule_version, type, payload, previous, hash FROM events "
+        "WHERE number = 1",
+        "is missing|was altered",
+    ),
+    "a shorter count": ("UPDATE sites SET events = events - 1", "added or lost"),
+    "another head": ("UPDATE sites SET head = 'x'", "added or lost"),
+    "another name": ("UPDATE sites SET name = 'other'", "the record is that of site site"),
+    "an altered row": ("UPDATE output_rows SET units = 99 WHERE worker = 2 AND period = 2", "rows of event .* altered"),
+    "altered attendance": ("UPDATE output_rows SET attendance = 'absent' WHERE period = 3", "rows of event .* altered"),
+    "an added row": (
+        "INSERT INTO output_rows (site, worker, period, event, attendance) SELECT id, 4, 2, 1, 'absent' FROM sites",
+        "events brought",
+    ),
+    "an added row of an import": (
+        "INSERT INTO output_rows (site, worker, period, event, units, attendance) "
+        "SELECT site, 4, 3, event, 50, 'worked' FROM output_rows WHERE period = 3 AND worker = 2",
+        "rows of event .* altered",
+    ),
+    "a deleted row": ("DELETE FROM output_rows WHERE worker = 2 AND period = 2", "rows of event .* altered"),
+    "a hidden row": ("UPDATE output_rows SET replaced_in = 3 WHERE worker = 2 AND period = 2", "rows that stand"),
+    "a revived row": ("UPDATE output_rows SET replaced_in = NULL", "rows that stand"),
+    "altered state": (
+        "UPDATE sites SET state = replace(state, '\"fees\": 5.0', '\"fees\": 4.0')",
+        "differs .* in fees",
+    ),
+    "unreadable state": ("UPDATE sites SET state = '{'", "kept state cannot be read"),
+    "empty state": ("UPDATE sites SET state = '{}'", "kept state cannot be read"),
+    "an altered proposal": ("UPDATE proposals SET status = 'rejected' WHERE id = 1", "proposal 1 differs"),
+    "an unreadable proposal": ("UPDATE proposals SET why = '{' WHERE id = 1", "proposal 1 differs"),
+    "a deleted proposal": ("DELETE FROM proposals WHERE id = 2", "proposal 2 differs"),
+    "an added proposal": (
+        'INSERT INTO proposals SELECT site, 99, period, out, "into", status, decided_in, fee, reason, leaver, why '
+        "FROM proposals WHERE id = 1",
+        "proposal 99 differs",
+    ),
+    "a lost identity": ("DELETE FROM identities WHERE worker = 0", "identities"),
+    "an erased person revived": ("UPDATE identities SET name = 'F' WHERE worker = 5", "identities"),
+}
+
+
+@pytest.mark.parametrize("what", list(TAMPERING))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_tampering_is_found(prepared: Any, backend: str, what: str) -> None:
+    statement, match = TAMPERING[what]
+    with prepared(backend, busy_site).open() as store:
+        before = contents(store)
+        with store.engine.connect() as connection, connection.begin():
+            connection.execute(sa.text(statement))
+        assert contents(store) != before
+        checked = verify(store, store.names()[0])
+        assert not checked.sound
+        assert any(re.search(match, fault) for fault in checked.faults), checked.faults
+
+
+def test_what_nobody_tampered_with_is_sound(store: Store) -> None:
+    busy_site(store)
+    sound(store)
+
+
+def test_swapped_events_are_found(store: Store) -> None:
+    busy_site(store)
+    with store.engine.connect() as connection, connection.begin():
+        for old, new in ((4, 1004), (5, 4), (1004, 5)):
+            connection.execute(schema.events.update().where(schema.events.c.number == old).values(number=new))
+    faults = verify(store, "site").faults
+    assert any(fault.startswith("event 4 ") for fault in faults)
+    assert any(fault.startswith("event 5 ") for fault in faults)
+
+
+def test_advice_that_does_not_follow_is_found_even_with_a_chain_made_to_fit(store: Store) -> None:
+    site_with_proposals(store)
+    forged = {**payload_of(store, 3), "kind": "wait", "pairs": [], "reasons": []}
+    _replace_last(store, forged, "1")
+    assert verify(store, "site").faults[0] == "the advice of event 3 does not follow from the facts"
+
+
+def test_advice_under_older_rules_is_no_damage(store: Store) -> None:
+    site_with_proposals(store)
+    _replace_last(store, payload_of(store, 3), "0")
+    checked = verify(store, "site")
+    assert (checked.sound, checked.advice, checked.older) == (True, 1, 1)
+
+
+def test_an_event_that_makes_no_sense_is_a_fault_not_a_crash(store: Store) -> None:
+    site_with_proposals(store)
+    _replace_last(store, {"period": "never"}, "0")
+    assert "cannot follow" in verify(store, "site").faults[0]
+
+
+def _replace_last(store: Store, payload: dict[str, Any], rules: str) -> None:
+    """Forge the third event together with its hash."""
+    table = schema.events
+    with store.engine.connect() as connection, connection.begin():
+        row = connection.execute(sa.select(table).where(table.c.number == 3)).one()
+        digest = hash_of(3, row.at, row.actor, rules, row.type, payload, row.previous)
+        values = {"payload": canonical(payload), "rule_version": rules, "hash": digest}
+        connection.execute(table.update().where(table.c.number == 3).values(**values))
+        connection.execute(schema.sites.update().values(head=digest))
+
+
+def test_a_spoiled_state_is_a_clear_error(store: Store) -> None:
+    site_with_proposals(store)
+    with store.engine.connect() as connection, connection.begin():
+        connection.execute(schema.sites.update().values(state="{}"))
+    refused(store, lambda: commands.undo(store, "site", ME), "crewlearn ledger verify")
+
+
+# --- opening
+
+
+def _plain_engine(url: str) -> sa.Engine:
+    """An engine as somebody else would make one: it has none of our settings."""
+    return sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+
+
+def _tables(url: str) -> dict[str, Any]:
+    engine = _plain_engine(url)
+    with engine.connect() as connection:
+        names = sa.inspect(connection).get_table_names()
+        found = {name: sorted(map(repr, connection.execute(sa.text(f"SELECT * FROM {name}")))) for name in names}
+    engine.dispose()
+    return found
+
+
+def _files(database: Database) -> dict[str, bytes]:
+    if database.backend != "sqlite":
+        return {}
+    return {path.name: path.read_bytes() for path in Path(database.url.removeprefix("sqlite:///")).parent.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("version", "match"),
+    [
+        ("0000", "is of schema 0000, and 0001 is needed; back it up, then run: crewlearn store upgrade"),
+        ("0002", "a newer crewlearn made it"),
+    ],
+)
+def test_another_schema_is_refused_and_left_alone(database: Database, version: str, match: str) -> None:
+    with database.open() as store:
+        busy_site(store)
+        with store.engine.connect() as connection, connection.begin():
+            connection.execute(sa.text(f"UPDATE {schema.VERSION_TABLE} SET version_num = '{version}'"))
+    before, files = _tables(database.url), _files(database)
+    with pytest.raises(InvalidInput, match=match):
+        database.open()
+    assert _tables(database.url) == before
+    assert _files(database) == files
+
+
+@pytest.mark.parametrize("version_table", [False, True])
+def test_a_database_of_something_else_is_refused_and_left_alone(empty_database: Database, version_table: bool) -> None:
+    engine = _plain_engine(empty_database.url)
+    with engine.connect() as connection, connection.begin():
+        connection.execute(sa.text("CREATE TABLE customers (name TEXT)"))
+        if version_table:
+            connection.execute(sa.text(f"CREATE TABLE {schema.VERSION_TABLE} (version_num TEXT)"))
+    engine.dispose()
+    before, files = _tables(empty_database.url), _files(empty_database)
+    with pytest.raises(InvalidInput, match="is no store of crewlearn: it has the table c"):
+        empty_database.open()
+    assert _tables(empty_database.url) == before
+    assert _files(empty_database) == files
+
+
+def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Dear diary, " * 1000)
+    with pytest.raises(InvalidInput, match="file is not a database"):
+        open_store(f"sqlite:///{path}")
+    assert path.read_text() == "Dear diary, " * 1000
+
+
+@pytest.mark.parametrize("path", ["missing/site.db", "file/site.db", "folder", "/proc/site.db"])
+def test_where_nothing_can_be_written_nothing_is_made(tmp_path: Path, path: str) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InvalidInput, match="unable to open database file"):
+        open_store(f"sqlite:///{tmp_path / path}")
+
+
+def test_a_read_only_store_can_be_read_and_not_written(database: Database) -> None:
+    """As with a file on a read-only medium, or a role that may only look."""
+    with database.open() as store:
+        site_with_proposals(store)
+    if database.backend == "sqlite":
+        path = Path(database.url.removeprefix("sqlite:///"))
+        url = f"sqlite:///file:{path}?mode=ro&uri=true"
+    else:
+        engine = make_engine(database.url)
+        with engine.connect() as connection, connection.begin():
+            for statement in ("DROP ROLE IF EXISTS looker", "CREATE ROLE looker LOGIN"):
+                connection.execute(sa.text(statement))
+            connection.execute(sa.text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO looker"))
+        url = sa.make_url(database.url).set(username="looker").render_as_string()
+    try:
+        with open_store(url) as store:
+            sound(store)
+            with pytest.raises(InvalidInput, match=r"cannot be used .*(readonly|permission denied).*nothing was done"):
+                commands.approve(store, "site", 1, ME)
+            sound(store)
+    finally:
+        if database.backend == "postgresql":
+            with engine.connect() as connection, connection.begin():
+                connection.execute(sa.text("DROP OWNED BY looker; DROP ROLE looker"))
+            engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("url", "match"),
+    [
+        ("nonsense", "is no database address"),
+        ("postgresql://me:secret@host:port/x", "is no database address"),
+        ("mysql://me:secret@localhost/x", "must be an SQLite or PostgreSQL database"),
+        ("postgresql://me:secret@127.0.0.1:1/x", "cannot be used"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_explained_without_its_password(url: str, match: str) -> None:
+    with pytest.raises(InvalidInput, match=match) as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_many_may_open_a_new_store_at_once(empty_database: Database) -> None:
+    errors: list[BaseException] = []
+    gate = threading.Barrier(4)
+
+    def opens(number: int) -> None:
+        try:
+            gate.wait()
+            with empty_database.open() as store:
+                commands.create_site(store, f"site {number}", config(), ME)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=opens, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with empty_database.open() as store:
+        assert store.names() == [f"site {number}" for number in range(4)]
+
+
+def test_a_conflict_stays_one_across_processes() -> None:
+    again = pickle.loads(pickle.dumps(Conflict("output", 3, "differ")))
+    assert (type(again), str(again)) == (Conflict, "output = 3: differ")
