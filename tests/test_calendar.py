@@ -186,12 +186,12 @@ def test_days_shifts_and_moments_are_not_confused() -> None:
     with pytest.raises(InvalidInput, match="without a time of day"):
         calendar.period_of(noon)
     with pytest.raises(InvalidInput, match="with a time of day"):
-        calendar.day_of(MONDAY)  # type: ignore[arg-type]
+        calendar.day_of(MONDAY)  # type: ignore[arg-type]  # the wrong type is the point
     for shift in (0, 3):
         with pytest.raises(InvalidInput, match="shift"):
             calendar.period_of(MONDAY, shift)
     for period in (0, -1, 1.0):
         with pytest.raises(InvalidInput, match="period"):
-            calendar.date_of(period)  # type: ignore[arg-type]
+            calendar.date_of(period)  # type: ignore[arg-type]  # the wrong type is the point
     with pytest.raises(InvalidInput, match="before the first date"):
         WorkCalendar(MONDAY, cutoff_hour=6).day_of(datetime.min)

@@ -171,7 +171,7 @@ def units_of(*cells: str, delimiter: str = ";", decimal: Decimal | None = None) 
 def errors_of(data: bytes | str, **options: object) -> list[tuple[int, str, str]]:
     content = data.encode() if isinstance(data, str) else data
     with pytest.raises(CsvErrors) as caught:
-        read_output(content, **options)  # type: ignore[arg-type]
+        read_output(content, **options)  # type: ignore[arg-type]  # the wrong type is the point
     return [(error.line, error.column, error.value) for error in caught.value.errors]
 
 
@@ -300,7 +300,7 @@ def test_without_a_clear_cell_the_delimiter_decides_or_the_caller_must() -> None
         assert units_of("1.234", delimiter=delimiter, decimal=".") == [1.234]
         assert units_of("1.234", delimiter=delimiter, decimal=",") == [1234.0]
     with pytest.raises(InvalidInput, match="decimal"):
-        units_of("1", decimal=";")  # type: ignore[arg-type]
+        units_of("1", decimal=";")  # type: ignore[arg-type]  # the wrong type is the point
 
 
 def test_other_columns_of_numbers_decide_too() -> None:
@@ -401,7 +401,7 @@ def test_the_order_of_day_and_month() -> None:
     with pytest.raises(CsvErrors):  # 31 February tells no order
         days_of("01/02/2026", "31/02/2026")
     with pytest.raises(InvalidInput, match="dates"):
-        days_of("2026-01-01", dates="american")  # type: ignore[arg-type]
+        days_of("2026-01-01", dates="american")  # type: ignore[arg-type]  # the wrong type is the point
 
 
 def test_a_time_of_day_goes_through_the_cut_off_but_a_spreadsheet_s_midnight_does_not() -> None:

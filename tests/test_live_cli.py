@@ -207,3 +207,48 @@ def test_a_killed_command_leaves_the_store_whole(desk: Desk, wait: float) -> Non
     store.engine.dispose()
     desk.run("output", "import", "north", desk.days(60, first=5))
     assert desk.json("status", "north")["period"] == before["period"] + 60
+
+
+KINDS: dict[str, list[str]] = {
+    "site create": [
+        *("site", "create", "south", "--team", "1", "--cost", "1", "--horizon", "9", "--mean-delay", "1"),
+        *("--output-range", "0:1"),
+    ],
+    "site set": ["site", "set", "north", "fee=7"],
+    "workers import": ["workers", "import", "north", "MORE"],
+    "workers set": ["workers", "set", "north", "5", "--status", "left"],
+    "workers erase": ["workers", "erase", "north", "5"],
+    "output import --correct": ["output", "import", "north", "CORRECTED", "--correct"],
+    "approve": ["approve", "north", "OPEN"],
+    "reject": ["reject", "north", "OPEN"],
+    "offer": ["offer", "north", "UNDER-WAY", "started"],
+    "undo": ["undo", "north"],
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
+    """Each by its name in the shell, killed about when it writes; then the record is sound and the site goes on."""
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    number = str(desk.json("advise", "north")["proposals"][0]["id"])
+    if kind in ("offer", "undo"):
+        desk.run("approve", "north", number)
+    more = desk.file("more.csv", "worker_id\n8\n9\n")
+    corrected = desk.file("corrected.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
+    places = {"MORE": more, "CORRECTED": corrected, "OPEN": number, "UNDER-WAY": number}
+    command = [places.get(word, word) for word in KINDS[kind]]
+    before = desk.json("ledger", "verify", "north")["events"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "crewlearn", *command, "--db", desk.url],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(0.6)
+    process.kill()
+    done = process.wait() == 0
+    found = desk.json("ledger", "verify", "north")
+    assert found["sound"]
+    assert not done or kind == "site create" or found["events"] > before  # what was acknowledged is there
+    desk.run("output", "import", "north", desk.days(1, first=8))
+    assert desk.json("ledger", "verify", "north")["sound"]

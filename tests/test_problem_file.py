@@ -198,12 +198,12 @@ def test_a_file_that_is_not_there_is_named(tmp_path: object) -> None:
 
 def test_wrong_types_are_named_too() -> None:
     with pytest.raises(InvalidInput, match=r"delay = 'none': must be one of NoDelay"):
-        Problem(1, 9, 1.0, Pool((0.1, 0.2)), "none")  # type: ignore[arg-type]
+        Problem(1, 9, 1.0, Pool((0.1, 0.2)), "none")  # type: ignore[arg-type]  # the wrong type is the point
     with pytest.raises(InvalidInput, match=r"workers = .* must be one of Pool, Recipe"):
-        Problem(1, 9, 1.0, (0.1, 0.2), NoDelay())  # type: ignore[arg-type]
+        Problem(1, 9, 1.0, (0.1, 0.2), NoDelay())  # type: ignore[arg-type]  # the wrong type is the point
     for mean_delay in (-1.0, "x", 0.5):
         with pytest.raises(InvalidInput, match=f"mean_delay = {mean_delay!r}"):
-            benchmark(mean_delay=mean_delay)  # type: ignore[arg-type]
+            benchmark(mean_delay=mean_delay)  # type: ignore[arg-type]  # the wrong type is the point
 
 
 def test_a_recipe_with_hardly_any_spread_gives_equal_means() -> None:
@@ -275,6 +275,6 @@ def test_estimates_that_do_not_fit_are_named() -> None:
     with pytest.raises(InvalidInput, match=r"sds\[0\] = -0.1"):
         Estimated((0.1,), (-0.1,))
     with pytest.raises(InvalidInput, match="must be a list"):
-        Estimated(0.5, (0.1,))  # type: ignore[arg-type]
+        Estimated(0.5, (0.1,))  # type: ignore[arg-type]  # the wrong type is the point
     with pytest.raises(InvalidInput, match="must be a Start"):
-        Problem(1, 30, 1.0, Pool((0.4, 0.6)), NoDelay(), start=(0,))  # type: ignore[arg-type]
+        Problem(1, 30, 1.0, Pool((0.4, 0.6)), NoDelay(), start=(0,))  # type: ignore[arg-type]  # the wrong type is the point

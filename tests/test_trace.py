@@ -114,8 +114,8 @@ def test_interviews_come_first_and_cost_what_the_convention_says(conventions: st
         (lambda: trace(SURE, "orakle"), "did you mean 'oracle'"),
         (lambda: trace(SURE, "oracle", conventions="as-told"), "conventions = 'as-told'"),
         (lambda: trace(SURE, Forgetful(), conventions="as-told"), "conventions = 'as-told'"),
-        (lambda: trace(SURE, 3), "policy = 3"),  # type: ignore[arg-type]
-        (lambda: trace("file.toml", "oracle"), "problem = 'file.toml'"),  # type: ignore[arg-type]
+        (lambda: trace(SURE, 3), "policy = 3"),  # type: ignore[arg-type]  # the wrong type is the point
+        (lambda: trace("file.toml", "oracle"), "problem = 'file.toml'"),  # type: ignore[arg-type]  # the wrong type is the point
     ],
 )
 def test_bad_input_is_named_before_the_first_row(call: Callable[[], Iterator[Row]], complaint: str) -> None:

@@ -127,9 +127,9 @@ def test_output_and_fees_must_be_numbers() -> None:
     units = Units(0.0, 80.0)
     for bad in (math.nan, math.inf, "12"):
         with pytest.raises(InvalidInput, match="units"):
-            units.policy_output(bad)  # type: ignore[arg-type]
+            units.policy_output(bad)  # type: ignore[arg-type]  # the wrong type is the point
         with pytest.raises(InvalidInput, match="fee"):
-            units.policy_cost(bad)  # type: ignore[arg-type]
+            units.policy_cost(bad)  # type: ignore[arg-type]  # the wrong type is the point
     with pytest.raises(InvalidInput, match="fee"):
         units.policy_cost(-1.0)
     with pytest.raises(InvalidInput, match="beyond measure"):
