@@ -357,6 +357,45 @@ def test_the_fee_falls_due_when_the_site_says(life: Life) -> None:
     assert life.site.fees == 1.0
 
 
+def test_a_fee_is_paid_once_whatever_is_changed_on_the_way(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    commands.approve(life.store, "s", life.first().id, "bo")
+    commands.change_site(life.store, "s", {"fee_due": "completion"}, "ann")
+    commands.record_offer(life.store, "s", 1, "started", "bo")
+    assert life.site.fees == 1.0
+
+
+def test_declined_offers_do_not_use_up_the_week(life: Life) -> None:
+    life.create(most_a_week=1)
+    life.days(5, w0=GOOD, w1=BAD)
+    first = life.first()
+    commands.approve(life.store, "s", first.id, "bo")
+    commands.record_offer(life.store, "s", first.id, "declined", "bo")
+    assert [out for out, _ in life.open()] == [1]
+    assert life.first().into != first.into
+
+
+def test_switches_are_true_or_false(life: Life) -> None:
+    life.create()
+    wrongs: list[dict[str, Any]] = [
+        {"rolling": "False"},
+        {"learn_delay": 1},
+        {"units": 5},
+        {"units": {}},
+        {"calendar": {}},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(InvalidInput):
+            commands.change_site(life.store, "s", wrong, "ann")
+
+
+def test_earlier_encounters_at_a_rate_are_per_hour(life: Life) -> None:
+    life.create(units=Units(5.0, 15.0, hours_per_period=8.0))
+    commands.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
+    assert life.site.workers[6].prior_mean == pytest.approx(0.7)
+
+
 def test_workers_have_their_own_fee(life: Life) -> None:
     life.create()
     life.days(5, w0=GOOD, w1=BAD)

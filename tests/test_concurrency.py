@@ -71,7 +71,11 @@ def busy_person(database: Database, number: int) -> list[list[Any]]:
     return done
 
 
-def test_eight_processes_write_to_one_site_and_nothing_is_lost(database: Database, tmp_path: Path) -> None:
+def test_eight_processes_write_to_one_site_and_nothing_is_lost(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writers are as patient as a slow machine needs: a wait that ends in a conflict has a test of its own."""
+    monkeypatch.setattr("crewlearn.advisor.store.LOCK_SECONDS", 600.0)
     with database.open() as store:
         commands.create_site(store, "site", config(team=4), ME)
         people = [

@@ -19,6 +19,7 @@ from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair
 from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import BernoulliOutput, GeometricDelay
 from crewlearn.problem.model import Pool, Problem
@@ -86,7 +87,10 @@ def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]
             requested.append((proposal.out, proposal.into))
             due[proposal.id] = period + world.delay(period, proposal.out, proposal.into)
         for number in [number for number, when in due.items() if when <= period]:
-            commands.record_offer(store, "site", number, "started", "tester")
+            try:
+                commands.record_offer(store, "site", number, "started", "tester")
+            except InvalidInput:  # nobody can make room: the hire lapses, as in a simulation
+                commands.record_offer(store, "site", number, "cancelled", "tester")
             del due[number]
         with store.reading() as connection:
             _, site, _ = store.site(connection, "site")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.reasons import reasons_of, waiting_of
-from crewlearn.advisor.site import PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
 from crewlearn.policies.contract import Pair, Policy, Report
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.transitions import LEGAL, request_fault
@@ -106,7 +106,7 @@ def _room_this_week(site: Site) -> int | None:
     begun = sum(
         one.decided_in > 0 and site.config.calendar.week_of(one.decided_in) == week
         for one in site.proposals.values()
-        if one.status not in (PROPOSED, REJECTED, WITHDRAWN)
+        if one.status not in (PROPOSED, REJECTED, WITHDRAWN, *FAILURES)  # a decline brings the next candidate
     )
     return max(0, most - begun)
 

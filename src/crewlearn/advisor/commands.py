@@ -74,6 +74,12 @@ def change_site(store: Store, name: str, changes: Mapping[str, Any], actor: str)
         news = {key: value for key, value in changes.items() if config[key] != value}
         if not news:
             return
+        try:
+            SiteConfig.from_json({**config, **news})
+        except (TypeError, KeyError, AttributeError) as error:
+            raise InvalidInput(
+                "setting", news, "cannot be read; give each setting as `site create` takes it"
+            ) from error
         recorded = any(worker.recorded_to for worker in work.site.workers)
         if recorded and {"units", "calendar"} & news.keys():
             fixed = ("low", "high", "hours_per_period")
@@ -156,7 +162,10 @@ def _newcomer(site: Site, row: WorkerRow, number: int) -> dict[str, Any]:
     prior_n = whole("prior_n", row.prior_n or 0, 0, 10**9)
     if prior_n and row.prior_mean is None:
         raise InvalidInput("prior_mean", row.worker_id, "must be given beside prior_n")
-    mean = site.config.units.policy_output(row.prior_mean).value if prior_n and row.prior_mean is not None else 0.0
+    hour = 1.0 if site.config.units.hours_per_period is not None else None  # a rate is given per hour, as the range is
+    mean = (
+        site.config.units.policy_output(row.prior_mean, hour).value if prior_n and row.prior_mean is not None else 0.0
+    )
     return {
         "worker": number,
         "status": _status(row),
@@ -372,10 +381,10 @@ def record_offer(
         payload: dict[str, Any] = {"proposal": number, "outcome": outcome, "period": when}
         if outcome == STARTED:
             leaver = _leaver(site, proposal, None if out is None else _number(work, out))
-            if leaver is None:  # nobody can make room: the hire lapses
-                payload["outcome"] = "cancelled"
-            else:
-                payload["leaver"] = leaver
+            if leaver is None:
+                remedy = "nobody can make room for them; name somebody with --out, or record cancelled"
+                raise InvalidInput("started", f"proposal {number}", remedy)
+            payload["leaver"] = leaver
         work.add(events.OFFER, payload)
 
 

@@ -46,6 +46,9 @@ class SiteConfig:
         whole("horizon", self.horizon, 1, MOST)
         real("mean_delay", self.mean_delay, 0.0, 10**6)
         one_of("fee_due", self.fee_due, FEE_DUE)
+        for name in ("rolling", "learn_delay"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(name, getattr(self, name), "must be true or false")
         check_conventions(self.conventions)
         whole("least_tenure", self.least_tenure, 0, MOST)
         if self.most_a_week is not None:

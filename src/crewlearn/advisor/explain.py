@@ -93,7 +93,7 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     else:
         lines.append("The station is empty, so every unit put out there is a gain.")
     lines.append(_about(people.label(proposal.into), into, why["into"], "coming in"))
-    lines.append(f"Chance that {people.label(proposal.into)} puts out more: {why['chance_better']:.0%}.")
+    lines.append(f"Chance that {people.label(proposal.into)} does better: {why['chance_better']:.0%}.")
     left = max(0.0, why["periods_left"] - why["mean_delay"])
     gain = units.money(left * (why["into"]["mean"] - why["out"]["mean"]))
     fee = units.money(why["cost"])

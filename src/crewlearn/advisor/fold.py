@@ -180,9 +180,10 @@ def _approve(site: Site, payload: Mapping[str, Any]) -> None:
     out = payload["out"]
     site.roster.initiate(out, proposal.into, site.period)
     fee = site.fee_of(proposal.into)
-    if site.config.fee_due == "initiation":
+    due = site.config.fee_due == "initiation"  # as agreed now, whatever is changed before they start
+    if due:
         site.fees += fee
-    site.set_proposal(proposal.id, status=APPROVED, out=out, decided_in=site.period, fee=fee)
+    site.set_proposal(proposal.id, status=APPROVED, out=out, decided_in=site.period, fee=fee, paid=due)
 
 
 def _reject(site: Site, payload: Mapping[str, Any]) -> None:
@@ -210,8 +211,9 @@ def _record_offer(site: Site, payload: Mapping[str, Any]) -> None:
         site.set_worker(proposal.into, since=payload["period"])
         if payload["leaver"] != NOBODY:
             site.set_worker(payload["leaver"], since=0)
-        if site.config.fee_due == "completion":
+        if not proposal.paid:
             site.fees += proposal.fee
+            site.set_proposal(proposal.id, paid=True)
         count, total = site.delays
         site.delays = (count + 1, total + payload["period"] - proposal.decided_in)
 
@@ -238,7 +240,7 @@ def _undo(site: Site, payload: Mapping[str, Any]) -> None:
     if now.status == APPROVED:
         site.roster.fail(now.into)
         site.failed.append(pair)  # the policy counts on it
-        if site.config.fee_due == "initiation":
+        if now.paid:
             site.fees -= now.fee
     elif now.status == STARTED:
         _unseat(site, now, before)
@@ -281,7 +283,7 @@ def _unseat(site: Site, now: Proposal, before: Proposal) -> None:
     arrays.counts[INITIATED] -= 1
     initiate(arrays, before.out, before.into, before.decided_in, NEVER)
     _forget(site.completed, (now.leaver, now.into))
-    if site.config.fee_due == "completion":
+    if not before.paid:
         site.fees -= now.fee
 
 

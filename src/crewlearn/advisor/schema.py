@@ -76,6 +76,7 @@ proposals = sa.Table(
     sa.Column("fee", sa.Double, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("leaver", sa.Integer, nullable=False),
+    sa.Column("paid", sa.Boolean, nullable=False),
     sa.Column("why", sa.Text, nullable=False),
 )
 """Every proposal ever made, as it stands."""

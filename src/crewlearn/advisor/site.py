@@ -65,6 +65,7 @@ class Proposal:
     fee: float = 0.0
     reason: str = ""
     leaver: int = NOBODY
+    paid: bool = False
     why: dict[str, Any] = field(default_factory=dict)
 
 

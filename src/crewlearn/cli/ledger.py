@@ -8,7 +8,7 @@ import typer
 
 from crewlearn.cli.live import DEFAULT_DB, DbOption, SiteArgument, opened
 from crewlearn.cli.options import JsonOption
-from crewlearn.cli.output import plain_errors, print_json, print_table
+from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table
 
 app = typer.Typer(help="The record of a site.", no_args_is_help=True)
 store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
@@ -52,6 +52,8 @@ def export_command(
             "output": lambda: export.output_as_csv(store, site),
             "workers": lambda: export.workers_as_csv(store, site),
         }
+        if out is not None:
+            check_writable("out", out)
         text = makers[one_of("what", what, makers)]()
     if out is None:
         sys.stdout.write(text)

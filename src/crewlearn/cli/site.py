@@ -12,6 +12,7 @@ from crewlearn.cli.output import print_json, print_table
 
 app = typer.Typer(help="Set sites up.", no_args_is_help=True)
 
+_WORDS = ("true", "false", "none", "null")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -112,8 +113,9 @@ def set_command(
             key, equals, value = text.partition("=")
             if not equals:
                 raise InvalidInput("setting", text, "is written setting=value")
+            plain = value.strip().lower()
             try:
-                parsed[key.strip()] = json.loads(value)
+                parsed[key.strip()] = json.loads({"none": "null"}.get(plain, plain) if plain in _WORDS else value)
             except json.JSONDecodeError:
                 parsed[key.strip()] = value
         change_site(store, name, parsed, who(actor))

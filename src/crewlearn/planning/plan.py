@@ -185,7 +185,7 @@ def plan(
         dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
     problem = problem_of(site, config)
     result = simulate(problem, chosen, runs, seed, conventions=config.conventions, progress=progress)
-    owed = _owed(site, config)
+    owed = _owed(site)
     net = {name: earned - owed for name, earned in _earned(config, problem, result).items()}
     prospects = sorted(
         (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
@@ -291,11 +291,9 @@ def _squares(site: Site, noise: float) -> tuple[float, ...]:
     return tuple(squares)
 
 
-def _owed(site: Site, config: SiteConfig) -> float:
+def _owed(site: Site) -> float:
     """Give the fees, in money, of replacements under way that fall due when they start, whatever is decided now."""
-    if config.fee_due == "initiation":
-        return 0.0
-    return math.fsum(one.fee for one in site.open_proposals(*UNDER_WAY))
+    return math.fsum(one.fee for one in site.open_proposals(*UNDER_WAY) if not one.paid)
 
 
 def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:

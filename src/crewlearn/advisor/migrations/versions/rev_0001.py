@@ -62,5 +62,6 @@ def upgrade() -> None:
         sa.Column("fee", sa.Double, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("leaver", sa.Integer, nullable=False),
+        sa.Column("paid", sa.Boolean, nullable=False),
         sa.Column("why", sa.Text, nullable=False),
     )
