@@ -520,7 +520,8 @@ TAMPERING = {
     "an unreadable proposal": ("UPDATE proposals SET why = '{' WHERE id = 1", "proposal 1 differs"),
     "a deleted proposal": ("DELETE FROM proposals WHERE id = 2", "proposal 2 differs"),
     "an added proposal": (
-        'INSERT INTO proposals SELECT site, 99, period, out, "into", status, decided_in, fee, reason, leaver, paid, why '
+        'INSERT INTO proposals SELECT site, 99, period, out, "into", status, decided_in, fee, reason, leaver, paid, '
+        "why "
         "FROM proposals WHERE id = 1",
         "proposal 99 differs",
     ),
