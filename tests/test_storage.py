@@ -336,7 +336,8 @@ def test_whole_numbers_and_numpy_numbers_are_numbers(store: Store) -> None:
     site_with_proposals(store)
     period: Any = np.int64(1)
     units: Any = np.int64(40)
-    one = OutputRow(2, None, period, "a", units, np.float32(7.5), "worked")  # type: ignore[arg-type]  # the wrong type is the point
+    hours: Any = np.float32(7.5)
+    one = OutputRow(2, None, period, "a", units, hours, "worked")
     commands.import_output(store, "site", [one], b"", ME)
     commands.import_output(store, "site", _of("a", 2, units=41, hours=8), b"", ME)
     rows = [row[4:6] for row in contents(store)["output_rows"]]

@@ -93,7 +93,10 @@ def import_output_command(
         from crewlearn.problem.errors import one_of
 
         data = _read(file)
-        order = None if dates is None else one_of("dates", dates, ("day-first", "month-first"))
+        order: Literal["day-first", "month-first"] | None = None
+        if dates is not None:
+            month_first = one_of("dates", dates, ("day-first", "month-first")) == "month-first"
+            order = "month-first" if month_first else "day-first"
         with store.reading() as connection:
             _, now, _ = store.site(connection, site)
         rows = read_output(
@@ -101,7 +104,7 @@ def import_output_command(
             _mapping(map_),
             what=file.name,
             decimal=_decimal(decimal),
-            dates=order,  # type: ignore[arg-type]  # checked above
+            dates=order,
             day_of=now.config.calendar.day_of,
         )
         done = commands.import_output(store, site, rows, data, who(actor), correct=correct)
