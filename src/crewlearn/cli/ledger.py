@@ -18,11 +18,12 @@ store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
 def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Rebuild a site from its first event, check the chain, and derive every advice again."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.verify import verify
 
         found = verify(store, site)
     if json:
-        print_json({**vars(found), "faults": list(found.faults), "sound": found.sound})
+        print_json(documents.verified(found))
     else:
         print(f"{found.events:,} events, {found.rows:,} rows of output, {found.advice:,} times advised.")
         if found.older:

@@ -3,7 +3,7 @@
 import getpass
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from crewlearn.cli.output import plain_errors
 
 if TYPE_CHECKING:
     from crewlearn.advisor.identities import People
-    from crewlearn.advisor.site import Proposal, Site
+    from crewlearn.advisor.site import Site
     from crewlearn.advisor.store import Store
 
 DbOption = Annotated[
@@ -60,18 +60,3 @@ def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         return site, read_people(connection, key)
-
-
-def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
-    """Describe a proposal for programs: workers by the firm's own ids, null for an empty station."""
-    return {
-        "id": proposal.id,
-        "status": proposal.status,
-        "period": proposal.period,
-        "date": str(site.config.calendar.date_of(proposal.period)),
-        "out": people.ids.get(proposal.out),
-        "in": people.ids.get(proposal.into),
-        "fee": site.fee_of(proposal.into),
-        "reason": proposal.reason or None,
-        "why": proposal.why,
-    }

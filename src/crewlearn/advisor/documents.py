@@ -1,0 +1,95 @@
+"""What programs are told of a site, as plain data: one form, for the command line and the web alike.
+
+Workers go by the firm's own ids, null for an empty station or somebody erased; money and output are in people's units.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from crewlearn.advisor.explain import Member, explain, members, sentence, what_changed
+from crewlearn.advisor.identities import People
+from crewlearn.advisor.site import PROPOSED, Proposal, Site
+from crewlearn.advisor.verify import Verified
+
+
+def advice(name: str, site: Site, people: People) -> dict[str, Any]:
+    """Describe the advice for the coming period."""
+    proposals = site.open_proposals(PROPOSED)
+    return {
+        **_when(name, site, people),
+        "kind": "propose" if proposals else "wait",
+        "proposals": [proposal(site, people, one) for one in proposals],
+        "waiting": _waiting(site, people),
+        "held_back": len(site.held_back),
+        "changed": what_changed(site, people) or None,
+    }
+
+
+def status(name: str, site: Site, people: People, listed: Iterable[Member] | None = None) -> dict[str, Any]:
+    """Describe the team, the pool, what is under way, and money so far."""
+    return {
+        **_when(name, site, people),
+        "stations": site.config.team,
+        "filled": site.config.team - site.roster.empty,
+        "earned": site.earned,
+        "fees": site.fees,
+        "proposals": [proposal(site, people, one) for one in site.open_proposals()],
+        "workers": [worker(site, people, one) for one in (members(site, people) if listed is None else listed)],
+    }
+
+
+def _when(name: str, site: Site, people: People) -> dict[str, Any]:
+    return {
+        "site": name,
+        "period": site.period,
+        "date": str(site.config.calendar.date_of(site.period)),
+        "sentence": sentence(site, people),
+    }
+
+
+def _waiting(site: Site, people: People) -> dict[str, Any]:
+    waiting = dict(site.advice.get("waiting", {}))
+    waiting["awaited"] = [people.ids.get(number) for number in waiting.get("awaited", [])]
+    if "least_observed" in waiting:
+        waiting["least_observed"] = people.ids.get(waiting["least_observed"])
+    return waiting
+
+
+def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
+    """Describe a worker: where they stand, and what is thought of them."""
+    return {
+        "worker_id": people.ids.get(member.number),
+        "name": people.names.get(member.number),
+        "station": None if member.station is None else member.station + 1,
+        "status": site.workers[member.number].status,
+        "days": member.estimate.days,
+        "estimate": member.estimate.mean,
+        "low": member.estimate.low,
+        "high": member.estimate.high,
+        "note": member.note,
+    }
+
+
+def proposal(site: Site, people: People, one: Proposal) -> dict[str, Any]:
+    """Describe a proposal."""
+    return {
+        "id": one.id,
+        "status": one.status,
+        "period": one.period,
+        "date": str(site.config.calendar.date_of(one.period)),
+        "out": people.ids.get(one.out),
+        "in": people.ids.get(one.into),
+        "fee": site.fee_of(one.into),
+        "reason": one.reason or None,
+        "why": one.why,
+    }
+
+
+def explanation(site: Site, people: People, one: Proposal) -> dict[str, Any]:
+    """Describe a proposal with why it was made, as it was then."""
+    return {**proposal(site, people, one), "explanation": explain(site, people, one)}
+
+
+def verified(found: Verified) -> dict[str, Any]:
+    """Describe what a check of the record found."""
+    return {**vars(found), "faults": list(found.faults), "sound": found.sound}
