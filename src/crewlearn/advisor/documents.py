@@ -6,8 +6,11 @@ Workers go by the firm's own ids, null for an empty station or somebody erased; 
 from collections.abc import Iterable
 from typing import Any
 
+from crewlearn.advisor.events import ADVISED, Event, Row
 from crewlearn.advisor.explain import Member, explain, members, sentence, what_changed
 from crewlearn.advisor.identities import People
+from crewlearn.advisor.imports import Done
+from crewlearn.advisor.rehearsal import Checked
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.verify import Verified
 
@@ -93,3 +96,74 @@ def explanation(site: Site, people: People, one: Proposal) -> dict[str, Any]:
 def verified(found: Verified) -> dict[str, Any]:
     """Describe what a check of the record found."""
     return {**vars(found), "faults": list(found.faults), "sound": found.sound}
+
+
+def site_line(name: str, version: int, site: Site, people: People) -> dict[str, Any]:
+    """Describe a site in a line."""
+    return {
+        "site": name,
+        "version": version,
+        "advice": sentence(site, people),
+        "period": site.period,
+        "date": str(site.config.calendar.date_of(site.period)),
+        "stations": site.config.team,
+        "filled": site.config.team - site.roster.empty,
+        "proposals": len(site.open_proposals(PROPOSED)),
+    }
+
+
+def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]:
+    """Describe a worker with everything that was said of them."""
+    one, calendar = site.workers[member.number], site.config.calendar
+    return {
+        **worker(site, people, member),
+        "pinned": one.pinned,
+        "fee": one.fee,
+        "prior_n": one.prior_n,
+        "prior_mean": site.config.units.people_output(one.prior_mean) if one.prior_n else None,
+        "interview": one.interview,
+        "since": str(calendar.date_of(one.since)) if one.since else None,
+        "not_before": str(calendar.date_of(one.barred_until)) if one.barred_until > site.period else None,
+        "recorded_to": str(calendar.date_of(one.recorded_to)) if one.recorded_to else None,
+    }
+
+
+def output(site: Site, people: People, number: int, row: Row) -> dict[str, Any]:
+    """Describe a row of output that an event brought."""
+    return {
+        "date": str(site.config.calendar.date_of(row.period)),
+        "period": row.period,
+        "worker_id": people.ids.get(row.worker),
+        "units": row.units,
+        "hours": row.hours,
+        "attendance": row.attendance,
+        "event": number,
+    }
+
+
+def event(one: Event) -> dict[str, Any]:
+    """Describe an event, without the policy's memory, which only programs read and the export has."""
+    told = {name: value for name, value in one.payload.items() if one.type != ADVISED or name not in _MEMORY}
+    return {**vars(one), "payload": told}
+
+
+_MEMORY = ("memory", "after")
+
+
+def recorded(done: Done, said: str) -> dict[str, Any]:
+    """Describe what an import put on record, and the advice that stands now."""
+    return {**vars(done), "warnings": list(done.warnings), "advice": said}
+
+
+def checked(found: Checked) -> dict[str, Any]:
+    """Describe what importing a file would do."""
+    done = {**vars(found.done), "warnings": list(found.done.warnings)}
+    return {
+        "sound": found.sound,
+        "columns": dict(found.columns),
+        "ignored": list(found.ignored),
+        "rows": found.rows,
+        **done,
+        "errors": [vars(error) for error in found.errors],
+        "total_errors": found.total,
+    }
