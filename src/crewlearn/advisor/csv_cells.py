@@ -20,18 +20,16 @@ from typing import Literal, TypeVar
 
 from crewlearn.advisor.csv_table import Found, Table, key_of, shortened
 from crewlearn.advisor.events import ATTENDANCE
+from crewlearn.advisor.export_text import original
+from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME
+from crewlearn.advisor.units import MOST
 from crewlearn.problem.errors import one_of
 
 Decimal = Literal[",", "."]
 DateOrder = Literal["day-first", "month-first"]
 T = TypeVar("T")
 
-MOST = 1e12
-"""The most that a number may be: far beyond any site, and sums of them stay finite."""
-
 _LONGEST_NUMBER = 40
-_LONGEST_ID = 100
-_LONGEST_NAME = 200
 _YEARS = (1900, 2199)
 _TELLING = (",", ";")
 """Delimiters that tell the decimal mark: a spreadsheet uses the semicolon where the comma is the decimal one."""
@@ -128,7 +126,7 @@ def _number_pattern(mark: str, other: str) -> re.Pattern[str]:
 _NUMBERS = {".": _number_pattern(".", ","), ",": _number_pattern(",", ".")}
 _CLEAR = re.compile(r"[0-9]{1,15}([.,])(?:[0-9]{1,2}|[0-9]{4,15})")
 """The usual numbers that show their decimal mark, for speed: after a thousands separator stand three digits."""
-_NUMERIC = ("fee", "prior_n", "prior_mean", "interview", "period", "units", "hours")
+_NUMERIC = ("fee", "prior_n", "prior_mean", "interview", "period", "shift", "units", "hours")
 _TYPED = str.maketrans({"\xa0": " ", "\u2007": " ", "\u2009": " ", "\u202f": " ", "’": "'", "−": "-"})
 
 
@@ -276,9 +274,14 @@ _JOINERS = str.maketrans(dict.fromkeys("\u200c\u200d", None))
 
 
 def _text(cell: str) -> str:
-    """Read text as it was meant: without the `="…"` that keeps leading zeros, accents in one form, plain spaces."""
+    """Read text as it was meant: without what exports put before formulas, nor the `="…"` that keeps leading zeros.
+
+    Accents are brought to one form, spaces to plain ones.
+    """
     text = cell.strip()
-    if text.startswith('="') and text.endswith('"'):
+    if (meant := original(text)) != text:
+        text = meant
+    elif text.startswith('="') and text.endswith('"'):
         text = text[2:-1].strip()
     return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_SPACES)
 
@@ -286,16 +289,16 @@ def _text(cell: str) -> str:
 def as_id(cell: str) -> str:
     """Read the firm's own id of a worker."""
     text = _text(cell)
-    if not text or len(text) > _LONGEST_ID or not text.isprintable():
-        raise _Refused(f"the worker's id: text of at most {_LONGEST_ID} characters, none of them control or invisible")
+    if not text or len(text) > LONGEST_ID or not text.isprintable():
+        raise _Refused(f"the worker's id: text of at most {LONGEST_ID} characters, none of them control or invisible")
     return text
 
 
 def as_name(cell: str) -> str:
     """Read a name, or other short text."""
     text = _text(" ".join(cell.split()))
-    if len(text) > _LONGEST_NAME or not text.translate(_JOINERS).isprintable():
-        raise _Refused(f"text of at most {_LONGEST_NAME} characters, none of them a control character")
+    if len(text) > LONGEST_NAME or not text.translate(_JOINERS).isprintable():
+        raise _Refused(f"text of at most {LONGEST_NAME} characters, none of them a control character")
     return text
 
 

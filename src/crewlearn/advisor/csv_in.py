@@ -1,4 +1,4 @@
-"""Files of workers and of output, read whole or not at all.
+"""Files of workers, of output and of groups, read whole or not at all.
 
 A file is gone through twice. The first time settles what only the whole file can tell: which mark is the decimal one
 and whether dates put the day or the month first. The second time reads the rows and collects every error.
@@ -36,13 +36,16 @@ from crewlearn.advisor.csv_table import (
 )
 
 __all__ = [
+    "GROUPS",
     "OUTPUT",
     "WORKERS",
     "CsvErrors",
     "DateOrder",
     "Decimal",
+    "GroupRow",
     "OutputRow",
     "WorkerRow",
+    "read_groups",
     "read_output",
     "read_workers",
 ]
@@ -60,6 +63,7 @@ class WorkerRow:
     prior_mean: float | None = None
     status: str | None = None
     interview: float | None = None
+    pinned: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,16 @@ class OutputRow:
     units: float | None
     hours: float | None
     attendance: str
+    shift: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """Which group a worker belongs to, for those who compare groups."""
+
+    line: int
+    worker_id: str
+    group: str
 
 
 _WORKER_ID = Column(
@@ -95,12 +109,15 @@ WORKERS = Columns(
         Column("prior_mean", ("prior average", "prior output")),
         Column("status", ("state",)),
         Column("interview", ("interview score", "score")),
+        Column("pinned", ("pin", "keep")),
     )
 )
+GROUPS = Columns((_WORKER_ID, Column("group", ("group name", "category", "Gruppe", "groupe"), required=True)))
 OUTPUT = Columns(
     (
         Column("date", ("day", "datum", "shift date", "work date", "working day")),
         Column("period", ("period no", "period number")),
+        Column("shift", ("shift no", "shift number", "Schicht")),
         _WORKER_ID,
         Column("units", ("output", "quantity", "qty", "pieces", "amount", "count", "Menge"), required=True),
         Column("hours", ("time", "hrs", "hours worked", "Stunden")),
@@ -136,6 +153,7 @@ def read_workers(
     prior_mean = column_reader(table, found, "prior_mean", optional(numbers))
     status = column_reader(table, found, "status", optional(as_name))
     interview = column_reader(table, found, "interview", optional(numbers))
+    pinned = column_reader(table, found, "pinned", optional(as_yes_or_no))
     seen: dict[str, int] = {}
     rows = []
     for line, cells in table.rows():
@@ -143,7 +161,7 @@ def read_workers(
         check_width(table, found, line, cells)
         who, called, on_team, cost = worker_id(line, cells), name(line, cells), active(line, cells), fee(line, cells)
         count, mean, state = prior_n(line, cells), prior_mean(line, cells), status(line, cells)
-        score = interview(line, cells)
+        score, kept = interview(line, cells), pinned(line, cells)
         if found.total > before or who is None:
             continue
         if count and mean is None:
@@ -153,7 +171,7 @@ def read_workers(
         first = seen.setdefault(who, line)
         if first != line:
             found.add(line, "worker_id", who, f"each worker once; lines {first} and {line} have the same")
-        rows.append(WorkerRow(who, called, on_team, cost, count, mean, state, score))
+        rows.append(WorkerRow(who, called, on_team, cost, count, mean, state, score, kept))
     found.raise_any()
     return rows
 
@@ -177,7 +195,7 @@ def read_output(
 
     >>> read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
     OutputRow(line=2, day=datetime.date(2026, 11, 16), period=None, worker_id='007', units=41.5, hours=None,
-              attendance='worked')
+              attendance='worked', shift=None)
     """
     table = read_table(data, what, OUTPUT, mapping, most_bytes=most_bytes, most_rows=most_rows)
     found = Found(what)
@@ -185,20 +203,21 @@ def read_output(
     numbers = numbers_of(conventions)
     day = column_reader(table, found, "date", optional(days_of(conventions, day_of)))
     period = column_reader(table, found, "period", optional(whole_from(numbers, 1)))
+    shift = column_reader(table, found, "shift", optional(whole_from(numbers, 1)))
     worker_id = column_reader(table, found, "worker_id", as_id)
     units = column_reader(table, found, "units", optional(numbers if allow_negative else at_least_zero(numbers)))
     hours = column_reader(table, found, "hours", optional(within_a_day(numbers)))
     attendance = column_reader(table, found, "attendance", optional(as_attendance))
-    seen: dict[date | int, dict[str, int]] = {}
+    seen: dict[date | int | tuple[date, int], dict[str, int]] = {}
     rows = []
     for line, cells in table.rows():
         before = found.total
         check_width(table, found, line, cells)
-        when, number, who = day(line, cells), period(line, cells), worker_id(line, cells)
+        when, number, turn, who = day(line, cells), period(line, cells), shift(line, cells), worker_id(line, cells)
         made, worked, how = units(line, cells), hours(line, cells), attendance(line, cells)
         if found.total > before or who is None:
             continue
-        key = when if number is None else number  # a day may have several periods
+        key = number or (when if when is None or turn is None else (when, turn))  # a day may have several periods
         if key is None:
             found.add(line, " or ".join(name for name in OUTPUT.either if name in table.positions), "", "when it was")
             continue
@@ -217,8 +236,35 @@ def read_output(
             found.add(line, "hours", "0", f"more than 0, as attendance is {how}")
         first = seen.setdefault(key, {}).setdefault(who, line)
         if first != line:
-            where = f"each worker once for each day or period; lines {first} and {line} have {who} at {key}"
+            at = f"{when}, shift {turn}" if isinstance(key, tuple) else key
+            where = f"each worker once for each day or period; lines {first} and {line} have {who} at {at}"
             found.add(line, "worker_id", who, where)
-        rows.append(OutputRow(line, when, number, who, made, worked, how))
+        rows.append(OutputRow(line, when, number, who, made, worked, how, turn))
+    found.raise_any()
+    return rows
+
+
+def read_groups(data: bytes, mapping: Mapping[str, str] | None = None, *, what: str = "groups.csv") -> list[GroupRow]:
+    """Read a file of groups, each worker once, or raise `CsvErrors` with all that is wrong in it.
+
+    >>> read_groups(b"Badge no;Group\\n007;a\\n")
+    [GroupRow(line=2, worker_id='007', group='a')]
+    """
+    table = read_table(data, what, GROUPS, mapping)
+    found = Found(what)
+    worker_id = column_reader(table, found, "worker_id", as_id)
+    group = column_reader(table, found, "group", optional(as_name))
+    seen: dict[str, int] = {}
+    rows = []
+    for line, cells in table.rows():
+        check_width(table, found, line, cells)
+        who, which = worker_id(line, cells), group(line, cells)
+        if who is None:
+            continue
+        first = seen.setdefault(who, line)
+        if first != line:
+            found.add(line, "worker_id", who, f"each worker once; lines {first} and {line} have the same")
+        if which is not None:
+            rows.append(GroupRow(line, who, which))
     found.raise_any()
     return rows

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
+from crewlearn.advisor.cycle import is_overdue
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, UNDER_WAY, Proposal, Site
@@ -192,15 +193,7 @@ def members(site: Site, people: People) -> list[Member]:
 
 def _under_way(site: Site, people: People, proposal: Proposal, number: int) -> str:
     if number == proposal.into:
-        return f"{proposal.status} for {people.label(proposal.out)}{_overdue(site, proposal)}"
+        return f"{proposal.status} for {people.label(proposal.out)}{', overdue' if is_overdue(site, proposal) else ''}"
     if number == proposal.out:
         return f"to be replaced by {people.label(proposal.into)}"
     return ""
-
-
-def _overdue(site: Site, proposal: Proposal) -> str:
-    """Flag an offer that takes twice as long as offers do, and at least a week longer."""
-    if proposal.status not in UNDER_WAY:
-        return ""
-    waited = site.period - proposal.decided_in
-    return ", overdue" if waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0) else ""

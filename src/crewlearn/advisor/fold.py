@@ -55,6 +55,8 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
         site.undo = None
     if event.type == events.OUTPUT:
         _take_output(site, rows, history)
+    elif event.type == events.WORKERS:
+        _take_workers(site, payload, history)
     else:
         _STEPS[event.type](site, payload)
     return site
@@ -79,7 +81,7 @@ def _change_site(site: Site, payload: Mapping[str, Any]) -> None:
     site.revised = True
 
 
-def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
+def _take_workers(site: Site, payload: Mapping[str, Any], history: History) -> None:
     """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
     known = len(site.workers)
     for given in payload["workers"]:
@@ -91,11 +93,11 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
             site.set_worker(number, **facts)
     count = len(site.workers)
     site.roster, site.estimates = site.roster.grown(count), grown(site.estimates, count)
-    for number in range(known, count):
-        worker = site.workers[number]
-        total = worker.prior_n * worker.prior_mean
-        site.estimates.counts[number] = worker.prior_n
-        site.estimates.sums[number] = site.estimates.squares[number] = total
+    for given in payload["workers"]:
+        if given["worker"] >= known:
+            _sum_anew(site, given["worker"], ())
+        elif "prior_n" in given:
+            _sum_anew(site, given["worker"], history(given["worker"]))
     seated = [given["worker"] for given in payload["workers"] if given.get("active")]
     if seated:
         site.roster = Roster.start(count, seated, site.config.team)
@@ -104,7 +106,17 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
     for given in payload["workers"]:
         if site.workers[given["worker"]].status == LEFT:
             _let_go(site, given["worker"])
-    site.revised = True
+    site.revised = site.revised or bool(payload["workers"])  # a new name alone changes nothing for the policy
+
+
+def _sum_anew(site: Site, number: int, rows: Sequence[Row]) -> None:
+    """Make a worker's sums from their prior data and their rows, in order of period."""
+    worker = site.workers[number]
+    total = worker.prior_n * worker.prior_mean
+    site.estimates.counts[number] = worker.prior_n
+    site.estimates.sums[number] = site.estimates.squares[number] = total
+    for row in rows:
+        _record(site, row)
 
 
 def _change_worker(site: Site, payload: Mapping[str, Any]) -> None:
@@ -146,11 +158,7 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
             for row in own:
                 _record(site, row)
         else:
-            total = worker.prior_n * worker.prior_mean
-            site.estimates.counts[number] = worker.prior_n
-            site.estimates.sums[number] = site.estimates.squares[number] = total
-            for row in history(number):
-                _record(site, row)
+            _sum_anew(site, number, history(number))
         site.set_worker(number, recorded_to=max(worker.recorded_to, own[-1].period))
     last = max(row.period for row in rows)
     if last >= site.period:
@@ -294,7 +302,6 @@ def _forget(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
 
 _STEPS: Mapping[str, Callable[[Site, Mapping[str, Any]], None]] = {
     events.CHANGED: _change_site,
-    events.WORKERS: _take_workers,
     events.WORKER: _change_worker,
     events.ERASED: _erase,
     events.ADVISED: take_up,
