@@ -11,11 +11,12 @@ from typing import Any
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.interviews import check_interviews
+from crewlearn.advisor.narration import told
 from crewlearn.advisor.settings import Difference, changed, differences
 from crewlearn.advisor.site import (
     ACCEPTED,
-    BLOCKED,
     FAILURES,
     OFFERED,
     PROPOSED,
@@ -25,7 +26,7 @@ from crewlearn.advisor.site import (
     Proposal,
     Site,
 )
-from crewlearn.advisor.store import Conflict, Store, Writing, read_events
+from crewlearn.advisor.store import Conflict, Store, Writing, read_events, read_proposals
 from crewlearn.advisor.text import LONGEST_REASON, checked_text
 from crewlearn.advisor.units import MOST
 from crewlearn.problem.arrays import NOBODY
@@ -45,12 +46,14 @@ def create_site(store: Store, name: str, config: SiteConfig, actor: str) -> None
     store.create(name, {"config": config.to_json()}, actor)
 
 
-def change_site(store: Store, name: str, changes: Mapping[str, Any], actor: str) -> list[Difference]:
+def change_site(
+    store: Store, name: str, changes: Mapping[str, Any], actor: str, *, expected: int | None = None
+) -> list[Difference]:
     """Change settings from now on; give what changed, in words.
 
     The output range stays once output is on record, as the record is in its terms; so do the dates of its periods.
     """
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         before = work.site.config
         after = changed(before, changes)
         old, new = before.to_json(), after.to_json()
@@ -85,7 +88,9 @@ def _check_calendar(old: WorkCalendar, new: WorkCalendar, coming: int) -> None:
             )
 
 
-def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes: Any) -> dict[str, tuple[Any, Any]]:
+def change_worker(
+    store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None, **changes: Any
+) -> dict[str, tuple[Any, Any]]:
     """Record that a worker left, returned, was blocked or pinned, or has a fee of their own (None: the site's again).
 
     Gives what changed, from what to what.
@@ -98,7 +103,7 @@ def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes
         changes["fee"] = real("fee", changes["fee"], 0.0, MOST)
     if "pinned" in changes:
         changes["pinned"] = bool(changes["pinned"])
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         number = _number(work, worker_id)
         worker = work.site.workers[number]
         news = {key: value for key, value in changes.items() if getattr(worker, key) != value}
@@ -107,9 +112,9 @@ def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes
         return {key: (getattr(worker, key), value) for key, value in news.items()}
 
 
-def erase_worker(store: Store, name: str, worker_id: str, actor: str) -> None:
+def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:
     """Remove a person from the store; the record keeps their number and nothing else of them."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         number = _number(work, worker_id)
         table = schema.identities
         work.connection.execute(
@@ -119,9 +124,11 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str) -> None:
     store.scrub()
 
 
-def approve(store: Store, name: str, number: int, actor: str, *, out: str | None = None) -> list[str]:
+def approve(
+    store: Store, name: str, number: int, actor: str, *, out: str | None = None, expected: int | None = None
+) -> list[str]:
     """Approve a proposal: the offer goes out; another outgoing worker may be chosen. Give what to be warned of."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         proposal = _proposal(work.site, number, PROPOSED)
         leaver = proposal.out if out is None else _number(work, out)
         if request_fault(work.site.roster.arrays, leaver, proposal.into) != LEGAL:
@@ -132,14 +139,22 @@ def approve(store: Store, name: str, number: int, actor: str, *, out: str | None
         return _objections(work, leaver)
 
 
-def reject(store: Store, name: str, number: int, actor: str, reason: str = "", *, keep_out: bool = False) -> None:
+def reject(
+    store: Store,
+    name: str,
+    number: int,
+    actor: str,
+    reason: str = "",
+    *,
+    keep_out: bool = False,
+    expected: int | None = None,
+) -> None:
     """Reject a proposal, with a reason for the record; with `keep_out`, its incoming worker is blocked for good."""
     checked_text("reason", reason, LONGEST_REASON)
-    with store.writing(name, actor) as work:
-        proposal = _proposal(work.site, number, PROPOSED)
-        work.add(events.REJECTED, {"proposal": number, "reason": reason})
-        if keep_out:
-            work.add(events.WORKER, {"worker": proposal.into, "changes": {"status": BLOCKED}})
+    with store.writing(name, actor, expected) as work:
+        _proposal(work.site, number, PROPOSED)
+        payload = {"proposal": number, "reason": reason}
+        work.add(events.REJECTED, {**payload, "keep_out": True} if keep_out else payload)
 
 
 def record_offer(
@@ -152,10 +167,11 @@ def record_offer(
     on: date | None = None,
     period: int | None = None,
     out: str | None = None,
+    expected: int | None = None,
 ) -> list[str]:
     """Record how an offer went; on arrival a person may choose another outgoing worker. Give what to be warned of."""
     one_of("outcome", outcome, OUTCOMES)
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         site = work.site
         proposal = _proposal(site, number, *UNDER_WAY)
         when = _when(site, proposal, on, period)
@@ -217,9 +233,9 @@ def _objections(work: Writing, leaver: int) -> list[str]:
     return said
 
 
-def undo(store: Store, name: str, actor: str) -> str:
+def undo(store: Store, name: str, actor: str, *, expected: int | None = None) -> str:
     """Take back the last answer; say in words which it was."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
             raise InvalidInput("undo", name, "there is no answer to take back since other facts were recorded")
@@ -231,10 +247,9 @@ def undo(store: Store, name: str, actor: str) -> str:
 def _words_of(work: Writing, number: int) -> str:
     """Say which answer an event was."""
     event = next(read_events(work.connection, work.key, after=number - 1))
-    of = f"of proposal {event.payload['proposal']}"
-    if event.type == events.OFFER:
-        return f"the answer {event.payload['outcome']!r} {of}"
-    return f"the approval {of}" if event.type == events.APPROVED else f"the rejection {of}"
+    people = read_people(work.connection, work.key)
+    proposals = {one.id: one for one in read_proposals(work.connection, work.key)}
+    return f"{event.actor} {told(event, people, proposals, work.site.config.calendar)}"
 
 
 _STATES = {PROPOSED: "waiting for an answer", **dict.fromkeys(UNDER_WAY, "under way")}

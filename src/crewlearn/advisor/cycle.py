@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from crewlearn.advisor.explain import is_overdue
 from crewlearn.advisor.identities import People
-from crewlearn.advisor.site import UNDER_WAY, Proposal, Site
+from crewlearn.advisor.site import UNDER_WAY, Site
 
 
 def cycle_of(site: Site, people: People) -> dict[str, Any]:
@@ -48,21 +49,10 @@ def _looks_again(site: Site, period: int) -> str:
     return f"The policy looks again for {site.config.calendar.date_of(period)}, or when something changes."
 
 
-def waited(site: Site, proposal: Proposal) -> int:
-    """Give for how many periods an offer has been under way."""
-    return site.period - proposal.decided_in
-
-
-def is_overdue(site: Site, proposal: Proposal) -> bool:
-    """Say whether an offer takes twice as long as offers do, and at least a week longer."""
-    usual = site.mean_delay
-    return proposal.status in UNDER_WAY and waited(site, proposal) > max(2.0 * usual, usual + 5.0)
-
-
 def overdue_lines(site: Site, people: People) -> list[str]:
     """Say which offers are overdue, how long they take and how long is usual; nobody is failed by the clock."""
     return [
-        f"OVERDUE: {people.label(one.into)} has been awaited for {waited(site, one)} periods, and about "
+        f"OVERDUE: {people.label(one.into)} has been awaited for {site.period - one.decided_in} periods, and about "
         f"{site.mean_delay:.3g} are usual (proposal {one.id}, {one.status})."
         for one in site.open_proposals(*UNDER_WAY)
         if is_overdue(site, one)

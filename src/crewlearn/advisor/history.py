@@ -62,24 +62,21 @@ class Answers:
 def answers(connection: sa.Connection, key: int, proposals: Sequence[Proposal]) -> dict[int, Answers]:
     """Give how each proposal was answered, by its number; what was taken back does not count."""
     found: dict[int, Answers] = {}
-    before: dict[int, tuple[int, Answers | None]] = {}
+    undone: dict[int, dict[int, Answers]] = {}
     into = {one.id: one.into for one in proposals}
     for event in read_events(connection, key, types=_TOLD):
         if event.type == events.UNDONE:
-            number, was = before[event.payload["number"]]
-            if was is None:
-                del found[number]
-            else:
-                found[number] = was
-        elif event.type in _ANSWERS:
-            number = event.payload["proposal"]
-            before[event.number] = (number, found.get(number))
-            found[number] = _answered(found.get(number, Answers()), event)
+            found |= undone[event.payload["number"]]
+            continue
+        if event.type in _ANSWERS:
+            touched = [event.payload["proposal"]]
+            news = {number: _answered(found.get(number, Answers()), event) for number in touched}
         else:
-            for worker in _leavers(event):
-                for number, one in found.items():
-                    if into.get(number) == worker and one.outcome is None:
-                        found[number] = _settled(one, event, "cancelled")
+            left = set(_leavers(event))
+            touched = [number for number, one in found.items() if into.get(number) in left and one.outcome is None]
+            news = {number: _settled(found[number], event, "cancelled") for number in touched}
+        undone[event.number] = {number: found.get(number, Answers()) for number in touched}
+        found |= news
     return found
 
 

@@ -21,6 +21,7 @@ from crewlearn.advisor.events import ATTENDANCE, Row, digest_of_rows
 from crewlearn.advisor.fold import OBSERVED
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.site import POOL, STATUSES, Site, Worker
+from crewlearn.advisor.stints import read_stints
 from crewlearn.advisor.store import Conflict, Store, Writing
 from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, checked_text
 from crewlearn.advisor.units import MOST
@@ -41,12 +42,14 @@ class Done:
     skipped: int = 0
 
 
-def import_workers(store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str) -> Done:
+def import_workers(
+    store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str, *, expected: int | None = None
+) -> Done:
     """Take in workers: newcomers join, what changed of others is recorded; the same file again changes nothing.
 
     Names are kept apart from the record, which is told only whose changed.
     """
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         known = work.people()
         site = work.site
         seated = bool(site.roster.active) or site.period > 1
@@ -170,6 +173,7 @@ def import_output(
     skip_unknown: bool = False,
     today: date | None = None,
     what: str = "output.csv",
+    expected: int | None = None,
 ) -> Done:
     """Take in output, all rows or none: rows on record already are passed over, other values are a conflict.
 
@@ -177,7 +181,7 @@ def import_output(
     """
     if not rows:
         return Done()
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         site, known = work.site, work.identities()
         warnings, taken = [], rows
         if skip_unknown:
@@ -201,7 +205,7 @@ def import_output(
         if not fresh:
             return Done(known=len(taken), warnings=tuple(warnings), skipped=skipped)
         fresh.sort()
-        warnings += _warnings(site, fresh)
+        warnings += _warnings(work, fresh)
         work.add(
             events.OUTPUT,
             {
@@ -318,30 +322,25 @@ def _said(row: Row) -> str:
     return said if row.hours is None else f"{said} in {row.hours:g} h"
 
 
-def _warnings(site: Site, rows: Sequence[Row]) -> list[str]:
-    """Say what is kept but odd: output beyond the range, and of people who are not in the team.
-
-    Who is in the team now is in it for every period from the coming one on, as nothing else is on record; who was in it
-    in earlier periods is not at hand.
-    """
-    active = set(site.roster.active)
-    clipped = strangers = earlier = 0
+def _warnings(work: Writing, rows: Sequence[Row]) -> list[str]:
+    """Say what is kept but odd: output beyond the range, and of people who were not in the team that day."""
+    units = work.site.config.units
+    held: dict[int, list[tuple[int, float]]] = {}
+    for one in read_stints(work.connection, work.key):
+        held.setdefault(one.worker, []).append((one.since, math.inf if one.until is None else one.until))
+    clipped = strangers = 0
     for row in rows:
         if row.units is not None and row.attendance in OBSERVED:
-            clipped += site.config.units.policy_output(row.units, row.hours).clipped
-            if row.worker not in active:
-                strangers += row.period >= site.period
-                earlier += row.period < site.period
+            clipped += units.policy_output(row.units, row.hours).clipped
+            strangers += not any(since <= row.period < until for since, until in held.get(row.worker, ()))
     said = []
     if clipped:
         said.append(
             f"{clipped} of {len(rows)} outputs are outside the range: they count as its ends and are kept as given"
         )
     if strangers:
-        said.append(f"{strangers} outputs are of people who are not in the team; they are kept and learned from")
-    if earlier:
         said.append(
-            f"{earlier} outputs of earlier days are of people who are not in the team now; whether they were then is "
-            "not looked up, and they are kept and learned from"
+            f"{strangers} of {len(rows)} outputs are of people who were not in the team then, as far as is on record; "
+            "they are kept and learned from"
         )
     return said

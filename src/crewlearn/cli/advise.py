@@ -120,7 +120,8 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
 
 
 def _status_json(name: str, site: "Site", people: "People", listed: "list[Member]", words: str) -> dict[str, Any]:
-    from crewlearn.advisor.cycle import cycle_of, is_overdue
+    from crewlearn.advisor.cycle import cycle_of
+    from crewlearn.advisor.explain import is_overdue
 
     return {
         "site": name,
@@ -247,4 +248,4 @@ def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOpti
         from crewlearn.advisor.commands import undo
 
         answer = undo(store, site, who(actor))
-        print(f"Taken back: {answer}; both stay on record. {advice_of(store, site)}")
+        print(f"Taken back: {answer}. Both stay on record. {advice_of(store, site)}")

@@ -89,6 +89,9 @@ def warn(warnings: Iterable[str]) -> None:
 
 def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
     """Describe a proposal for programs: workers by the firm's own ids, null for an empty station."""
+    from crewlearn.advisor.facts import facts
+
+    said = facts(site, proposal)
     return {
         "id": proposal.id,
         "status": proposal.status,
@@ -96,7 +99,7 @@ def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[
         "date": str(site.config.calendar.date_of(proposal.period)),
         "out": people.ids.get(proposal.out),
         "in": people.ids.get(proposal.into),
-        "fee": site.fee_of(proposal.into),
+        "fee": said.fee,
         "reason": proposal.reason or None,
-        "why": proposal.why,
+        "why": said.to_json(),
     }
