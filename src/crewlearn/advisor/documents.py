@@ -6,8 +6,10 @@ Workers go by the firm's own ids, null for an empty station or somebody erased; 
 from collections.abc import Iterable
 from typing import Any
 
+from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
-from crewlearn.advisor.explain import Member, explain, members, sentence, what_changed
+from crewlearn.advisor.explain import Member, explain, is_overdue, members, sentence, what_changed
+from crewlearn.advisor.facts import facts
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.imports import Done
 from crewlearn.advisor.rehearsal import Checked
@@ -36,7 +38,10 @@ def status(name: str, site: Site, people: People, listed: Iterable[Member] | Non
         "filled": site.config.team - site.roster.empty,
         "earned": site.earned,
         "fees": site.fees,
-        "proposals": [proposal(site, people, one) for one in site.open_proposals()],
+        "cycle": cycle_of(site, people),
+        "proposals": [
+            {**proposal(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()
+        ],
         "workers": [worker(site, people, one) for one in (members(site, people) if listed is None else listed)],
     }
 
@@ -74,7 +79,8 @@ def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
 
 
 def proposal(site: Site, people: People, one: Proposal) -> dict[str, Any]:
-    """Describe a proposal."""
+    """Describe a proposal; what spoke for it is as it was then."""
+    said = facts(site, one)
     return {
         "id": one.id,
         "status": one.status,
@@ -82,9 +88,9 @@ def proposal(site: Site, people: People, one: Proposal) -> dict[str, Any]:
         "date": str(site.config.calendar.date_of(one.period)),
         "out": people.ids.get(one.out),
         "in": people.ids.get(one.into),
-        "fee": site.fee_of(one.into),
+        "fee": said.fee,
         "reason": one.reason or None,
-        "why": one.why,
+        "why": said.to_json(),
     }
 
 

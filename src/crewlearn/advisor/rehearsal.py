@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from crewlearn.advisor.csv_in import CsvError, CsvErrors, Table
+from crewlearn.advisor.csv_table import CsvError, CsvErrors, Table, shortened
 from crewlearn.advisor.imports import Done
 from crewlearn.advisor.store import Store, Writing
 from crewlearn.problem.errors import InvalidInput
@@ -64,10 +64,5 @@ def check_import(store: Store, open_table: Callable[[], Table], take_in: Callabl
     except CsvErrors as error:
         return replace(checked, errors=tuple(error.errors), total=error.total)
     except InvalidInput as error:
-        one = CsvError(0, error.field, shortened(str(error.value)), error.remedy)
+        one = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
         return replace(checked, errors=(one,), total=1)
-
-
-def shortened(text: str, longest: int = 200) -> str:
-    """Give the beginning of a long text."""
-    return text if len(text) <= longest else f"{text[:longest]}…"

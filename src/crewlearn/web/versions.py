@@ -4,25 +4,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from crewlearn.advisor.store import Stale, Store, Writing, read_events
+from crewlearn.advisor.store import Store, Writing
 
 
 @dataclass
 class _AtVersion(Store):
-    """A store that is written to only while a site is at the version expected."""
+    """A store that is written to only while a site is at the version its writer saw, whatever the command."""
 
-    expected: int = 0
+    seen: int | None = None
 
     @contextmanager
-    def writing(self, site: str, actor: str) -> Iterator[Writing]:
-        with super().writing(site, actor) as work:
-            if work.number != self.expected:
-                since = read_events(work.connection, work.key, self.expected)
-                said = tuple(f"{event.actor}: {event.type}" for event in since)
-                raise Stale("version", self.expected, f"has moved on to {work.number}; look again", said)
+    def writing(self, site: str, actor: str, expected: int | None = None) -> Iterator[Writing]:
+        with super().writing(site, actor, self.seen if expected is None else expected) as work:
             yield work
 
 
-def at_version(store: Store, expected: int | None) -> Store:
+def at_version(store: Store, seen: int | None) -> Store:
     """Give the store as it is to be written to by who saw a site at a version; None: by anybody."""
-    return store if expected is None else _AtVersion(store.engine, store.clock, expected)
+    return store if seen is None else _AtVersion(store.engine, store.clock, seen)

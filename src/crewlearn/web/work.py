@@ -6,15 +6,18 @@ import base64
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 from crewlearn.advisor import csv_in, documents, imports, rehearsal
+from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.web import reads
 from crewlearn.web.jobs import Handler, Job, Progress
 
 PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
+WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
 BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
 
@@ -50,20 +53,17 @@ def take_in_output(store: Store, site: str, actor: str, data: bytes, options: Op
             day_of=calendar.day_of,
         )
         return imports.import_output(
-            into, site, rows, data, actor, correct=options.correct, skip_unknown=options.skip_unknown
-        )
+            into, site, rows, data, actor, correct=options.correct, skip_unknown=options.skip_unknown,
+            what=WHAT_OUTPUT)
 
     if options.check_only:
         return documents.checked(
             rehearsal.check_import(
-                store, lambda: csv_in.read_table(data, WHAT_OUTPUT, csv_in.OUTPUT, options.mapping), take_in
+                store, partial(read_table, data, WHAT_OUTPUT, csv_in.OUTPUT, options.mapping), take_in
             )
         )
     done = take_in(store)
     return documents.recorded(done, reads.snapshot(store, site).sentence)
-
-
-WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
 
 
 def input_of(data: bytes, options: Options) -> dict[str, Any]:

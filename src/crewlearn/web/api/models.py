@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from crewlearn.advisor import units
-from crewlearn.advisor.commands import LONGEST_ID, LONGEST_NAME, LONGEST_REASON
+from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, LONGEST_REASON
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import one_of
 from crewlearn.problem.model import MOST

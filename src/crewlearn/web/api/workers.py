@@ -1,6 +1,7 @@
 """Workers: list them, take them in, record what changed of one, erase one."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -8,6 +9,7 @@ from fastapi.responses import Response
 
 from crewlearn.advisor import commands, csv_in, documents, imports, rehearsal
 from crewlearn.advisor.csv_in import WorkerRow
+from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.explain import Member
 from crewlearn.advisor.store import Store
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER
@@ -119,8 +121,8 @@ def import_workers_csv(
         return imports.import_workers(store, here.name, rows, data, here.caller.name)
 
     if check_only:
-        opened = lambda: csv_in.read_table(data, WHAT_WORKERS, csv_in.WORKERS, mapping)  # noqa: E731
-        return answer(documents.checked(rehearsal.check_import(here.store, opened, take_in)), here.snapshot.version)
+        understand = partial(read_table, data, WHAT_WORKERS, csv_in.WORKERS, mapping)
+        return answer(documents.checked(rehearsal.check_import(here.store, understand, take_in)), here.snapshot.version)
     done = take_in(here.expecting(if_match))
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after.version)
