@@ -191,6 +191,11 @@ def _state_of(row: Any) -> Site:
         raise InvalidInput("site", row.name, remedy) from error
 
 
+def state_text(site: Site) -> str:
+    """Give a state as it is kept."""
+    return json.dumps(site.to_json(), allow_nan=False)
+
+
 @dataclass
 class Writing:
     """What a command writes to one site within its transaction."""
@@ -248,7 +253,7 @@ class Writing:
         self.connection.execute(
             schema.sites.update()
             .where(schema.sites.c.id == self.key)
-            .values(events=self.number, head=self.head, state=json.dumps(self.site.to_json(), allow_nan=False))
+            .values(events=self.number, head=self.head, state=state_text(self.site))
         )
 
     def identities(self) -> dict[str, int]:
@@ -323,7 +328,7 @@ class Writing:
             return
         self.connection.execute(table.delete().where(table.c.site == self.key, table.c.id.in_(numbers)))
         self.connection.execute(
-            table.insert(), [_proposal_row(self.site.proposals[number], self.key) for number in numbers]
+            table.insert(), [proposal_row(self.site.proposals[number], self.key) for number in numbers]
         )
 
 
@@ -512,21 +517,36 @@ def _make(engine: sa.Engine) -> None:
             if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() >= deadline:
                 raise InvalidInput("db", _shown(engine), f"cannot be used ({error})") from error
             time.sleep(0.01)
-    upgrade(engine)
+    with clear_errors(engine), begun_to_write(engine) as connection:
+        _migrate(connection)
 
 
 def upgrade(engine: sa.Engine) -> None:
+    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now."""
+    from crewlearn.advisor.rebuild import rebuild
+
+    with clear_errors(engine):
+        version = schema_version(engine)
+        if version is None:
+            _make(engine)
+        elif version > schema.SCHEMA:
+            raise _other_schema(engine, version)
+        with begun_to_write(engine) as connection:
+            _migrate(connection)
+            rebuild(connection)
+
+
+def _migrate(connection: sa.Connection) -> None:
     """Bring the tables to the newest revision; whoever comes second finds it done."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    with clear_errors(engine), begun_to_write(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 def read_events(
@@ -605,7 +625,8 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+def proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+    """Give a proposal as it is kept."""
     return {**vars(proposal), "why": json.dumps(proposal.why), "site": key}
 
 

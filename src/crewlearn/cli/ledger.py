@@ -123,11 +123,14 @@ def _print_rates(title: str, found: "list[GroupRate]") -> None:
 
 @store_app.command("upgrade")
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
-    """Bring a store to the newest schema; back it up first."""
+    """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
     with plain_errors():
         from crewlearn.advisor.store import make_engine, schema_version, upgrade
 
         engine = make_engine(db)
-        before = schema_version(engine)
-        upgrade(engine)
-        print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+        try:
+            before = schema_version(engine)
+            upgrade(engine)
+            print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+        finally:
+            engine.dispose()
