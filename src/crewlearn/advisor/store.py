@@ -327,12 +327,18 @@ class Writing:
         )
 
 
-def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
-    """Open a store, made first if there is none; an older one is refused with the command that upgrades it."""
+def open_store(url: str = DEFAULT_URL, clock: Clock | None = None, *, make: bool = True) -> Store:
+    """Open a store; where there is none it is made or, without `make`, refused.
+
+    An older one is refused with the command that upgrades it.
+    """
     engine = make_engine(url)
     try:
         with clear_errors(engine):
-            version = schema_version(engine)
+            version = schema_version(engine) if make or _may_exist(engine) else None
+            if version is None and not make:
+                remedy = "there is no store here; mind --db and CREWLEARN_DB, or begin one: crewlearn site create"
+                raise InvalidInput("db", _shown(engine), remedy)
             if version is None:
                 _make(engine)
         if version is not None and version != schema.SCHEMA:
@@ -341,6 +347,12 @@ def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
         engine.dispose()
         raise
     return Store(engine) if clock is None else Store(engine, clock)
+
+
+def _may_exist(engine: sa.Engine) -> bool:
+    """Say whether there can be a store, without making a file by looking; of a server, that is found by asking."""
+    path = engine.url.database or ""
+    return engine.dialect.name != "sqlite" or path.startswith("file:") or Path(path).is_file()
 
 
 def _other_schema(engine: sa.Engine, version: str) -> InvalidInput:
@@ -515,12 +527,16 @@ def upgrade(engine: sa.Engine) -> None:
         command.upgrade(config, "head")
 
 
-def read_events(connection: sa.Connection, key: int, after: int | None = None) -> Iterator[Event]:
-    """Give a site's events in order, all of them or those after a number."""
+def read_events(
+    connection: sa.Connection, key: int, after: int | None = None, types: Collection[str] | None = None
+) -> Iterator[Event]:
+    """Give a site's events in order, all of them or those after a number, or of some types."""
     table = schema.events
     query = sa.select(table).where(table.c.site == key).order_by(table.c.number)
     if after is not None:
         query = query.where(table.c.number > after)
+    if types is not None:
+        query = query.where(table.c.type.in_(types))
     for row in connection.execute(query):
         payload = _object_in(row.payload)
         yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)

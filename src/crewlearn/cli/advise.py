@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, opened, proposal_json, read_site, who
+from crewlearn.cli.live import (
+    DEFAULT_DB,
+    ActorOption,
+    DbOption,
+    SiteArgument,
+    advice_of,
+    opened,
+    proposal_json,
+    read_site,
+    warn,
+    who,
+)
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import print_json, print_table
 
@@ -66,8 +77,9 @@ def status_command(
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Show the team, the pool, what is under way, and money so far."""
+    """Show the team, the pool, the cycle, what is under way or overdue, and money so far."""
     with opened(db) as store:
+        from crewlearn.advisor.cycle import cycle_line, overdue_lines
         from crewlearn.advisor.explain import members, sentence
 
         now, people = read_site(store, site)
@@ -75,7 +87,8 @@ def status_command(
     if json:
         print_json(_status_json(site, now, people, listed, words))
         return
-    print(f"{site}: {words}\n")
+    print(f"{site}: {words}")
+    print(f"{cycle_line(now, people)}\n")
     shown = [one for one in listed if one.station is not None or not sheet]
     print_table("Team:", *_table([one for one in shown if one.station is not None]), words=2)
     if not sheet:
@@ -83,7 +96,9 @@ def status_command(
     under_way = now.open_proposals("approved", "offered", "accepted")
     for one in under_way:
         pair = f"{people.label(one.out)} -> {people.label(one.into)}"
-        print(f"Under way since period {one.decided_in}: {pair} ({one.status})")
+        print(f"Under way since {now.config.calendar.date_of(one.decided_in)}: {pair} ({one.status})")
+    for line in overdue_lines(now, people):
+        print(line)
     empty = now.roster.empty
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
@@ -105,6 +120,9 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
 
 
 def _status_json(name: str, site: "Site", people: "People", listed: "list[Member]", words: str) -> dict[str, Any]:
+    from crewlearn.advisor.cycle import cycle_of
+    from crewlearn.advisor.explain import is_overdue
+
     return {
         "site": name,
         "period": site.period,
@@ -114,7 +132,10 @@ def _status_json(name: str, site: "Site", people: "People", listed: "list[Member
         "filled": site.config.team - site.roster.empty,
         "earned": site.earned,
         "fees": site.fees,
-        "proposals": [proposal_json(site, people, one) for one in site.open_proposals()],
+        "cycle": cycle_of(site, people),
+        "proposals": [
+            {**proposal_json(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()
+        ],
         "workers": [
             {
                 "worker_id": people.ids.get(one.number),
@@ -172,24 +193,32 @@ def approve_command(
     with opened(db) as store:
         from crewlearn.advisor.commands import approve
 
-        approve(store, site, proposal, who(actor), out=out)
-    print(f"Approved. When it is settled: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
+        warn(approve(store, site, proposal, who(actor), out=out))
+        print(f"Approved. {advice_of(store, site)}")
+    print(f"When it is settled: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
 
 
 def reject_command(
     site: SiteArgument,
     proposal: ProposalArgument,
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    keep_out: Annotated[
+        bool, typer.Option("--keep-out", help="Block the incoming worker for good, not only for a while.")
+    ] = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Reject a proposal."""
+    """Reject a proposal; its incoming worker is left alone for a while or, with --keep-out, for good."""
     with opened(db) as store:
         from crewlearn.advisor.commands import reject
-        from crewlearn.advisor.explain import sentence
 
-        reject(store, site, proposal, who(actor), reason)
-        print(f"Rejected. {sentence(*read_site(store, site))}")
+        reject(store, site, proposal, who(actor), reason, keep_out=keep_out)
+        kept = ""
+        if keep_out:
+            _, people = read_site(store, site)
+            into = people.ids.get(_find(store, site, proposal).into)
+            kept = f" {into} is blocked; crewlearn workers set {site} {into} --status pool would let them in again."
+        print(f"Rejected.{kept} {advice_of(store, site)}")
 
 
 def offer_command(
@@ -206,12 +235,11 @@ def offer_command(
     """Record how an offer went; a decline brings the next candidate."""
     with opened(db) as store:
         from crewlearn.advisor.commands import record_offer
-        from crewlearn.advisor.explain import sentence
-        from crewlearn.cli.site import read_day
+        from crewlearn.advisor.settings import read_day
 
         day: date | None = None if on is None else read_day("on", on)
-        record_offer(store, site, proposal, outcome, who(actor), on=day, out=out)
-        print(f"Recorded: {outcome}. {sentence(*read_site(store, site))}")
+        warn(record_offer(store, site, proposal, outcome, who(actor), on=day, out=out))
+        print(f"Recorded: {outcome}. {advice_of(store, site)}")
 
 
 def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None) -> None:
@@ -219,5 +247,5 @@ def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOpti
     with opened(db) as store:
         from crewlearn.advisor.commands import undo
 
-        number = undo(store, site, who(actor))
-    print(f"Event {number} is taken back; both stay on record.")
+        answer = undo(store, site, who(actor))
+        print(f"Taken back: {answer}. Both stay on record. {advice_of(store, site)}")

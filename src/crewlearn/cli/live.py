@@ -1,8 +1,10 @@
 """What the commands of the live side share: the store, who acts, and how sites are shown."""
 
 import getpass
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,12 +33,12 @@ DEFAULT_DB = "sqlite:///crewlearn.db"
 
 
 @contextmanager
-def opened(db: str) -> Iterator["Store"]:
-    """Open the store; bad input ends the command with one line."""
+def opened(db: str, *, make: bool = False) -> Iterator["Store"]:
+    """Open the store, or make it where that is meant; bad input ends the command with one line."""
     with plain_errors():
         from crewlearn.advisor.store import open_store
 
-        store = open_store(db)
+        store = open_store(db, make=make)
         try:
             yield store
         finally:
@@ -60,6 +62,29 @@ def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         return site, read_people(connection, key)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file that the user named."""
+    from crewlearn.problem.errors import InvalidInput
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput("file", str(path), f"cannot be read ({error.strerror})") from error
+
+
+def advice_of(store: "Store", name: str) -> str:
+    """Say the advice as it stands, which every command that changes facts ends with."""
+    from crewlearn.advisor.explain import sentence
+
+    return sentence(*read_site(store, name))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Say warnings on standard error."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
 
 
 def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
