@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from typer.testing import CliRunner
 
-from crewlearn.advisor import commands, imports, schema
+from crewlearn.advisor import commands, imports, migrations, schema
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.site import FAILURES
-from crewlearn.advisor.store import Conflict, Store, make_engine, open_store, rows_of_event
+from crewlearn.advisor.store import Conflict, Store, make_engine, open_store, rows_of_event, upgrade
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
+from crewlearn.cli.main import app
 from crewlearn.problem.errors import InvalidInput
 from stores import (
     BACKENDS,
@@ -633,8 +637,8 @@ def _files(database: Database) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("version", "match"),
     [
-        ("0000", "is of schema 0000, and 0001 is needed; back it up, then run: crewlearn store upgrade"),
-        ("0002", "a newer crewlearn made it"),
+        ("0000", "is of schema 0000, and 0002 is needed; back it up, then run: crewlearn store upgrade"),
+        ("9999", "a newer crewlearn made it"),
     ],
 )
 def test_another_schema_is_refused_and_left_alone(database: Database, version: str, match: str) -> None:
@@ -647,6 +651,108 @@ def test_another_schema_is_refused_and_left_alone(database: Database, version: s
         database.open()
     assert _tables(database.url) == before
     assert _files(database) == files
+
+
+OLDER = Path(__file__).parent / "data" / "store_0001.json"
+"""The rows of a store that the code of schema 0001 wrote: `busy_site`, as it was then."""
+
+
+def _make_older(url: str, **changes: str) -> None:
+    """Make a store of schema 0001; `changes` are of what is kept of the site."""
+    rows: dict[str, list[dict[str, Any]]] = json.loads(OLDER.read_text(encoding="utf-8"))
+    rows["sites"][0].update(changes)
+    location = Config()
+    location.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    engine = _plain_engine(url)
+    with engine.connect() as connection, connection.begin():
+        location.attributes["connection"] = connection
+        command.upgrade(location, "0001")
+        for name, found in rows.items():
+            connection.execute(schema.metadata.tables[name].insert(), found)
+    engine.dispose()
+
+
+def _upgrade(url: str) -> None:
+    engine = make_engine(url)
+    try:
+        upgrade(engine)
+    finally:
+        engine.dispose()
+
+
+def test_an_older_store_is_refused_upgraded_and_sound(empty_database: Database) -> None:
+    _make_older(empty_database.url, state="{}")  # as if the state had another form by now
+    before = _tables(empty_database.url)
+    assert "users" not in before
+    with pytest.raises(InvalidInput, match="0001, and 0002 is needed; back it up, then run: crewlearn store upgrade"):
+        empty_database.open()
+    assert _tables(empty_database.url) == before
+    done = CliRunner().invoke(app, ["store", "upgrade", "--db", empty_database.url])
+    assert (done.exit_code, done.stdout) == (0, "Schema 0001 -> 0002.\n")
+    with empty_database.open() as store:
+        sound(store)
+        assert state_of(store).fees == json.loads(json.loads(OLDER.read_text())["sites"][0]["state"])["fees"]
+        commands.import_output(store, "site", day(4, "cd"), b"", ME)
+        sound(store)
+    after = _tables(empty_database.url)
+    assert all(set(before[name]) <= set(after[name]) for name in ("events", "output_rows", "identities"))
+
+
+def test_a_second_upgrade_changes_nothing(database: Database) -> None:
+    with database.open() as store:
+        busy_site(store)
+        before = contents(store)
+        upgrade(store.engine)
+        assert contents(store) == before
+        with store.engine.connect() as connection, connection.begin():
+            connection.execute(schema.sites.update().values(state="{}"))
+            connection.execute(schema.proposals.delete().where(schema.proposals.c.id == 1))
+            connection.execute(schema.proposals.update().values(status="spoiled"))
+        upgrade(store.engine)
+        assert contents(store) == before
+
+
+def test_a_damaged_store_is_not_upgraded(empty_database: Database) -> None:
+    _make_older(empty_database.url, head="x")
+    before = _tables(empty_database.url)
+    with pytest.raises(InvalidInput, match=r"site = 'site': has a damaged record \(.*added or lost.*nothing was done"):
+        _upgrade(empty_database.url)
+    assert _tables(empty_database.url) == before
+
+
+def test_upgrading_makes_a_store_where_there_is_none_and_leaves_a_newer_one_alone(empty_database: Database) -> None:
+    _upgrade(empty_database.url)
+    with empty_database.open() as store:
+        busy_site(store)
+        with store.engine.connect() as connection, connection.begin():
+            connection.execute(sa.text(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'"))
+    before = _tables(empty_database.url)
+    with pytest.raises(InvalidInput, match="a newer crewlearn made it"):
+        _upgrade(empty_database.url)
+    assert _tables(empty_database.url) == before
+
+
+def test_an_upgraded_store_has_the_tables_of_a_new_one(database: Database, make_database: Any) -> None:
+    older: Database = make_database(database.backend)
+    _make_older(older.url)
+    _upgrade(older.url)
+    assert _columns(older.url) == _columns(database.url)
+    assert {name for name, _ in _columns(database.url)} == {*schema.metadata.tables, schema.VERSION_TABLE}
+    for name, table in schema.metadata.tables.items():
+        columns = {column for of, column in _columns(database.url) if of == name}
+        assert {column[0] for column in columns} == set(table.c.keys())
+
+
+def _columns(url: str) -> set[tuple[str, tuple[Any, ...]]]:
+    engine = _plain_engine(url)
+    look = sa.inspect(engine)
+    found = {
+        (name, (column["name"], repr(column["type"]), column["nullable"]))
+        for name in look.get_table_names()
+        for column in look.get_columns(name)
+    }
+    engine.dispose()
+    return found
 
 
 @pytest.mark.parametrize("version_table", [False, True])

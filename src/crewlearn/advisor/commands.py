@@ -30,7 +30,7 @@ from crewlearn.advisor.store import Conflict, Store, Writing, read_events, read_
 from crewlearn.advisor.text import LONGEST_REASON, checked_text
 from crewlearn.advisor.units import MOST
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.problem.errors import InvalidInput, one_of, real
+from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.problem.transitions import LEGAL, completion_fault, request_fault
 
 OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
@@ -238,7 +238,7 @@ def undo(store: Store, name: str, actor: str, *, expected: int | None = None) ->
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
-            raise InvalidInput("undo", name, "there is no answer to take back since other facts were recorded")
+            raise Conflict("undo", name, "there is no answer to take back since other facts were recorded")
         answer = _words_of(work, int(slip["number"]))
         work.add(events.UNDONE, {"number": slip["number"]})
         return answer
@@ -269,5 +269,5 @@ def _number(work: Writing, worker_id: str) -> int:
     """Give the number of a worker by the firm's own id."""
     known = work.identities()
     if worker_id not in known:
-        raise InvalidInput("worker", worker_id, f"is not known at this site; there are {len(known)} workers")
+        raise Unknown("worker", worker_id, f"is not known at this site; there are {len(known)} workers")
     return known[worker_id]

@@ -23,7 +23,7 @@ from crewlearn.advisor.fold import apply
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.text import checked_text
-from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.errors import InvalidInput, Unknown
 
 DEFAULT_URL = "sqlite:///crewlearn.db"
 LOCK_SECONDS = 30.0
@@ -103,7 +103,7 @@ class Store:
         With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
         """
         checked_text("actor", actor, LONGEST_ACTOR)
-        with self._locked() as connection:
+        with self.changing() as connection:
             row = connection.execute(
                 sa.select(schema.sites).where(schema.sites.c.name == site).with_for_update()
             ).one_or_none()
@@ -118,7 +118,7 @@ class Store:
     def create(self, name: str, payload: Mapping[str, Any], actor: str) -> None:
         """Begin the record of a site."""
         checked_text("actor", actor, LONGEST_ACTOR)
-        with self._locked() as connection:
+        with self.changing() as connection:
             taken = connection.execute(sa.select(schema.sites.c.id).where(schema.sites.c.name == name)).first()
             if taken is not None:
                 raise Conflict("site", name, "exists already; choose another name")
@@ -157,10 +157,10 @@ class Store:
         return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())
 
     def _unknown(self, connection: sa.Connection, name: str) -> InvalidInput:
-        return InvalidInput("site", name, f"does not exist; there are {self._names(connection) or 'none'}")
+        return Unknown("site", name, f"does not exist; there are {self._names(connection) or 'none'}")
 
     @contextmanager
-    def _locked(self) -> Iterator[sa.Connection]:
+    def changing(self) -> Iterator[sa.Connection]:
         """Begin a transaction that writes; on SQLite it takes the lock at once, so that no read turns into a write."""
         with clear_errors(self.engine), begun_to_write(self.engine) as connection:
             yield connection
@@ -189,6 +189,11 @@ def _state_of(row: Any) -> Site:
     except (ValueError, KeyError, TypeError, IndexError) as error:
         remedy = f"has a kept state that cannot be read ({error}); see: crewlearn ledger verify, and restore a backup"
         raise InvalidInput("site", row.name, remedy) from error
+
+
+def state_text(site: Site) -> str:
+    """Give a state as it is kept."""
+    return json.dumps(site.to_json(), allow_nan=False)
 
 
 @dataclass
@@ -248,7 +253,7 @@ class Writing:
         self.connection.execute(
             schema.sites.update()
             .where(schema.sites.c.id == self.key)
-            .values(events=self.number, head=self.head, state=json.dumps(self.site.to_json(), allow_nan=False))
+            .values(events=self.number, head=self.head, state=state_text(self.site))
         )
 
     def identities(self) -> dict[str, int]:
@@ -323,7 +328,7 @@ class Writing:
             return
         self.connection.execute(table.delete().where(table.c.site == self.key, table.c.id.in_(numbers)))
         self.connection.execute(
-            table.insert(), [_proposal_row(self.site.proposals[number], self.key) for number in numbers]
+            table.insert(), [proposal_row(self.site.proposals[number], self.key) for number in numbers]
         )
 
 
@@ -382,7 +387,9 @@ def make_engine(url: str) -> sa.Engine:
 
 
 def _sqlite_engine(address: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS})
+    engine = sa.create_engine(
+        address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True
+    )
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: Any) -> None:
@@ -400,7 +407,7 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
 
 def _postgresql_engine(address: sa.URL) -> sa.Engine:
     wait = {} if "connect_timeout" in address.query else {"connect_timeout": 10}
-    engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True)
+    engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True, hide_parameters=True)
     milliseconds = max(1, int(LOCK_SECONDS * 1000))  # 0 would be for ever
 
     @sa.event.listens_for(engine, "begin")
@@ -510,31 +517,56 @@ def _make(engine: sa.Engine) -> None:
             if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() >= deadline:
                 raise InvalidInput("db", _shown(engine), f"cannot be used ({error})") from error
             time.sleep(0.01)
-    upgrade(engine)
+    with clear_errors(engine), begun_to_write(engine) as connection:
+        _migrate(connection)
 
 
 def upgrade(engine: sa.Engine) -> None:
+    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now."""
+    from crewlearn.advisor.rebuild import rebuild
+
+    with clear_errors(engine):
+        version = schema_version(engine)
+        if version is None:
+            _make(engine)
+        elif version > schema.SCHEMA:
+            raise _other_schema(engine, version)
+        with begun_to_write(engine) as connection:
+            _migrate(connection)
+            rebuild(connection)
+
+
+def _migrate(connection: sa.Connection) -> None:
     """Bring the tables to the newest revision; whoever comes second finds it done."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    with clear_errors(engine), begun_to_write(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 def read_events(
-    connection: sa.Connection, key: int, after: int | None = None, types: Collection[str] | None = None
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    types: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Event]:
-    """Give a site's events in order, all of them or those after a number, or of some types."""
+    """Give a site's events in order: all of them, or those between two numbers, of some types, or no more than some."""
     table = schema.events
-    query = sa.select(table).where(table.c.site == key).order_by(table.c.number)
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.number.desc() if newest_first else table.c.number)
     if after is not None:
         query = query.where(table.c.number > after)
+    if before is not None:
+        query = query.where(table.c.number < before)
     if types is not None:
         query = query.where(table.c.type.in_(types))
     for row in connection.execute(query):
@@ -562,10 +594,27 @@ def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]
     return [Row(*row) for row in rows]
 
 
-def read_proposals(connection: sa.Connection, key: int) -> list[Proposal]:
-    """Give every proposal ever made."""
+def read_proposals(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    statuses: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> list[Proposal]:
+    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, or some of them."""
     table = schema.proposals
-    rows = connection.execute(sa.select(table).where(table.c.site == key).order_by(table.c.id)).mappings()
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
+    if after is not None:
+        query = query.where(table.c.id > after)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    rows = connection.execute(query).mappings()
     return [
         Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})
         for row in rows
@@ -576,7 +625,8 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+def proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+    """Give a proposal as it is kept."""
     return {**vars(proposal), "why": json.dumps(proposal.why), "site": key}
 
 

@@ -1,7 +1,7 @@
 """The morning's commands: advise, status, explain, approve, reject, offer, undo."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,6 @@ from crewlearn.cli.live import (
     SiteArgument,
     advice_of,
     opened,
-    proposal_json,
     read_site,
     warn,
     who,
@@ -22,8 +21,7 @@ from crewlearn.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from crewlearn.advisor.explain import Member
-    from crewlearn.advisor.identities import People
-    from crewlearn.advisor.site import Proposal, Site
+    from crewlearn.advisor.site import Proposal
     from crewlearn.advisor.store import Store
 
 ProposalArgument = Annotated[int, typer.Argument(help="The proposal's number.")]
@@ -33,25 +31,14 @@ OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to m
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import sentence, what_changed
 
         now, people = read_site(store, site)
         proposals = now.open_proposals("proposed")
         words, changed = sentence(now, people), what_changed(now, people)
     if json:
-        print_json(
-            {
-                "site": site,
-                "period": now.period,
-                "date": str(now.config.calendar.date_of(now.period)),
-                "kind": "propose" if proposals else "wait",
-                "sentence": words,
-                "proposals": [proposal_json(now, people, one) for one in proposals],
-                "waiting": _waiting(now, people),
-                "held_back": len(now.held_back),
-                "changed": changed or None,
-            }
-        )
+        print_json(documents.advice(site, now, people))
         return
     print(words)
     if changed:
@@ -63,14 +50,6 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print(f"{len(now.held_back)} more held back by the limit of {now.config.most_a_week} a week.")
 
 
-def _waiting(site: "Site", people: "People") -> dict[str, Any]:
-    waiting = dict(site.advice.get("waiting", {}))
-    waiting["awaited"] = [people.ids.get(number) for number in waiting.get("awaited", [])]
-    if "least_observed" in waiting:
-        waiting["least_observed"] = people.ids.get(waiting["least_observed"])
-    return waiting
-
-
 def status_command(
     site: SiteArgument,
     sheet: Annotated[bool, typer.Option("--sheet", help="A one-page morning sheet.")] = False,
@@ -79,13 +58,14 @@ def status_command(
 ) -> None:
     """Show the team, the pool, the cycle, what is under way or overdue, and money so far."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.cycle import cycle_line, overdue_lines
         from crewlearn.advisor.explain import members, sentence
 
         now, people = read_site(store, site)
         listed, words = members(now, people), sentence(now, people)
     if json:
-        print_json(_status_json(site, now, people, listed, words))
+        print_json(documents.status(site, now, people, listed))
         return
     print(f"{site}: {words}")
     print(f"{cycle_line(now, people)}\n")
@@ -119,52 +99,19 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
     return ["station", "worker", "days", "estimate", "95% interval", "note"], rows
 
 
-def _status_json(name: str, site: "Site", people: "People", listed: "list[Member]", words: str) -> dict[str, Any]:
-    from crewlearn.advisor.cycle import cycle_of
-    from crewlearn.advisor.explain import is_overdue
-
-    return {
-        "site": name,
-        "period": site.period,
-        "date": str(site.config.calendar.date_of(site.period)),
-        "sentence": words,
-        "stations": site.config.team,
-        "filled": site.config.team - site.roster.empty,
-        "earned": site.earned,
-        "fees": site.fees,
-        "cycle": cycle_of(site, people),
-        "proposals": [
-            {**proposal_json(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()
-        ],
-        "workers": [
-            {
-                "worker_id": people.ids.get(one.number),
-                "name": people.names.get(one.number),
-                "station": None if one.station is None else one.station + 1,
-                "status": site.workers[one.number].status,
-                "days": one.estimate.days,
-                "estimate": one.estimate.mean,
-                "low": one.estimate.low,
-                "high": one.estimate.high,
-                "note": one.note,
-            }
-            for one in listed
-        ],
-    }
-
-
 def explain_command(
     site: SiteArgument, proposal: ProposalArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False
 ) -> None:
     """Say in plain words why a proposal was made, as it was then."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import explain
 
         now, people = read_site(store, site)
         found = _find(store, site, proposal)
         lines = explain(now, people, found)
     if json:
-        print_json({**proposal_json(now, people, found), "explanation": lines})
+        print_json(documents.explanation(now, people, found))
         return
     for line in lines:
         print(line)

@@ -21,11 +21,12 @@ store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
 def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Rebuild a site from its first event, check the chain, and derive every advice again."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.verify import verify
 
         found = verify(store, site)
     if json:
-        print_json({**vars(found), "faults": list(found.faults), "sound": found.sound})
+        print_json(documents.verified(found))
     else:
         print(f"{found.events:,} events, {found.rows:,} rows of output, {found.advice:,} times advised.")
         if found.older:
@@ -49,15 +50,10 @@ def export_command(
         from crewlearn.advisor import export
         from crewlearn.problem.errors import one_of
 
-        makers = {
-            "events": lambda: "".join(f"{line}\n" for line in export.events_as_json_lines(store, site)),
-            "decisions": lambda: export.decisions_as_csv(store, site),
-            "output": lambda: export.output_as_csv(store, site),
-            "workers": lambda: export.workers_as_csv(store, site),
-        }
+        make = export.EXPORTS[one_of("what", what, export.EXPORTS)]
         if out is not None:
             check_writable("out", out)
-        text = makers[one_of("what", what, makers)]()
+        text = "".join(make(store, site))
     if out is None:
         sys.stdout.write(text)
     else:
@@ -122,11 +118,14 @@ def _print_rates(title: str, found: "list[GroupRate]") -> None:
 
 @store_app.command("upgrade")
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
-    """Bring a store to the newest schema; back it up first."""
+    """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
     with plain_errors():
         from crewlearn.advisor.store import make_engine, schema_version, upgrade
 
         engine = make_engine(db)
-        before = schema_version(engine)
-        upgrade(engine)
-        print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+        try:
+            before = schema_version(engine)
+            upgrade(engine)
+            print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+        finally:
+            engine.dispose()

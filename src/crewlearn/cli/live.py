@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from crewlearn.cli.output import plain_errors
 
 if TYPE_CHECKING:
     from crewlearn.advisor.identities import People
-    from crewlearn.advisor.site import Proposal, Site
+    from crewlearn.advisor.site import Site
     from crewlearn.advisor.store import Store
 
 DbOption = Annotated[
@@ -85,21 +85,3 @@ def warn(warnings: Iterable[str]) -> None:
     """Say warnings on standard error."""
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
-
-
-def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
-    """Describe a proposal for programs: workers by the firm's own ids, null for an empty station."""
-    from crewlearn.advisor.facts import facts
-
-    said = facts(site, proposal)
-    return {
-        "id": proposal.id,
-        "status": proposal.status,
-        "period": proposal.period,
-        "date": str(site.config.calendar.date_of(proposal.period)),
-        "out": people.ids.get(proposal.out),
-        "in": people.ids.get(proposal.into),
-        "fee": said.fee,
-        "reason": proposal.reason or None,
-        "why": said.to_json(),
-    }
