@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from crewlearn.advisor.site import Site
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
@@ -28,9 +26,8 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
 
     It is the posterior that the pool's own data give, whatever the policy: so people see one estimate everywhere.
     """
-    counts = np.array([worker.prior_n for worker in site.workers], dtype=np.int64)
-    sums = np.array([worker.prior_n * worker.prior_mean for worker in site.workers], dtype=np.float64)
-    beliefs = fresh_beliefs(counts, sums)
+    prior = site.prior()
+    beliefs = fresh_beliefs(prior.counts, prior.sums)
     learn(beliefs, site.estimates, _ASSUMED)
     everybody = [
         {
