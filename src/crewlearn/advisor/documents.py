@@ -10,6 +10,7 @@ from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
 from crewlearn.advisor.explain import Member, explain, is_overdue, members, sentence, what_changed
 from crewlearn.advisor.facts import facts
+from crewlearn.advisor.gain import Past, gain_over_first_team
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.imports import Done
 from crewlearn.advisor.rehearsal import Checked
@@ -30,7 +31,7 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
     }
 
 
-def status(name: str, site: Site, people: People, listed: Iterable[Member] | None = None) -> dict[str, Any]:
+def status(name: str, site: Site, people: People, past: Past, listed: Iterable[Member] | None = None) -> dict[str, Any]:
     """Describe the team, the pool, what is under way, and money so far."""
     return {
         **_when(name, site, people),
@@ -38,6 +39,7 @@ def status(name: str, site: Site, people: People, listed: Iterable[Member] | Non
         "filled": site.config.team - site.roster.empty,
         "earned": site.earned,
         "fees": site.fees,
+        "gain": vars(gain_over_first_team(site, past.stints, past.proposals)),
         "cycle": cycle_of(site, people),
         "proposals": [
             {**proposal(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()
