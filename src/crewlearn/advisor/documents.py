@@ -4,7 +4,7 @@ Workers go by the firm's own ids, null for an empty station or somebody erased; 
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
@@ -12,10 +12,12 @@ from crewlearn.advisor.explain import Member, explain, is_overdue, members, sent
 from crewlearn.advisor.facts import facts
 from crewlearn.advisor.gain import Past, gain_over_first_team
 from crewlearn.advisor.identities import People
-from crewlearn.advisor.imports import Done
-from crewlearn.advisor.rehearsal import Checked
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
-from crewlearn.advisor.verify import Verified
+
+if TYPE_CHECKING:  # asking for advice need not load what reads files and checks records
+    from crewlearn.advisor.imports import Done
+    from crewlearn.advisor.rehearsal import Checked
+    from crewlearn.advisor.verify import Verified
 
 
 def advice(name: str, site: Site, people: People) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def explanation(site: Site, people: People, one: Proposal) -> dict[str, Any]:
     return {**proposal(site, people, one), "explanation": explain(site, people, one)}
 
 
-def verified(found: Verified) -> dict[str, Any]:
+def verified(found: "Verified") -> dict[str, Any]:
     """Describe what a check of the record found."""
     return {**vars(found), "faults": list(found.faults), "sound": found.sound}
 
@@ -159,12 +161,12 @@ def event(one: Event) -> dict[str, Any]:
 _MEMORY = ("memory", "after")
 
 
-def recorded(done: Done, said: str) -> dict[str, Any]:
+def recorded(done: "Done", said: str) -> dict[str, Any]:
     """Describe what an import put on record, and the advice that stands now."""
     return {**vars(done), "warnings": list(done.warnings), "advice": said}
 
 
-def checked(found: Checked) -> dict[str, Any]:
+def checked(found: "Checked") -> dict[str, Any]:
     """Describe what importing a file would do."""
     done = {**vars(found.done), "warnings": list(found.done.warnings)}
     return {

@@ -31,13 +31,14 @@ OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to m
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
     with opened(db) as store:
-        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import sentence, what_changed
 
         now, people = read_site(store, site)
         proposals = now.open_proposals("proposed")
         words, changed = sentence(now, people), what_changed(now, people)
     if json:
+        from crewlearn.advisor import documents
+
         print_json(documents.advice(site, now, people))
         return
     print(words)
