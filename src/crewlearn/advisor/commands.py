@@ -36,7 +36,7 @@ from crewlearn.advisor.store import Conflict, Store, Writing
 from crewlearn.advisor.text import checked_text
 from crewlearn.advisor.units import MOST
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real, whole
 from crewlearn.problem.transitions import LEGAL, completion_fault
 
 OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
@@ -426,7 +426,7 @@ def _number(work: Writing, worker_id: str) -> int:
     """Give the number of a worker by the firm's own id."""
     known = work.identities()
     if worker_id not in known:
-        raise InvalidInput("worker", worker_id, f"is not known at this site; there are {len(known)} workers")
+        raise Unknown("worker", worker_id, f"is not known at this site; there are {len(known)} workers")
     return known[worker_id]
 
 

@@ -1,8 +1,8 @@
-"""The tables of a store: the record itself, and what can be rebuilt from it."""
+"""The tables of a store: the record itself, what can be rebuilt from it, and who may use it over the web."""
 
 import sqlalchemy as sa
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 """The newest revision; `migrations` brings older stores here."""
 
 VERSION_TABLE = "crewlearn_schema"
@@ -80,3 +80,93 @@ proposals = sa.Table(
     sa.Column("why", sa.Text, nullable=False),
 )
 """Every proposal ever made, as it stands."""
+
+users = sa.Table(
+    "users",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String(100), nullable=False, unique=True),
+    sa.Column("role", sa.String(20), nullable=False),
+    sa.Column("everywhere", sa.Boolean, nullable=False),
+    sa.Column("disabled", sa.Boolean, nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Who may use the web pages and the API, at all sites or at those in `user_sites`. Times are seconds since 1970."""
+
+user_sites = sa.Table(
+    "user_sites",
+    metadata,
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), primary_key=True, autoincrement=False),
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True, autoincrement=False),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("label", sa.String(100), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("revoked", sa.Double),
+    sqlite_autoincrement=True,
+)
+"""Tokens, of which only the digest is known here: a copy of the store lets nobody in."""
+
+sign_in_links = sa.Table(
+    "sign_in_links",
+    metadata,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("expires", sa.Double, nullable=False),
+)
+"""Links that sign somebody in once; a used one is gone."""
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("token", sa.Integer, sa.ForeignKey("tokens.id")),
+    sa.Column("expires", sa.Double, nullable=False),
+)
+"""Browsers that are signed in, by a token or (where there is none) by a link; one that signed out is gone."""
+
+sign_in_failures = sa.Table(
+    "sign_in_failures",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("address", sa.String(64), nullable=False),
+    sa.Column("at", sa.Double, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Wrong tokens and links of late, by the network they came from."""
+
+sa.Index("sign_in_failures_by_address", sign_in_failures.c.address, sign_in_failures.c.at)
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("kind", sa.String(40), nullable=False),
+    sa.Column("actor", sa.String(200), nullable=False),
+    sa.Column("input", sa.Text, nullable=False),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("progress", sa.Double, nullable=False),
+    sa.Column("message", sa.Text, nullable=False),
+    sa.Column("result", sa.Text),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("started", sa.Double),
+    sa.Column("heartbeat", sa.Double),
+    sa.Column("finished", sa.Double),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("owner", sa.String(40)),
+    sqlite_autoincrement=True,
+)
+"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone."""
+
+sa.Index("jobs_by_site", jobs.c.site, jobs.c.id)
+sa.Index("jobs_by_status", jobs.c.status, jobs.c.id)

@@ -22,7 +22,7 @@ from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH, OUTPUT, Event
 from crewlearn.advisor.fold import apply
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.text import checked_text
-from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.errors import InvalidInput, Unknown
 
 DEFAULT_URL = "sqlite:///crewlearn.db"
 LOCK_SECONDS = 30.0
@@ -87,7 +87,7 @@ class Store:
     def writing(self, site: str, actor: str) -> Iterator["Writing"]:
         """Write to a site: take its lock, yield what to write with, derive advice if it is due, and commit it all."""
         checked_text("actor", actor, LONGEST_ACTOR)
-        with self._locked() as connection:
+        with self.changing() as connection:
             row = connection.execute(
                 sa.select(schema.sites).where(schema.sites.c.name == site).with_for_update()
             ).one_or_none()
@@ -100,7 +100,7 @@ class Store:
     def create(self, name: str, payload: Mapping[str, Any], actor: str) -> None:
         """Begin the record of a site."""
         checked_text("actor", actor, LONGEST_ACTOR)
-        with self._locked() as connection:
+        with self.changing() as connection:
             taken = connection.execute(sa.select(schema.sites.c.id).where(schema.sites.c.name == name)).first()
             if taken is not None:
                 raise Conflict("site", name, "exists already; choose another name")
@@ -139,10 +139,10 @@ class Store:
         return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())
 
     def _unknown(self, connection: sa.Connection, name: str) -> InvalidInput:
-        return InvalidInput("site", name, f"does not exist; there are {self._names(connection) or 'none'}")
+        return Unknown("site", name, f"does not exist; there are {self._names(connection) or 'none'}")
 
     @contextmanager
-    def _locked(self) -> Iterator[sa.Connection]:
+    def changing(self) -> Iterator[sa.Connection]:
         """Begin a transaction that writes; on SQLite it takes the lock at once, so that no read turns into a write."""
         with clear_errors(self.engine), begun_to_write(self.engine) as connection:
             yield connection
@@ -333,7 +333,9 @@ def make_engine(url: str) -> sa.Engine:
 
 
 def _sqlite_engine(address: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS})
+    engine = sa.create_engine(
+        address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True
+    )
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: Any) -> None:
@@ -351,7 +353,7 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
 
 def _postgresql_engine(address: sa.URL) -> sa.Engine:
     wait = {} if "connect_timeout" in address.query else {"connect_timeout": 10}
-    engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True)
+    engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True, hide_parameters=True)
     milliseconds = max(1, int(LOCK_SECONDS * 1000))  # 0 would be for ever
 
     @sa.event.listens_for(engine, "begin")

@@ -23,6 +23,14 @@ class InvalidInput(ValueError):
         return InvalidInput, (self.field, self.value, self.remedy)
 
 
+class Unknown(InvalidInput):
+    """Something asked for by name or number that is not there."""
+
+    def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
+        """Stay what it is across process borders."""
+        return Unknown, (self.field, self.value, self.remedy)
+
+
 def unknown_name(field: str, value: str, known: Iterable[str]) -> InvalidInput:
     """Build the error for a name nobody knows, suggesting the nearest one that exists.
 

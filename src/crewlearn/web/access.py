@@ -1,0 +1,290 @@
+"""Who calls, and what they may do.
+
+Tokens, sessions and links are 256 random bits each; the store has their digests only. A plain digest suffices: nobody
+can try all keys of that length, so there is nothing that a slow one would slow down.
+"""
+
+import hashlib
+import ipaddress
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import sqlalchemy as sa
+from fastapi import Depends, Request, Security
+from fastapi.responses import Response
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from starlette.exceptions import HTTPException
+
+from crewlearn.advisor import schema
+from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import Unknown
+from crewlearn.web.settings import Settings
+
+VIEWER, MANAGER, ADMIN = ROLES = ("viewer", "manager", "admin")
+COOKIE = "crewlearn_session"
+TOKEN_PREFIX = "crew_"
+DAY = 86_400.0
+MOST_FAILURES = 10
+FAILURE_SECONDS = 900.0
+LONGEST_SECRET = 200
+
+_FAILING = 7_302_519_181
+"""The lock under which failures are counted on PostgreSQL; SQLite has but one writer."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Somebody who is signed in: their name, role, and the sites they may see (None: all)."""
+
+    name: str
+    role: str
+    sites: frozenset[str] | None = None
+
+    def sees(self, site: str) -> bool:
+        """Say whether a site is one of theirs."""
+        return self.sites is None or site in self.sites
+
+    def may(self, role: str, site: str | None = None) -> bool:
+        """Say whether they may do what takes a role at a site, or, without one, at all of them.
+
+        >>> ann = Caller("ann", MANAGER, frozenset({"north"}))
+        >>> ann.may(MANAGER, "north"), ann.may(ADMIN, "north"), ann.may(VIEWER, "south")
+        (True, False, False)
+
+        What is no site's own, such as setting up a site, takes somebody who is limited to none; looking does not.
+
+        >>> ann.may(VIEWER), ann.may(MANAGER)
+        (True, False)
+        """
+        enough = ROLES.index(self.role) >= ROLES.index(role)
+        if site is None:
+            return enough and (role == VIEWER or self.sites is None)
+        return enough and self.sees(site)
+
+
+def require(role: str) -> Any:
+    """Give the dependency that lets in who has the role, at the path's `site` if it has one, and gives the `Caller`."""
+
+    def permitted(request: Request, caller: Annotated[Caller, Depends(identified)]) -> Caller:
+        site = request.path_params.get("site")
+        if site is not None and not caller.sees(site):
+            raise Unknown("site", site, "is not one of yours")
+        if not caller.may(role, site):
+            where = "" if caller.sites is None else " for all sites" if site is None else f" at {site}"
+            raise HTTPException(403, f"this takes the role {role}{where}; {caller.name} is {caller.role}")
+        return caller
+
+    return Depends(permitted)
+
+
+_bearer = HTTPBearer(auto_error=False, description="A token, as `crewlearn users token NAME` shows it once.")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="The session of a browser that is signed in.")
+
+
+def identified(
+    request: Request,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    session: Annotated[str | None, Security(_cookie)],
+) -> Caller:
+    """Give who calls; nobody known is refused, and who tries too often is told to wait."""
+    store: Store = request.app.state.store
+    if bearer is not None:
+        found = _by_token(store, bearer.credentials)
+        if found is None:
+            count_failure(store, address_of(request))
+            raise not_signed_in("the token is wrong, expired or revoked")
+        caller: Caller | None = found[0]
+    else:
+        caller = None if session is None else _by_session(store, session)
+    if caller is None:
+        raise not_signed_in("sign in, or send a token: Authorization: Bearer …")
+    request.state.caller = caller
+    return caller
+
+
+def not_signed_in(detail: str) -> HTTPException:
+    """Make the refusal of somebody unknown."""
+    return HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="crewlearn"'})
+
+
+def new_secret(prefix: str = "") -> tuple[str, str]:
+    """Make a secret; give it and its digest."""
+    secret = prefix + secrets.token_urlsafe(32)
+    return secret, digest_of(secret)
+
+
+def digest_of(secret: str) -> str:
+    """Give what the store may know of a secret."""
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def now_of(store: Store) -> float:
+    """Give the time in seconds."""
+    return store.clock().timestamp()
+
+
+# --- signing in and out
+
+SignIn = Callable[[Store, Settings, str, str], tuple[Caller, str]]
+"""A way to sign in: takes the secret and the network it comes from; gives the caller and the new session's secret."""
+
+
+def sign_in_by_token(store: Store, settings: Settings, token: str, address: str) -> tuple[Caller, str]:
+    """Begin a session for a token; give the caller and the session's secret."""
+    check_failures(store, address)
+    found = _by_token(store, token.strip())
+    if found is None:
+        count_failure(store, address)
+        raise not_signed_in("This token is wrong, expired or revoked.")
+    caller, user, key, expires = found
+    return caller, _begin(store, settings, user, key, expires)
+
+
+def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -> tuple[Caller, str]:
+    """Begin a session for a one-time link, which is gone with this."""
+    check_failures(store, address)
+    table, now = schema.sign_in_links, now_of(store)
+    with store.changing() as connection:
+        user = connection.execute(
+            sa.delete(table).where(table.c.digest == digest_of(code), table.c.expires > now).returning(table.c.user)
+        ).scalar()
+        caller = None if user is None else _caller(connection, user)
+    if user is None or caller is None:
+        count_failure(store, address)
+        raise not_signed_in("This link was used already or is too old. Ask for another: crewlearn users link NAME")
+    return caller, _begin(store, settings, user, None, None)
+
+
+def sign_out(store: Store, session: str | None) -> None:
+    """End a session."""
+    if session is not None:
+        with store.changing() as connection:
+            connection.execute(sa.delete(schema.sessions).where(schema.sessions.c.digest == digest_of(session)))
+
+
+def set_cookie(response: Response, settings: Settings, session: str) -> None:
+    """Give a browser its session. Not strict about links from elsewhere: a link in a mail should show the page, not a
+    sign-in, and whatever changes something is refused when it comes from elsewhere.
+    """
+    response.set_cookie(
+        COOKIE,
+        session,
+        max_age=int(settings.session_days * DAY),
+        path="/",
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def _begin(store: Store, settings: Settings, user: int, token: int | None, token_expires: float | None) -> str:
+    session, digest = new_secret()
+    now, table = now_of(store), schema.sessions
+    expires = now + settings.session_days * DAY
+    if token_expires is not None:
+        expires = min(expires, token_expires)
+    with store.changing() as connection:
+        connection.execute(sa.delete(table).where(table.c.expires <= now))
+        connection.execute(table.insert().values(digest=digest, user=user, token=token, expires=expires))
+    return session
+
+
+def _by_token(store: Store, token: str) -> tuple[Caller, int, int, float] | None:
+    """Find whose token this is; give the caller, the keys of user and token, and when it expires."""
+    if not token.startswith(TOKEN_PREFIX) or len(token) > LONGEST_SECRET:
+        return None
+    table = schema.tokens
+    with store.reading() as connection:
+        row = connection.execute(
+            sa.select(table.c.id, table.c.user, table.c.expires).where(
+                table.c.digest == digest_of(token), table.c.revoked.is_(None), table.c.expires > now_of(store)
+            )
+        ).one_or_none()
+        caller = None if row is None else _caller(connection, row.user)
+    return None if row is None or caller is None else (caller, row.user, row.id, row.expires)
+
+
+def _by_session(store: Store, session: str) -> Caller | None:
+    table, tokens, now = schema.sessions, schema.tokens, now_of(store)
+    with store.reading() as connection:
+        user = connection.execute(
+            sa.select(table.c.user)
+            .outerjoin(tokens, tokens.c.id == table.c.token)
+            .where(
+                table.c.digest == digest_of(session[:LONGEST_SECRET]),
+                table.c.expires > now,
+                sa.or_(table.c.token.is_(None), sa.and_(tokens.c.revoked.is_(None), tokens.c.expires > now)),
+            )
+        ).scalar()
+        return None if user is None else _caller(connection, user)
+
+
+def _caller(connection: sa.Connection, user: int) -> Caller | None:
+    """Give the user as a caller; None if they are disabled."""
+    users, own = schema.users, schema.user_sites
+    row = connection.execute(sa.select(users).where(users.c.id == user, users.c.disabled.is_(False))).one_or_none()
+    if row is None:
+        return None
+    if row.everywhere:
+        return Caller(row.name, row.role, None)
+    names = connection.execute(sa.select(schema.sites.c.name).join(own).where(own.c.user == user)).scalars()
+    return Caller(row.name, row.role, frozenset(names))
+
+
+# --- failures
+
+
+def address_of(request: Request) -> str:
+    """Give the network a request comes from: an IPv4 address, or the 64 bits that one IPv6 subscriber has.
+
+    Whoever has a network of that size could otherwise try from as many addresses as they like.
+    """
+    host = request.client.host if request.client else ""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host[:64]
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
+
+
+def check_failures(store: Store, address: str) -> None:
+    """Refuse who failed too often of late."""
+    with store.reading() as connection:
+        _refuse_if_many(connection, address, now_of(store))
+
+
+def count_failure(store: Store, address: str) -> None:
+    """Count a failure, unless there are too many already: then refuse.
+
+    A right token is served all the same: guessing one is out of reach, while a script with an old token must not lock
+    out everybody who shares its address.
+    """
+    table, now = schema.sign_in_failures, now_of(store)
+    with store.changing() as connection:
+        if connection.dialect.name == "postgresql":  # so that several servers count as one
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_FAILING)))
+        _refuse_if_many(connection, address, now)
+        connection.execute(sa.delete(table).where(table.c.at <= now - FAILURE_SECONDS))
+        connection.execute(table.insert().values(address=address, at=now))
+
+
+def _refuse_if_many(connection: sa.Connection, address: str, now: float) -> None:
+    table = schema.sign_in_failures
+    oldest = connection.execute(
+        sa.select(table.c.at)
+        .where(table.c.address == address, table.c.at > now - FAILURE_SECONDS)
+        .order_by(table.c.at.desc())
+        .offset(MOST_FAILURES - 1)
+        .limit(1)
+    ).scalar()
+    if oldest is not None:
+        wait = max(1, round(oldest + FAILURE_SECONDS - now))
+        raise HTTPException(
+            429, f"Too many failed attempts; try again in {wait // 60 + 1} minutes.", {"Retry-After": str(wait)}
+        )

@@ -1,0 +1,5 @@
+"""The API by nouns."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

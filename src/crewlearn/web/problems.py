@@ -1,0 +1,155 @@
+"""Errors as problem documents (RFC 9457) for programs, and as a page for people who look at one."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from crewlearn.advisor.csv_in import CsvErrors
+from crewlearn.advisor.store import Conflict
+from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.web.templating import page
+
+LOG = logging.getLogger("crewlearn.web")
+MEDIA_TYPE = "application/problem+json"
+LONGEST_VALUE = 200
+
+
+class FieldError(BaseModel):
+    """One thing that is wrong: where, what stands there, and what would be right."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"field": "fee", "value": "-1", "remedy": "must be >= 0"}})
+
+    field: str = Field(description="What is wrong: a field of the body, a parameter, or a column.")
+    value: str | None = Field(default=None, description="What was given, shortened if long.")
+    remedy: str = Field(description="What would be right.")
+    line: int | None = Field(default=None, description="Line of the file.")
+    column: str | None = Field(default=None, description="Column of the file.")
+
+
+class Problem(BaseModel):
+    """Why a request was not done."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "type": "about:blank",
+                "title": "Unprocessable Content",
+                "status": 422,
+                "detail": "fee = -1: must be a finite number >= 0",
+                "errors": [{"field": "fee", "value": "-1", "remedy": "must be a finite number >= 0"}],
+            }
+        }
+    )
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldError] = Field(default_factory=list)
+    changed: list[str] | None = Field(default=None, description="What others changed since (412 only).")
+
+
+def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Document the problems a route may answer with, for its `responses`."""
+    return {
+        status: {
+            "model": Problem,
+            "description": HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in statuses
+    }
+
+
+def problem(
+    status: int, detail: str, errors: Sequence[FieldError] = (), changed: Sequence[str] | None = None
+) -> Problem:
+    """Make a problem document; its title is that of the status."""
+    listed = None if changed is None else list(changed)
+    return Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors), changed=listed)
+
+
+def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:
+    """Describe an error of ours; what is unknown and was named in the path is not found."""
+    one = FieldError(field=error.field, value=_shown(error.value), remedy=error.remedy)
+    if isinstance(error, CsvErrors):
+        listed = [
+            FieldError(
+                field=found.column, value=found.value, remedy=found.expected, line=found.line, column=found.column
+            )
+            for found in error.errors
+        ]
+        more = f", of which the first {len(listed)} are listed" if error.total > len(listed) else ""
+        return problem(422, f"{error.what} has {error.total} errors{more}; nothing of it was used", listed)
+    if isinstance(error, Conflict):
+        changed: Sequence[str] | None = getattr(error, "changed", None)
+        return problem(409 if changed is None else 412, str(error), [one], changed)
+    if isinstance(error, Unknown) and str(error.value) in in_path:
+        if error.field == "site":  # the error names all sites, and not everybody may know of them
+            one = FieldError(field="site", value=one.value, remedy="does not exist, or is not one of yours")
+        return problem(404, f"{one.field} {one.value}: {one.remedy}", [one])
+    return problem(422, str(error), [one])
+
+
+def answer(request: Request, found: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """Give the problem to a program as a document and to a person as a page."""
+    if wants_page(request):
+        return page(request, "problem.html", {"problem": found}, found.status, headers)
+    content = found.model_dump(exclude_none=True)
+    return JSONResponse(content, found.status, headers, media_type=MEDIA_TYPE)
+
+
+def wants_page(request: Request) -> bool:
+    """Say whether a person looks at the answer."""
+    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
+
+
+def install(app: FastAPI) -> None:
+    """Have every error answered as a problem."""
+
+    @app.exception_handler(InvalidInput)
+    def invalid(request: Request, error: InvalidInput) -> Response:
+        if error.field == "db" and not isinstance(error, Conflict):  # nothing the caller could mend
+            LOG.error("%s", error)
+            return answer(request, problem(503, "the store cannot be used at present; the server's log says why"))
+        return answer(request, of_error(error, [str(value) for value in request.path_params.values()]))
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        listed = [
+            FieldError(field=_field_of(one["loc"]), value=_shown(one.get("input")), remedy=one["msg"])
+            for one in error.errors()
+        ]
+        detail = "; ".join(f"{one.field}: {one.remedy}" for one in listed[:5])
+        return answer(request, problem(422, detail or "the request cannot be read", listed))
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        if error.status_code == HTTPStatus.UNAUTHORIZED and wants_page(request) and request.method == "GET":
+            return RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER)
+        return answer(request, problem(error.status_code, str(error.detail)), error.headers)
+
+
+def _field_of(where: Sequence[str | int]) -> str:
+    """Name a place in a request as people write it.
+
+    >>> _field_of(("body", "rows", 3, "units"))
+    'rows[3].units'
+    """
+    inside = where[1:] if len(where) > 1 else where
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inside).lstrip(".")
+
+
+def _shown(value: object) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else repr(value)
+    text = text.encode(errors="replace").decode()
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

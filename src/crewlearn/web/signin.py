@@ -1,0 +1,53 @@
+"""Signing in by a token or a one-time link, and out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from crewlearn.web import access
+from crewlearn.web.templating import page
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request) -> Response:
+    """Ask for a token."""
+    return page(request, "sign_in.html", {"fault": None})
+
+
+@router.post("/sign-in")
+def sign_in(request: Request, token: Annotated[str, Form(max_length=access.LONGEST_SECRET)] = "") -> Response:
+    """Sign in by a token."""
+    return _signed_in(request, access.sign_in_by_token, token)
+
+
+@router.get("/sign-in/once")
+def sign_in_once(request: Request, code: Annotated[str, Query(max_length=access.LONGEST_SECRET)] = "") -> Response:
+    """Sign in by a one-time link."""
+    return _signed_in(request, access.sign_in_by_link, code)
+
+
+@router.post("/sign-out")
+def sign_out(request: Request) -> Response:
+    """Sign out."""
+    access.sign_out(request.app.state.store, request.cookies.get(access.COOKIE))
+    response = RedirectResponse("/sign-in", 303)
+    response.delete_cookie(access.COOKIE, path="/", secure=request.app.state.settings.secure_cookies, httponly=True)
+    return response
+
+
+def _signed_in(request: Request, by: access.SignIn, secret: str) -> Response:
+    """Sign in and go to the first page; who fails sees the form again, with the reason."""
+    state = request.app.state
+    try:
+        caller, session = by(state.store, state.settings, secret, access.address_of(request))
+    except HTTPException as error:
+        return page(request, "sign_in.html", {"fault": error.detail}, error.status_code, error.headers)
+    request.state.caller = caller
+    access.sign_out(state.store, request.cookies.get(access.COOKIE))
+    response = RedirectResponse("/", 303)
+    access.set_cookie(response, state.settings, session)
+    return response

@@ -1,0 +1,33 @@
+"""Pages from templates: everything that comes from data is escaped."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@cache
+def environment() -> Environment:
+    """Give the templates; a name that a page forgot to give is an error and no blank."""
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(
+    request: Request, name: str, values: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    """Make a page; templates know the request's path and, if somebody is signed in, the caller."""
+    caller = getattr(request.state, "caller", None)
+    text = environment().get_template(name).render({"path": request.url.path, "caller": caller, **values})
+    return HTMLResponse(text, status, dict(headers or {}))
