@@ -42,13 +42,14 @@ def site_url(name: str, *parts: object) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """A site as it was read for a page: its name, state, people, version (the number of its last event), and today."""
+    """A site as it was read for a page: its name, state, people, version (the number of its last event), day, and key."""
 
     name: str
     site: Site
     people: People
     version: int
     today: date
+    key: int = 0
 
     def url(self, *parts: object) -> str:
         """Give the address of one of the site's pages."""
@@ -460,7 +461,9 @@ class Today:
     filled: int
     team: int
     pool: int
+    people: int
     better: str
+    unit: str
     rooms: dict[int, tuple[Choice, ...]] = field(default_factory=dict)
 
 
@@ -496,9 +499,29 @@ def today(reading: Reading, money: Money) -> Today:
         filled=filled,
         team=site.config.team,
         pool=len(rows) - filled,
+        people=len(rows),
         better="less is better" if site.config.units.lower_is_better else "more is better",
+        unit=reading.unit,
         rooms={one.id: rooms(reading, one) for one in shown},
     )
+
+
+def found(rows: Sequence[Row], text: str, show: str) -> tuple[Row, ...]:
+    """Give the rows that a search asks for."""
+    wanted = text.strip().casefold()
+    return tuple(
+        row
+        for row in rows
+        if (not wanted or wanted in row.name.casefold() or wanted in row.identifier.casefold())
+        and (show != "team" or row.station is not None)
+        and (show != "pool" or row.station is None)
+        and (show != "pending" or row.pending)
+    )
+
+
+def to_answer(reading: Reading) -> list[Exchange]:
+    """List every proposal that is to be answered."""
+    return [exchange(reading, one) for one in reading.site.open_proposals(PROPOSED)]
 
 
 def common_scale(members: Sequence[Member]) -> Scale:
