@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor import commands, schema
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.events import FIRST_HASH, canonical, hash_of
+from crewlearn.advisor.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.site import FAILURES
 from crewlearn.advisor.store import Conflict, Store, make_engine, open_store, rows_of_event
 from crewlearn.advisor.units import Units
@@ -521,11 +521,12 @@ TAMPERING = {
     "an unreadable proposal": ("UPDATE proposals SET why = '{' WHERE id = 1", "proposal 1 differs"),
     "a deleted proposal": ("DELETE FROM proposals WHERE id = 2", "proposal 2 differs"),
     "an added proposal": (
-        'INSERT INTO proposals SELECT site, 99, period, out, "into", status, decided_in, fee, reason, leaver, paid, '
-        "why "
-        "FROM proposals WHERE id = 1",
+        'INSERT INTO proposals SELECT site, 99, period, out, "into", status, decided_in, fee, reason, leaver, '
+        "settled_in, paid_in, why FROM proposals WHERE id = 1",
         "proposal 99 differs",
     ),
+    "another worker at a station": ("UPDATE stints SET worker = 3 WHERE station = 0", "who held which station"),
+    "a stint cut short": ("UPDATE stints SET until = 2 WHERE station = 1", "who held which station"),
     "a lost identity": ("DELETE FROM identities WHERE worker = 0", "identities"),
     "an erased person revived": ("UPDATE identities SET name = 'F' WHERE worker = 5", "identities"),
 }
@@ -563,7 +564,7 @@ def test_swapped_events_are_found(store: Store) -> None:
 def test_advice_that_does_not_follow_is_found_even_with_a_chain_made_to_fit(store: Store) -> None:
     site_with_proposals(store)
     forged = {**payload_of(store, 3), "kind": "wait", "pairs": [], "reasons": []}
-    _replace_last(store, forged, "1")
+    _replace_last(store, forged, RULE_VERSION)
     assert verify(store, "site").faults[0] == "the advice of event 3 does not follow from the facts"
 
 

@@ -64,9 +64,11 @@ def create_site(store: Store, name: str, config: SiteConfig, actor: str) -> None
     store.create(name, {"config": config.to_json()}, actor)
 
 
-def change_site(store: Store, name: str, changes: Mapping[str, Any], actor: str) -> None:
+def change_site(
+    store: Store, name: str, changes: Mapping[str, Any], actor: str, *, expected: int | None = None
+) -> None:
     """Change settings from now on; the output range stays once output is on record, as the record is in its terms."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         config = work.site.config.to_json()
         unknown = changes.keys() - config.keys()
         if unknown:
@@ -104,9 +106,11 @@ def _check_calendar(before: Mapping[str, Any], after: Mapping[str, Any], site: S
             )
 
 
-def import_workers(store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str) -> Done:
+def import_workers(
+    store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str, *, expected: int | None = None
+) -> Done:
     """Take in workers: newcomers join, what changed of others is recorded; the same file again changes nothing."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         known = work.people()
         site = work.site
         seated = bool(site.roster.active) or site.period > 1
@@ -196,7 +200,9 @@ def _status(row: WorkerRow) -> str:
     return one_of("status", row.status or POOL, STATUSES)
 
 
-def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes: Any) -> None:
+def change_worker(
+    store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None, **changes: Any
+) -> None:
     """Record that a worker left, returned, was blocked or pinned, or has a fee of their own."""
     for key in changes:
         one_of("setting", key, ("status", "pinned", "fee"))
@@ -206,7 +212,7 @@ def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes
         changes["fee"] = _money(changes["fee"])
     if "pinned" in changes:
         changes["pinned"] = bool(changes["pinned"])
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         number = _number(work, worker_id)
         worker = work.site.workers[number]
         news = {key: value for key, value in changes.items() if getattr(worker, key) != value}
@@ -214,9 +220,9 @@ def change_worker(store: Store, name: str, worker_id: str, actor: str, **changes
             work.add(events.WORKER, {"worker": number, "changes": news})
 
 
-def erase_worker(store: Store, name: str, worker_id: str, actor: str) -> None:
+def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:
     """Remove a person from the store; the record keeps their number and nothing else of them."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         number = _number(work, worker_id)
         table = schema.identities
         work.connection.execute(
@@ -235,11 +241,12 @@ def import_output(
     *,
     correct: bool = False,
     today: date | None = None,
+    expected: int | None = None,
 ) -> Done:
     """Take in output, all rows or none: rows on record already are passed over, other values are a conflict."""
     if not rows:
         return Done()
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         site, known = work.site, work.identities()
         given = _rows(site, rows, known)
         _check_future(store, site, [row for row, _ in given], today)
@@ -341,18 +348,20 @@ def _warnings(site: Site, rows: Sequence[Row]) -> list[str]:
     return said
 
 
-def approve(store: Store, name: str, number: int, actor: str, *, out: str | None = None) -> None:
+def approve(
+    store: Store, name: str, number: int, actor: str, *, out: str | None = None, expected: int | None = None
+) -> None:
     """Approve a proposal: the offer goes out; another outgoing worker may be chosen."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         proposal = _proposal(work.site, number, PROPOSED)
         leaver = proposal.out if out is None else _number(work, out)
         work.add(events.APPROVED, {"proposal": number, "out": leaver})
 
 
-def reject(store: Store, name: str, number: int, actor: str, reason: str = "") -> None:
+def reject(store: Store, name: str, number: int, actor: str, reason: str = "", *, expected: int | None = None) -> None:
     """Reject a proposal, with a reason for the record."""
     checked_text("reason", reason, LONGEST_REASON)
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         _proposal(work.site, number, PROPOSED)
         work.add(events.REJECTED, {"proposal": number, "reason": reason})
 
@@ -367,10 +376,11 @@ def record_offer(
     on: date | None = None,
     period: int | None = None,
     out: str | None = None,
+    expected: int | None = None,
 ) -> None:
     """Record how an offer went; on arrival a person may choose another outgoing worker."""
     one_of("outcome", outcome, OUTCOMES)
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         site = work.site
         proposal = _proposal(site, number, *UNDER_WAY)
         when = site.config.calendar.period_of(on) if on is not None else period or site.period
@@ -402,9 +412,9 @@ def _leaver(site: Site, proposal: Proposal, chosen: int | None) -> int | None:
     return out if fault == LEGAL else None
 
 
-def undo(store: Store, name: str, actor: str) -> int:
+def undo(store: Store, name: str, actor: str, *, expected: int | None = None) -> int:
     """Take back the last answer; give its number on record."""
-    with store.writing(name, actor) as work:
+    with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
             raise InvalidInput("undo", name, "there is no answer to take back since other facts were recorded")

@@ -17,9 +17,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor import advice, schema
+from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH, OUTPUT, Event, Row, canonical, next_event
 from crewlearn.advisor.fold import apply
+from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -44,6 +45,18 @@ class Conflict(InvalidInput):
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
         """Stay a conflict across process borders."""
         return Conflict, (self.field, self.value, self.remedy)
+
+
+class Stale(Conflict):
+    """The site has moved on since it was looked at; `changed` tells what happened, by whom and when."""
+
+    def __init__(self, field: str, value: object, remedy: str, changed: Sequence[str] = ()) -> None:
+        super().__init__(field, value, remedy)
+        self.changed = tuple(changed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stay what it is across process borders."""
+        return Stale, (self.field, self.value, self.remedy, self.changed)
 
 
 def _now() -> datetime:
@@ -84,8 +97,11 @@ class Store:
             yield connection
 
     @contextmanager
-    def writing(self, site: str, actor: str) -> Iterator["Writing"]:
-        """Write to a site: take its lock, yield what to write with, derive advice if it is due, and commit it all."""
+    def writing(self, site: str, actor: str, expected: int | None = None) -> Iterator["Writing"]:
+        """Write to a site: take its lock, yield what to write with, derive advice if it is due, and commit it all.
+
+        With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
+        """
         checked_text("actor", actor, LONGEST_ACTOR)
         with self.changing() as connection:
             row = connection.execute(
@@ -93,6 +109,8 @@ class Store:
             ).one_or_none()
             if row is None:
                 raise self._unknown(connection, site)
+            if expected is not None and expected != row.events:
+                raise _stale(connection, row, expected)
             work = Writing(connection, row.id, _state_of(row), row.events, row.head, actor, self.clock)
             yield work
             work.finish()
@@ -148,6 +166,22 @@ class Store:
             yield connection
 
 
+def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:
+    """Give the error of somebody who looked at an earlier version: it tells what happened since."""
+    from crewlearn.advisor.narration import told
+
+    people = read_people(connection, row.id)
+    proposals = {one.id: one for one in read_proposals(connection, row.id)}
+    calendar = _state_of(row).config.calendar
+    changed = [
+        f"{event.actor} {told(event, people, proposals, calendar)} ({event.at[:16].replace('T', ' ')} UTC)"
+        for event in read_events(connection, row.id, expected)
+        if event.type != ADVISED
+    ]
+    remedy = f"is at version {row.events} by now; look at what changed, then do it again"
+    return Stale("version", expected, remedy, changed[:20])
+
+
 def _state_of(row: Any) -> Site:
     """Read the kept state; one that somebody spoiled is an error that says what to do."""
     try:
@@ -189,6 +223,7 @@ class Writing:
         `replaced` names the rows that these correct, by worker, period and the event that brought them.
         """
         before = {} if self.state is None else dict(self.state.proposals)
+        stations = () if self.state is None else self.state.roster.stations
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
         event = next_event(self.number + 1, at, self.actor, kind, payload, self.head)
         self.connection.execute(
@@ -199,6 +234,8 @@ class Writing:
         self.state = apply(self.state, event, rows, self._history)
         self.number, self.head, self.added = event.number, event.hash, True
         self.changed |= {number for number, one in self.site.proposals.items() if before.get(number) != one}
+        for change in stints.changes(stations, self.site):
+            stints.write(self.connection, self.key, change)
         return event
 
     def finish(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from crewlearn.advisor import advice, schema
+from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import (
     ADVISED,
     CREATED,
@@ -64,6 +64,8 @@ def verify(store: Store, name: str) -> Verified:
             faults += _state_faults(rebuilt.site, kept.state)
             stored = {one.id: one for one in read_proposals(connection, kept.id)}
             faults += _proposal_faults(rebuilt.proposals, stored)
+            if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
+                faults.append("who held which station when differs from the record")
             faults += _row_faults(connection, kept.id, rebuilt)
             faults += _identity_faults(connection, kept.id, rebuilt)
     return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults))
@@ -82,6 +84,7 @@ class _Rebuilt:
         self.replaced: dict[tuple[int, int, int], int] = {}
         self.erased: set[int] = set()
         self.proposals: dict[int, Proposal] = {}
+        self.stints: dict[tuple[int, int], stints.Stint] = {}
 
     def take(self, event: Event, rows: list[Row]) -> list[str]:
         """Take the next event; give what is wrong with it."""
@@ -118,8 +121,11 @@ class _Rebuilt:
         self.rows += len(rows)
         if event.type == ERASED:
             self.erased.add(event.payload["worker"])
+        stations = () if self.site is None else self.site.roster.stations
         self.site = apply(self.site, event, rows, self._history)
         self.proposals.update(self.site.proposals)
+        for change in stints.changes(stations, self.site):
+            stints.taken_in(self.stints, change)
         return faults
 
     def _history(self, worker: int) -> list[Row]:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -68,7 +68,7 @@ def set_command(
         from crewlearn.advisor.commands import change_worker
 
         given = {"status": status, "pinned": pinned, "fee": fee}
-        changes = {name: value for name, value in given.items() if value is not None}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         change_worker(store, site, worker, who(actor), **changes)
 
 

@@ -64,6 +64,9 @@ def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
 
 def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
     """Describe a proposal for programs: workers by the firm's own ids, null for an empty station."""
+    from crewlearn.advisor.facts import facts
+
+    said = facts(site, proposal)
     return {
         "id": proposal.id,
         "status": proposal.status,
@@ -71,7 +74,7 @@ def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[
         "date": str(site.config.calendar.date_of(proposal.period)),
         "out": people.ids.get(proposal.out),
         "in": people.ids.get(proposal.into),
-        "fee": site.fee_of(proposal.into),
+        "fee": said.fee,
         "reason": proposal.reason or None,
-        "why": proposal.why,
+        "why": said.to_json(),
     }
