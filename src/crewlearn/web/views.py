@@ -9,7 +9,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from crewlearn.advisor import explain
-from crewlearn.advisor.explain import Estimate, Member, people_estimate
+from crewlearn.advisor.explain import Estimate, Member, is_overdue
+from crewlearn.advisor.facts import facts
+from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.problem.arrays import NOBODY
@@ -114,12 +116,6 @@ def waiting(reading: Reading) -> list[Waiting]:
         days = wording.count(last - first + 1, "day")
         said.append(Waiting(f"Output of {days} to import", reading.url("import")))
     return said
-
-
-def is_overdue(site: Site, proposal: Proposal) -> bool:
-    """Say whether an offer takes twice as long as offers do, and at least a week longer."""
-    waited = site.period - proposal.decided_in
-    return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
 
 
 def arrival(site: Site, proposal: Proposal) -> int:
@@ -241,39 +237,33 @@ class Exchange:
     status: str
     tone: str
     out: Side | None
+    on_arrival: bool
     into: Side
     chance: str
     worth: str
     fee: str
     lines: tuple[str, ...]
-    axis: tuple[str, str]
 
 
 def exchange(reading: Reading, proposal: Proposal) -> Exchange:
     """Show a proposal with its reasons as they were."""
-    why, site = proposal.why, reading.site
-    sides = {
-        side: people_estimate(site, why[side]) for side in ("out", "into") if side == "into" or proposal.out != NOBODY
-    }
-    scale = scale_over([end for one in sides.values() for end in (one.low, one.high)], 4)
-    left = max(0.0, why["periods_left"] - why["mean_delay"])
-    gain = site.config.units.money(left * (why["into"]["mean"] - why["out"]["mean"]))
-    if proposal.out == NOBODY:
-        title = f"Bring in {_name(reading.people, proposal.into)}"
-    else:
-        title = f"{_name(reading.people, proposal.into)} for {_name(reading.people, proposal.out)}"
+    said = facts(reading.site, proposal)
+    ends = [said.into.low, said.into.high, *([] if said.out is None else [said.out.low, said.out.high])]
+    scale = scale_over(ends, 4)
+    into = _name(reading.people, proposal.into)
+    out = None if said.out is None else _side(reading, said.leaver, said.out, scale, "pool")
     return Exchange(
         id=proposal.id,
-        title=title,
+        title=f"Bring in {into}" if said.out is None else f"{into} for {_name(reading.people, said.leaver)}",
         status=STATUS_WORDS.get(proposal.status, proposal.status),
         tone=TONES.get(proposal.status, ""),
-        out=_side(reading, proposal.out, sides["out"], scale, "pool") if proposal.out != NOBODY else None,
-        into=_side(reading, proposal.into, sides["into"], scale, "team"),
-        chance=wording.share(why["chance_better"]),
-        worth=wording.money(gain, sign=True),
-        fee=wording.money(site.config.units.money(why["cost"])),
-        lines=tuple(explain.explain(site, reading.people, proposal)[1:]),
-        axis=(reading.output(scale.low), reading.output(scale.high)),
+        out=out,
+        on_arrival=said.settled_on_arrival,
+        into=_side(reading, proposal.into, said.into, scale, "team"),
+        chance=wording.share(said.chance_better) if said.out is not None else "",
+        worth=wording.money(said.gain, sign=True),
+        fee=wording.money(said.fee),
+        lines=tuple(explain.explain(reading.site, reading.people, proposal)[1:]),
     )
 
 
@@ -467,6 +457,18 @@ class Today:
     rooms: dict[int, tuple[Choice, ...]] = field(default_factory=dict)
 
 
+def saying(reading: Reading) -> str:
+    """Say the advice in a sentence that stays short however much is proposed; the day stands beside it."""
+    open_now = reading.site.open_proposals(PROPOSED)
+    if not open_now:
+        return f"Wait: {explain.waits(reading.site, reading.people)}"
+    if len(open_now) > 3:
+        first = explain.proposed(reading.people, open_now[0])
+        return f"{len(open_now)} replacements are proposed: first of all, {first}."
+    words = "; ".join(explain.proposed(reading.people, one) for one in open_now)
+    return f"{words[0].upper()}{words[1:]}."
+
+
 SHOWN = 12
 """So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
 
@@ -481,7 +483,7 @@ def today(reading: Reading, money: Money) -> Today:
     rows = worker_rows(reading, members, scale)
     filled = site.config.team - site.roster.empty
     return Today(
-        advice=explain.sentence(site, reading.people),
+        advice=saying(reading),
         changed=explain.what_changed(site, reading.people),
         day=reading.day(site.period),
         period=site.period,
@@ -559,7 +561,7 @@ def card(reading: Reading, money: Money) -> Card:
     return Card(
         name=reading.name,
         url=reading.url(),
-        advice=explain.sentence(site, reading.people),
+        advice=saying(reading),
         day=reading.day(site.period),
         filled=site.config.team - site.roster.empty,
         team=site.config.team,
@@ -569,6 +571,23 @@ def card(reading: Reading, money: Money) -> Card:
     )
 
 
-def money_so_far(reading: Reading) -> Money:
-    """Give money so far without what was gained."""
-    return Money(wording.money(reading.site.earned), wording.money(reading.site.fees))
+def money_so_far(reading: Reading, gain: Gain) -> Money:
+    """Give money so far, with what was gained against keeping the first team."""
+    site = reading.site
+    spread = f"{wording.money(gain.low, sign=True)} to {wording.money(gain.high, sign=True)}"
+    if gain.low == gain.high == 0.0:
+        spread, words = "", "Nobody was replaced yet, so nothing is gained or lost."
+    elif gain.low > 0.0:
+        words = f"95% interval {spread}, all fees taken off: a gain, as far as can be told."
+    elif gain.high < 0.0:
+        words = f"95% interval {spread}, all fees taken off: a loss so far; fees come first, gains later."
+    else:
+        words = f"95% interval {spread}, all fees taken off: too early to call it a gain or a loss."
+    return Money(
+        earned=wording.money(site.earned),
+        fees=wording.money(site.fees),
+        gain=wording.money(gain.expected, sign=True),
+        interval=spread,
+        tone="bad" if gain.high < 0.0 else "",
+        words=words,
+    )

@@ -85,5 +85,3 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
         return f"Taken back; both the answer (event {number}) and the undoing stay on record."
 
     return do(views.site_url(site), done)
-
-
