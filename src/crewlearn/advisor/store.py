@@ -517,12 +517,26 @@ def upgrade(engine: sa.Engine) -> None:
         command.upgrade(config, "head")
 
 
-def read_events(connection: sa.Connection, key: int, after: int | None = None) -> Iterator[Event]:
-    """Give a site's events in order, all of them or those after a number."""
+def read_events(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    types: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> Iterator[Event]:
+    """Give a site's events in order: all of them, or those between two numbers, of some types, or no more than some."""
     table = schema.events
-    query = sa.select(table).where(table.c.site == key).order_by(table.c.number)
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.number.desc() if newest_first else table.c.number)
     if after is not None:
         query = query.where(table.c.number > after)
+    if before is not None:
+        query = query.where(table.c.number < before)
+    if types is not None:
+        query = query.where(table.c.type.in_(types))
     for row in connection.execute(query):
         payload = _object_in(row.payload)
         yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)
@@ -548,10 +562,27 @@ def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]
     return [Row(*row) for row in rows]
 
 
-def read_proposals(connection: sa.Connection, key: int) -> list[Proposal]:
-    """Give every proposal ever made."""
+def read_proposals(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    statuses: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> list[Proposal]:
+    """Give the proposals ever made, in order: all, or those between two numbers, as they stand, or no more than some."""
     table = schema.proposals
-    rows = connection.execute(sa.select(table).where(table.c.site == key).order_by(table.c.id)).mappings()
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
+    if after is not None:
+        query = query.where(table.c.id > after)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    rows = connection.execute(query).mappings()
     return [
         Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})
         for row in rows

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from crewlearn.advisor import commands
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import Filled, do, reading_of, show_site, store_of
+from crewlearn.web.pages.common import Filled, do, money_of, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -21,7 +21,7 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning."""
     reading = reading_of(request, site)
-    view = views.today(reading, views.money_so_far(reading))
+    view = views.today(reading, money_of(request, reading))
     view = replace(view, rows=views.found(view.rows, q, show))
     values = {"view": view, "search": {"q": q, "show": show}}
     return show_site(request, caller, reading, "Today", "today.html", values)
