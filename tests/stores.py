@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor import commands, schema
+from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -28,6 +28,8 @@ BACKENDS = ("sqlite", "postgresql")
 CALENDAR = WorkCalendar(date(2024, 1, 1))
 MEANS = {"a": 10.0, "b": 90.0, "c": 50.0, "d": 95.0, "e": 80.0, "f": 85.0}
 ME = "tester"
+
+SITE_TABLES = (schema.sites, schema.events, schema.output_rows, schema.identities, schema.proposals)
 
 _numbers = itertools.count(1)
 
@@ -182,7 +184,7 @@ def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "wo
 
 def site_with_proposals(store: Store, name: str = "site", **changes: Any) -> None:
     commands.create_site(store, name, config(**changes), ME)
-    commands.import_workers(store, name, workers(), b"workers", ME)
+    imports.import_workers(store, name, workers(), b"workers", ME)
 
 
 def state_of(store: Store, name: str = "site") -> Site:
@@ -195,11 +197,11 @@ def proposed(store: Store, name: str = "site") -> list[int]:
 
 
 def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything in a store, in order; sites by name, as a rolled back one may have used up a key."""
+    """Every site in a store, in order; sites by name, as a rolled back one may have used up a key."""
     with store.reading() as connection:
         keys = {row[0]: row[1] for row in connection.execute(sa.select(schema.sites.c.id, schema.sites.c.name))}
         found = {}
-        for table in schema.metadata.sorted_tables:
+        for table in SITE_TABLES:
             whose = table.c.id if table is schema.sites else table.c.site
             columns = [column for column in table.c if column is not whose]
             rows = connection.execute(sa.select(whose, *columns)).all()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -48,7 +48,7 @@ class Life:
         commands.create_site(self.store, "s", SiteConfig(**{**settings, **changes}), "ann")
         seats = team if active is None else active
         rows = [WorkerRow(f"w{n}", f"Name {n}", active=n < seats) for n in range(workers)]
-        commands.import_workers(self.store, "s", rows, b"file", "ann")
+        imports.import_workers(self.store, "s", rows, b"file", "ann")
 
     @property
     def site(self) -> Site:
@@ -71,7 +71,7 @@ class Life:
     def first(self) -> Proposal:
         return self.site.open_proposals(PROPOSED)[0]
 
-    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> commands.Done:
+    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> imports.Done:
         """Import one period's output by worker: a number, or attendance for those who gave none."""
         when = self.site.period if period is None else period
         rows = [
@@ -86,7 +86,7 @@ class Life:
             )
             for place, (worker, value) in enumerate(outputs.items(), start=2)
         ]
-        return commands.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
+        return imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
 
     def days(self, count: int, **outputs: Any) -> None:
         for _ in range(count):
@@ -119,7 +119,7 @@ def test_the_same_file_again_changes_nothing_and_another_value_is_a_conflict(lif
     life.create()
     life.record(w0=0.5, w1=0.6)
     before = life.events
-    assert life.record(period=1, w0=0.5, w1=0.6) == commands.Done(known=2)
+    assert life.record(period=1, w0=0.5, w1=0.6) == imports.Done(known=2)
     assert life.events == before
     with pytest.raises(Conflict, match=r"line 2, worker w0: 0\.5 is on record, the file has 0\.7"):
         life.record(period=1, w0=0.7, w1=0.6)
@@ -398,7 +398,7 @@ def test_switches_are_true_or_false(life: Life) -> None:
 
 def test_earlier_encounters_at_a_rate_are_per_hour(life: Life) -> None:
     life.create(units=Units(5.0, 15.0, hours_per_period=8.0))
-    commands.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
+    imports.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
     assert life.site.workers[6].prior_mean == pytest.approx(0.7)
 
 
@@ -415,11 +415,11 @@ def test_workers_have_their_own_fee(life: Life) -> None:
 def test_newcomers_join_with_earlier_encounters_in_people_s_units(life: Life) -> None:
     life.create(units=Units(20.0, 80.0))
     row = WorkerRow("new", "Newcomer", prior_n=30, prior_mean=65.0)
-    done = commands.import_workers(life.store, "s", [row], b"more", "ann")
+    done = imports.import_workers(life.store, "s", [row], b"more", "ann")
     assert done.recorded == 1
     assert life.site.estimates.counts[6] == 30
     assert life.site.estimates.sums[6] == 30 * 0.75
-    assert commands.import_workers(life.store, "s", [row], b"more", "ann") == commands.Done(known=1)
+    assert imports.import_workers(life.store, "s", [row], b"more", "ann") == imports.Done(known=1)
 
 
 def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
@@ -429,9 +429,9 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
     assert life.people.label(1) == "worker 1 (erased)"
     assert life.site.estimates.counts[1] == 3
     raw = Path(str(life.store.engine.url.database)).read_bytes()
-    with pytest.raises(InvalidInput, match="not known"):
+    with pytest.raises(InvalidInput, match="a worker known here"):
         life.record(w1=0.5)
-    commands.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
+    imports.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
     assert life.people.label(6) == "Somebody else (w1)"
     assert raw
 
@@ -439,8 +439,8 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
 def test_dates_are_of_the_calendar_and_not_in_the_future(life: Life) -> None:
     life.create()
 
-    def on(day: date) -> commands.Done:
-        return commands.import_output(life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann")
+    def on(day: date) -> imports.Done:
+        return imports.import_output(life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann")
 
     assert on(date(2026, 1, 6)).recorded == 1
     assert life.site.period == 3  # the 6th is the second working day
@@ -490,7 +490,7 @@ def test_names_that_are_tricks_are_text(life: Life) -> None:
             commands.create_site(life.store, name, SiteConfig(1, 1.0, Units(0, 1), WEEKDAYS, 10, 1.0), "ann")
     life.create()
     row = WorkerRow("'; DROP TABLE events;--", "=HYPERLINK(1)")
-    commands.import_workers(life.store, "s", [row], b"", "ann")
+    imports.import_workers(life.store, "s", [row], b"", "ann")
     assert life.people.label(6) == "=HYPERLINK(1) ('; DROP TABLE events;--)"
 
 
@@ -580,7 +580,7 @@ def test_money_is_what_each_day_was_worth_then(life: Life) -> None:
     life.record(w0=90.0, w1=50.0)  # more than counts for the policy is still paid
     assert life.site.earned == 70.0
     rows = [OutputRow(2, None, 2, "w0", 30.0, 4.0, "partial"), OutputRow(3, None, 2, "w1", None, None, "absent")]
-    commands.import_output(life.store, "s", rows, b"", "ann")
+    imports.import_output(life.store, "s", rows, b"", "ann")
     assert life.site.earned == 85.0
     commands.change_site(life.store, "s", {"units": Units(20.0, 80.0, value_per_unit=2.0).to_json()}, "ann")
     assert life.site.earned == 85.0

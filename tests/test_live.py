@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -69,7 +69,7 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
         )
         for worker in order
     }
-    commands.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
+    imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
     return world
 
 
@@ -99,7 +99,7 @@ def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]
             OutputRow(1, None, period, f"w{worker}", world.output(period, worker), None, "worked")
             for worker in site.roster.active
         ]
-        commands.import_output(store, "site", rows, b"", "tester")
+        imports.import_output(store, "site", rows, b"", "tester")
         steps.append((requested, completed))
     return steps
 

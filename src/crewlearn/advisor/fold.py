@@ -10,6 +10,7 @@ from crewlearn.advisor.events import Event, Row
 from crewlearn.advisor.site import (
     ACCEPTED,
     APPROVED,
+    BLOCKED,
     FAILURES,
     LEFT,
     OFFERED,
@@ -62,6 +63,8 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
     _note(site, event)
     if event.type == events.OUTPUT:
         _take_output(site, rows, history)
+    elif event.type == events.WORKERS:
+        _take_workers(site, payload, history)
     else:
         _STEPS[event.type](site, payload)
     return site
@@ -95,7 +98,7 @@ def _change_site(site: Site, payload: Mapping[str, Any]) -> None:
     site.revised = True
 
 
-def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
+def _take_workers(site: Site, payload: Mapping[str, Any], history: History) -> None:
     """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
     known = len(site.workers)
     for given in payload["workers"]:
@@ -107,8 +110,11 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
             site.set_worker(number, **facts)
     count = len(site.workers)
     site.roster, site.estimates = site.roster.grown(count), grown(site.estimates, count)
-    for number in range(known, count):
-        _forget_output(site, number)
+    for given in payload["workers"]:
+        if given["worker"] >= known:
+            _sum_anew(site, given["worker"], ())
+        elif "prior_n" in given:
+            _sum_anew(site, given["worker"], history(given["worker"]))
     seated = [given["worker"] for given in payload["workers"] if given.get("active")]
     if seated:
         site.roster = Roster.start(count, seated, site.config.team)
@@ -117,7 +123,24 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
     for given in payload["workers"]:
         if site.workers[given["worker"]].status == LEFT:
             _let_go(site, given["worker"])
-    site.revised = True
+    site.revised = site.revised or bool(payload["workers"])  # a new name alone changes nothing for the policy
+
+
+def _sum_anew(site: Site, number: int, rows: Sequence[Row]) -> None:
+    """Make a worker's sums from what they brought along and their rows, in order of period."""
+    worker = site.workers[number]
+    site.estimates.counts[number] = worker.prior_n
+    site.estimates.sums[number] = site.estimates.squares[number] = worker.prior_n * worker.prior_mean
+    site.set_worker(number, earned=0.0)
+    _add_up(site, number, rows)
+
+
+def _add_up(site: Site, number: int, rows: Sequence[Row]) -> None:
+    """Add a worker's rows to their sums."""
+    earned = site.workers[number].earned
+    for row in rows:
+        earned += _record(site, row)
+    site.set_worker(number, earned=earned)
 
 
 def _change_worker(site: Site, payload: Mapping[str, Any]) -> None:
@@ -155,13 +178,11 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
     for number, own in by_worker.items():
         worker = site.workers[number]
         own.sort(key=lambda row: row.period)
-        newer = own[0].period > worker.recorded_to
-        if not newer:
-            _forget_output(site, number)
-        earned = site.workers[number].earned
-        for row in own if newer else history(number):
-            earned += _record(site, row)
-        site.set_worker(number, recorded_to=max(worker.recorded_to, own[-1].period), earned=earned)
+        if own[0].period > worker.recorded_to:
+            _add_up(site, number, own)
+        else:
+            _sum_anew(site, number, history(number))
+        site.set_worker(number, recorded_to=max(worker.recorded_to, own[-1].period))
     last = max(row.period for row in rows)
     if last >= site.period:
         seen = {row.worker: observation(site, row) for row in rows if row.period == last}
@@ -170,14 +191,6 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
         for number in [one.id for one in site.proposals.values() if _is_past(site, one)]:
             del site.proposals[number]
     site.changed = site.changed or late
-
-
-def _forget_output(site: Site, number: int) -> None:
-    """Take a worker's sums back to what they brought along."""
-    worker = site.workers[number]
-    site.estimates.counts[number] = worker.prior_n
-    site.estimates.sums[number] = site.estimates.squares[number] = worker.prior_n * worker.prior_mean
-    site.set_worker(number, earned=0.0)
 
 
 def _is_past(site: Site, proposal: Proposal) -> bool:
@@ -213,9 +226,12 @@ def _approve(site: Site, payload: Mapping[str, Any]) -> None:
 
 
 def _reject(site: Site, payload: Mapping[str, Any]) -> None:
-    """Drop a proposal; its incoming worker is left alone for a while."""
+    """Drop a proposal; its incoming worker is left alone for a while, or kept out for good."""
     proposal = site.set_proposal(payload["proposal"], status=REJECTED, reason=payload["reason"], decided_in=site.period)
     _bar(site, proposal.into)
+    if payload.get("keep_out"):
+        site.set_worker(proposal.into, status=BLOCKED)
+        site.revised = True
     site.failed.append((proposal.out, proposal.into))
     site.changed = True
 
@@ -257,7 +273,6 @@ def _bar(site: Site, number: int) -> None:
 
 _STEPS: Mapping[str, Callable[[Site, Mapping[str, Any]], None]] = {
     events.CHANGED: _change_site,
-    events.WORKERS: _take_workers,
     events.WORKER: _change_worker,
     events.ERASED: _erase,
     events.APPROVED: _approve,

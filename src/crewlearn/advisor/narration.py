@@ -10,6 +10,8 @@ from crewlearn.advisor.explain import place
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import LEFT, POOL, Proposal
 
+_NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
+
 
 def told(event: Event, people: People, proposals: Mapping[int, Proposal], calendar: WorkCalendar) -> str:
     """Tell what an event was, without who and when."""
@@ -19,8 +21,9 @@ def told(event: Event, people: People, proposals: Mapping[int, Proposal], calend
     if event.type == events.CHANGED:
         return f"changed {', '.join(_setting(name, value) for name, value in payload['changes'].items())}"
     if event.type == events.WORKERS:
-        joined = sum("prior_n" in given and "status" in given for given in payload["workers"])
-        return f"imported workers: {joined:,} joined, {len(payload['workers']) - joined:,} changed"
+        joined = sum(given.keys() >= _NEWCOMER for given in payload["workers"])
+        changed = {given["worker"] for given in payload["workers"]} | set(payload.get("renamed", ()))
+        return f"imported workers: {joined:,} joined, {len(changed) - joined:,} changed"
     if event.type == events.WORKER:
         said = ", ".join(_of_worker(name, value) for name, value in payload["changes"].items())
         return f"recorded that {people.label(payload['worker'])} {said}"
@@ -46,7 +49,8 @@ def _answer(event: Event, people: People, proposals: Mapping[int, Proposal]) -> 
         return f"approved proposal {number}{pair}"
     if event.type == events.REJECTED:
         reason = f": {event.payload['reason']}" if event.payload["reason"] else ""
-        return f"rejected proposal {number}{pair}{reason}"
+        kept = ", for good" if event.payload.get("keep_out") else ""
+        return f"rejected proposal {number}{pair}{kept}{reason}"
     return f"recorded proposal {number}{pair} as {event.payload['outcome']}"
 
 

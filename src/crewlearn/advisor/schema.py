@@ -82,6 +82,17 @@ proposals = sa.Table(
 )
 """Every proposal ever made, as it stands."""
 
+stints = sa.Table(
+    "stints",
+    metadata,
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
+    sa.Column("station", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("since", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("worker", sa.Integer, nullable=False),
+    sa.Column("until", sa.Integer),
+)
+"""Who held which station, from which period to before which."""
+
 users = sa.Table(
     "users",
     metadata,
@@ -155,6 +166,7 @@ jobs = sa.Table(
     sa.Column("kind", sa.String(40), nullable=False),
     sa.Column("actor", sa.String(200), nullable=False),
     sa.Column("input", sa.Text, nullable=False),
+    sa.Column("file", sa.LargeBinary),
     sa.Column("status", sa.String(20), nullable=False),
     sa.Column("progress", sa.Double, nullable=False),
     sa.Column("message", sa.Text, nullable=False),
@@ -167,18 +179,10 @@ jobs = sa.Table(
     sa.Column("owner", sa.String(40)),
     sqlite_autoincrement=True,
 )
-"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone."""
+"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone.
+
+A file that is to be taken in is gone when the job is over: it has the ids of people.
+"""
 
 sa.Index("jobs_by_site", jobs.c.site, jobs.c.id)
 sa.Index("jobs_by_status", jobs.c.status, jobs.c.id)
-
-stints = sa.Table(
-    "stints",
-    metadata,
-    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
-    sa.Column("station", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("since", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("worker", sa.Integer, nullable=False),
-    sa.Column("until", sa.Integer),
-)
-"""Who held which station, from which period to before which."""

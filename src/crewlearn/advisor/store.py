@@ -191,6 +191,11 @@ def _state_of(row: Any) -> Site:
         raise InvalidInput("site", row.name, remedy) from error
 
 
+def state_text(site: Site) -> str:
+    """Give a state as it is kept."""
+    return json.dumps(site.to_json(), allow_nan=False)
+
+
 @dataclass
 class Writing:
     """What a command writes to one site within its transaction."""
@@ -248,7 +253,7 @@ class Writing:
         self.connection.execute(
             schema.sites.update()
             .where(schema.sites.c.id == self.key)
-            .values(events=self.number, head=self.head, state=json.dumps(self.site.to_json(), allow_nan=False))
+            .values(events=self.number, head=self.head, state=state_text(self.site))
         )
 
     def identities(self) -> dict[str, int]:
@@ -323,16 +328,22 @@ class Writing:
             return
         self.connection.execute(table.delete().where(table.c.site == self.key, table.c.id.in_(numbers)))
         self.connection.execute(
-            table.insert(), [_proposal_row(self.site.proposals[number], self.key) for number in numbers]
+            table.insert(), [proposal_row(self.site.proposals[number], self.key) for number in numbers]
         )
 
 
-def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
-    """Open a store, made first if there is none; an older one is refused with the command that upgrades it."""
+def open_store(url: str = DEFAULT_URL, clock: Clock | None = None, *, make: bool = True) -> Store:
+    """Open a store; where there is none it is made or, without `make`, refused.
+
+    An older one is refused with the command that upgrades it.
+    """
     engine = make_engine(url)
     try:
         with clear_errors(engine):
-            version = schema_version(engine)
+            version = schema_version(engine) if make or _may_exist(engine) else None
+            if version is None and not make:
+                remedy = "there is no store here; mind --db and CREWLEARN_DB, or begin one: crewlearn site create"
+                raise InvalidInput("db", _shown(engine), remedy)
             if version is None:
                 _make(engine)
         if version is not None and version != schema.SCHEMA:
@@ -341,6 +352,12 @@ def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
         engine.dispose()
         raise
     return Store(engine) if clock is None else Store(engine, clock)
+
+
+def _may_exist(engine: sa.Engine) -> bool:
+    """Say whether there can be a store, without making a file by looking; of a server, that is found by asking."""
+    path = engine.url.database or ""
+    return engine.dialect.name != "sqlite" or path.startswith("file:") or Path(path).is_file()
 
 
 def _other_schema(engine: sa.Engine, version: str) -> InvalidInput:
@@ -500,21 +517,36 @@ def _make(engine: sa.Engine) -> None:
             if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() >= deadline:
                 raise InvalidInput("db", _shown(engine), f"cannot be used ({error})") from error
             time.sleep(0.01)
-    upgrade(engine)
+    with clear_errors(engine), begun_to_write(engine) as connection:
+        _migrate(connection)
 
 
 def upgrade(engine: sa.Engine) -> None:
+    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now."""
+    from crewlearn.advisor.rebuild import rebuild
+
+    with clear_errors(engine):
+        version = schema_version(engine)
+        if version is None:
+            _make(engine)
+        elif version > schema.SCHEMA:
+            raise _other_schema(engine, version)
+        with begun_to_write(engine) as connection:
+            _migrate(connection)
+            rebuild(connection)
+
+
+def _migrate(connection: sa.Connection) -> None:
     """Bring the tables to the newest revision; whoever comes second finds it done."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    with clear_errors(engine), begun_to_write(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATING)))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 def read_events(
@@ -572,7 +604,7 @@ def read_proposals(
     newest_first: bool = False,
     limit: int | None = None,
 ) -> list[Proposal]:
-    """Give the proposals ever made, in order: all, or those between two numbers, as they stand, or no more than some."""
+    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, or some of them."""
     table = schema.proposals
     query = sa.select(table).where(table.c.site == key).limit(limit)
     query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
@@ -593,7 +625,8 @@ def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+def proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+    """Give a proposal as it is kept."""
     return {**vars(proposal), "why": json.dumps(proposal.why), "site": key}
 
 

@@ -5,7 +5,21 @@ import sys
 
 import typer
 
-from crewlearn.cli import advise, bounds, files, leaderboard, ledger, plan, policies, reproduce, simulate, site, sweep
+from crewlearn.cli import (
+    advise,
+    bounds,
+    files,
+    leaderboard,
+    ledger,
+    plan,
+    policies,
+    reproduce,
+    serve,
+    simulate,
+    site,
+    sweep,
+    users,
+)
 
 app = typer.Typer(
     help="Learn whom to keep and whom to replace in a contingent workforce.",
@@ -33,6 +47,8 @@ app.command("plan")(plan.plan_command)
 app.command("demo")(plan.demo_command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ledger.store_app, name="store")
+app.add_typer(users.app, name="users")
+app.command("serve")(serve.serve_command)
 
 
 def main() -> None:

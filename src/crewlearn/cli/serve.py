@@ -1,0 +1,62 @@
+"""`crewlearn serve`: the web pages and the API."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crewlearn.cli.live import DEFAULT_DB, DbOption, opened, who
+
+
+def serve_command(
+    host: Annotated[str, typer.Option(help="Address to listen at; others than this machine's own take users.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8000,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="A name that browsers may call this server by; repeat.")
+    ] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help="Browsers come by HTTPS, through a proxy: cookies are kept to it.")
+    ] = False,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Take callers' addresses from a proxy on this machine.")
+    ] = False,
+    db: DbOption = DEFAULT_DB,
+) -> None:
+    """Serve the web pages and the API, to this machine only unless told otherwise."""
+    with opened(db) as store:
+        from crewlearn.problem.errors import InvalidInput, whole
+        from crewlearn.web import server, users
+        from crewlearn.web.app import make_app
+        from crewlearn.web.settings import Settings
+
+        whole("port", port, 0, 65_535)
+        settings = Settings(db, host, port, tuple(allowed_host or ()), secure_cookies=https, behind_proxy=behind_proxy)
+        if not settings.is_loopback and not users.any_users(store):
+            remedy = (
+                "others could reach this server, and nobody is known to it yet; first run: "
+                "crewlearn users add NAME --role admin, then: crewlearn users token NAME"
+            )
+            raise InvalidInput("host", host, remedy)
+        taken = server.listen(settings)
+        with taken:
+            url = server.url_of(taken, settings)
+            say(f"crewlearn is at {url}/ (end it with Ctrl-C)")
+            first = users.add_first(store, who(None)) if settings.is_loopback else None
+            if first is not None:
+                say(f"Sign in as {first.name}, once and within 15 minutes, at:")
+                say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
+                say(f"Later: crewlearn users link {first.name!r} --url {url}")
+            else:
+                say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
+            if not settings.is_loopback and not https:
+                say(
+                    "Tokens travel readable by others on the way; a proxy with TLS before this, and --https, mend that."
+                )
+            server.run(make_app(store, settings), taken, settings)
+
+
+def say(text: str) -> None:
+    """Tell the person who started the server."""
+    print(text, file=sys.stderr, flush=True)

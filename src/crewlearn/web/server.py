@@ -1,0 +1,92 @@
+"""One server process: its socket, its log, and its end."""
+
+import errno
+import logging
+import signal
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.web.settings import Settings
+
+GRACE_SECONDS = 20
+"""How long requests under way may take when the server stops."""
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Take the address; port 0 is any that is free."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise InvalidInput("host", settings.host, f"is no address of this machine ({error})") from error
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(address)
+        taken.listen(2048)
+    except (OSError, OverflowError) as error:
+        taken.close()
+        raise _not_taken(settings, error) from error
+    return taken
+
+
+def _not_taken(settings: Settings, error: Exception) -> InvalidInput:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EADDRINUSE:
+        return InvalidInput("port", settings.port, "is in use by another program; choose another with --port")
+    if number == errno.EADDRNOTAVAIL:
+        return InvalidInput("host", settings.host, "is no address of this machine")
+    return InvalidInput("port", settings.port, f"cannot be used ({error}); choose another with --port")
+
+
+def url_of(taken: socket.socket, settings: Settings) -> str:
+    """Give the address for people; where a server listens everywhere, this machine's own name for itself."""
+    host, port = taken.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        host = "127.0.0.1" if host == "0.0.0.0" else "::1"
+    elif settings.host.lower() == "localhost":
+        host = "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def run(app: FastAPI, taken: socket.socket, settings: Settings) -> None:
+    """Serve until a signal; requests under way end first, and then the job."""
+    log_to_stderr()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            ws="none",
+            lifespan="on",
+            proxy_headers=settings.behind_proxy,
+            forwarded_allow_ips="127.0.0.1",
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+    )
+
+    def end(number: int, frame: FrameType | None) -> None:
+        """End as one should: also before the server has its own handlers, and when it raises the signal once more."""
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run(sockets=[taken])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def log_to_stderr() -> None:
+    """Write one line a request, and what goes wrong. No logger of ours is ever given a secret."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%Y-%m-%dT%H:%M:%S"))
+    for name, level in (("crewlearn.web", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
