@@ -16,9 +16,9 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from crewlearn.advisor import commands, csv_in
-from crewlearn.advisor.commands import Done
-from crewlearn.advisor.csv_in import Columns, CsvError, CsvErrors, Table, read_table
+from crewlearn.advisor import csv_in, imports
+from crewlearn.advisor.csv_table import Columns, CsvError, CsvErrors, Table, read_table
+from crewlearn.advisor.imports import Done
 from crewlearn.advisor.rehearsal import Checked, check_import
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -192,7 +192,7 @@ def _take_in(store: Store, reading: Reading, file: Given, caller: Caller, correc
     """Read the file and put it on record in the store given."""
     if file.kind == WORKERS:
         people = csv_in.read_workers(file.data, file.mapping, what=file.name, decimal=file.decimal)
-        return commands.import_workers(store, reading.name, people, file.data, caller.name)
+        return imports.import_workers(store, reading.name, people, file.data, caller.name)
     rows = csv_in.read_output(
         file.data,
         file.mapping,
@@ -201,7 +201,7 @@ def _take_in(store: Store, reading: Reading, file: Given, caller: Caller, correc
         dates=file.dates,
         day_of=reading.site.config.calendar.day_of,
     )
-    return commands.import_output(store, reading.name, rows, file.data, caller.name, correct=correct)
+    return imports.import_output(store, reading.name, rows, file.data, caller.name, correct=correct)
 
 
 def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Checked:
@@ -215,8 +215,8 @@ def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Check
 
 def _import(store: Store, reading: Reading, file: Given, caller: Caller) -> Response:
     if file.kind == OUTPUT and work.is_big(file.data):
-        options = work.Options(dict(file.mapping), file.decimal, file.dates, file.correct)
-        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, work.input_of(file.data, options))
+        options = dataclasses.asdict(work.Options(dict(file.mapping), file.decimal, file.dates, file.correct))
+        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data)
         return go(reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
         done = _take_in(store, reading, file, caller, file.correct)

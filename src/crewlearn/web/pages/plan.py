@@ -142,7 +142,7 @@ def _show(
         "own": config.policy,
         "runs": RUNS,
         "tried": _tried(job),
-        "before": [one for one in jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN)],
+        "before": jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
         "moved_on": job is not None and job.input.get("version") not in (None, reading.version),
         "moment": wording.moment,
         "rolling": config.rolling,

@@ -1,15 +1,14 @@
 """The record of a site: events in words, the check of it, and exports."""
 
-from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from crewlearn.advisor import export
+from crewlearn.advisor.export import EXPORTS
 from crewlearn.advisor.narration import told
-from crewlearn.advisor.store import Store, read_events, read_proposals
-from crewlearn.problem.errors import one_of
+from crewlearn.advisor.store import read_events, read_proposals
+from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import VIEWER, Caller, require
 from crewlearn.web.pages.common import go, reading_of, show_site, store_of
@@ -26,18 +25,6 @@ KINDS = {
     "output-imported": "Output",
     "site-changed": "Settings",
 }
-
-EXPORTS: Mapping[str, tuple[str, str, Callable[[Store, str], Iterable[str]]]] = {
-    "events": (
-        "jsonl",
-        "application/jsonl",
-        lambda store, site: (f"{line}\n" for line in export.events_as_json_lines(store, site)),
-    ),
-    "decisions": ("csv", "text/csv", lambda store, site: [export.decisions_as_csv(store, site)]),
-    "output": ("csv", "text/csv", lambda store, site: [export.output_as_csv(store, site)]),
-    "workers": ("csv", "text/csv", lambda store, site: [export.workers_as_csv(store, site)]),
-}
-"""What can be exported: ending, type, and what makes it."""
 
 
 @router.get("")
@@ -94,7 +81,10 @@ def verify(request: Request, site: str, caller: Annotated[Caller, require(VIEWER
 def exported(request: Request, site: str, what: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Give the record, or what was put in, as a file."""
     reading = reading_of(request, site)
-    ending, kind, make = EXPORTS[one_of("what", what, EXPORTS)]
+    make = EXPORTS.get(what)
+    if make is None:
+        raise Unknown("what", what, f"cannot be exported; choose from {', '.join(EXPORTS)}")
+    ending, kind = ("jsonl", "application/jsonl") if what == "events" else ("csv", "text/csv")
     name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in reading.name)
     headers = {"Content-Disposition": f'attachment; filename="{name}-{what}.{ending}"'}
-    return StreamingResponse(iter(make(store_of(request), site)), media_type=f"{kind}; charset=utf-8", headers=headers)
+    return StreamingResponse(make(store_of(request), site), media_type=f"{kind}; charset=utf-8", headers=headers)

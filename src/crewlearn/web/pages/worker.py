@@ -1,11 +1,11 @@
 """A worker: output over time, what is thought of them, offers, and what may be said of them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
-from crewlearn.advisor import commands, explain
+from crewlearn.advisor import commands
 from crewlearn.advisor.store import read_proposals
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import past, views, wording
@@ -40,7 +40,7 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
             one for one in read_proposals(connection, reading.key) if number in (one.into, one.out, one.leaver)
         ]
         answers = answers_by_proposal(connection, reading.key)
-    member = next(one for one in explain.members(reading.site, reading.people) if one.number == number)
+    member = next(one for one in reading.snapshot.members if one.number == number)
     facts = reading.site.workers[number]
     rows = past.output_of(store, reading, [number])
     values = {
@@ -83,7 +83,7 @@ def change(
         return _show(request, caller, reading, number, form, 422)
 
     def done() -> str:
-        changes: dict[str, object] = {}
+        changes: dict[str, Any] = {}
         if form.value("status"):
             changes["status"] = form.value("status")
         if form.value("pinned"):
