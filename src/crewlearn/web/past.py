@@ -61,6 +61,8 @@ class Pager:
     words: str
     newer: str
     older: str
+    back: str = "Newer"
+    on: str = "Older"
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def history(
     span = f"{reading.day(window.first)} to {reading.day(window.last)}"
     recorded = reading.site.period > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
+    replaced = any(one.decided_in for one in proposals)
     money, money_rows = (
         _money(reading, gain_by_period(reading.site, stints, proposals), window) if recorded else (None, ())
     )

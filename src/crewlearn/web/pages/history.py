@@ -62,6 +62,8 @@ def _stations(reading: Reading, first: int, to: int | None, many: int) -> Pager:
         f"Stations {first} to {min(many, first + past.STATIONS - 1)} of {many}",
         f"{url}?stations={max(1, first - past.STATIONS)}{when}" if first > 1 else "",
         f"{url}?stations={first + past.STATIONS}{when}" if first + past.STATIONS <= many else "",
+        "Stations before",
+        "Stations after",
     )
 
 
