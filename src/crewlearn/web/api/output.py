@@ -122,6 +122,6 @@ def import_output_csv(
         with here.store.writing(here.name, here.caller.name, expected):
             pass  # only to learn whether the version is still current
         told = {"digest": hashlib.sha256(data).hexdigest(), **vars(options)}
-        return queued(request, here, OUTPUT_IMPORT, told, file=data)
+        return queued(request, here, OUTPUT_IMPORT, told, file=data, again=True)
     document = take_in_output(here.store, here.name, here.caller.name, data, options, expected)
     return answer(document, here.now().version)

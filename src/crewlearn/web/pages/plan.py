@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.charts import Scale, scale_over
 from crewlearn.web.forms import Form
 from crewlearn.web.jobs import Job
@@ -56,7 +56,7 @@ def plan(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]
 
 
 @router.post("")
-def begin(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], form: Filled) -> Response:
+def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
     """Begin to simulate what was asked for."""
     reading = reading_of(request, site)
     config = reading.site.config
