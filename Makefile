@@ -35,7 +35,7 @@ bench: $(READY)
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/advisor.py
-	$(BIN)/python bench/web.py
+	PYTHONPATH=tests $(BIN)/python bench/web.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
