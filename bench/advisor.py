@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow, read_output
@@ -43,7 +43,7 @@ def new_site(store: Store) -> None:
     config = SiteConfig(300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, "s", config, "bench")
     rows = [WorkerRow(f"w{n}", active=n < 300) for n in range(WORKERS)]
-    commands.import_workers(store, "s", rows, b"", "bench")
+    imports.import_workers(store, "s", rows, b"", "bench")
 
 
 def a_file(periods: range) -> bytes:
@@ -65,7 +65,7 @@ def main() -> None:
         data = a_file(range(1, PERIODS + 1))
 
         def bulk() -> None:
-            commands.import_output(store, "s", read_output(data), data, "bench")
+            imports.import_output(store, "s", read_output(data), data, "bench")
 
         results["bulk_import_of_a_million_rows"] = {"seconds": timed(bulk), "at_most": 60.0}
 
@@ -80,7 +80,7 @@ def main() -> None:
             with store.reading() as connection:
                 period = store.site(connection, "s")[1].period
             rows = [OutputRow(2, None, period, f"w{n}", 50.0 + n % 7, None, "worked") for n in range(WORKERS)]
-            commands.import_output(store, "s", rows, b"", "bench")
+            imports.import_output(store, "s", rows, b"", "bench")
 
         results["recording_a_day_with_advice"] = {"seconds": best_of(3, day), "at_most": 1.0}
         bare = best_of(5, lambda: subprocess.run([sys.executable, "-c", LIBRARIES], check=True))

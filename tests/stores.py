@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor import commands, schema
+from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -196,7 +196,7 @@ def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "wo
 
 def site_with_proposals(store: Store, name: str = "site", **changes: Any) -> None:
     commands.create_site(store, name, config(**changes), ME)
-    commands.import_workers(store, name, workers(), b"workers", ME)
+    imports.import_workers(store, name, workers(), b"workers", ME)
 
 
 def state_of(store: Store, name: str = "site") -> Site:

@@ -1,19 +1,25 @@
 """A site's life through commands: what is advised, answered, recorded, corrected, changed and taken back."""
 
+import math
+import pickle
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.explain import explain, members, sentence
+from crewlearn.advisor.explain import explain, members, sentence, what_changed
+from crewlearn.advisor.facts import facts
+from crewlearn.advisor.gain import gain_by_period, gain_over_first_team
 from crewlearn.advisor.identities import People, read_people
+from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
-from crewlearn.advisor.store import Conflict, Store, open_store, read_proposals
+from crewlearn.advisor.stints import Stint, read_stints
+from crewlearn.advisor.store import Conflict, Stale, Store, open_store, read_proposals
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.arrays import NOBODY
@@ -42,7 +48,7 @@ class Life:
         commands.create_site(self.store, "s", SiteConfig(**{**settings, **changes}), "ann")
         seats = team if active is None else active
         rows = [WorkerRow(f"w{n}", f"Name {n}", active=n < seats) for n in range(workers)]
-        commands.import_workers(self.store, "s", rows, b"file", "ann")
+        imports.import_workers(self.store, "s", rows, b"file", "ann")
 
     @property
     def site(self) -> Site:
@@ -65,7 +71,7 @@ class Life:
     def first(self) -> Proposal:
         return self.site.open_proposals(PROPOSED)[0]
 
-    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> commands.Done:
+    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> imports.Done:
         """Import one period's output by worker: a number, or attendance for those who gave none."""
         when = self.site.period if period is None else period
         rows = [
@@ -80,7 +86,7 @@ class Life:
             )
             for place, (worker, value) in enumerate(outputs.items(), start=2)
         ]
-        return commands.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
+        return imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
 
     def days(self, count: int, **outputs: Any) -> None:
         for _ in range(count):
@@ -113,7 +119,7 @@ def test_the_same_file_again_changes_nothing_and_another_value_is_a_conflict(lif
     life.create()
     life.record(w0=0.5, w1=0.6)
     before = life.events
-    assert life.record(period=1, w0=0.5, w1=0.6) == commands.Done(known=2)
+    assert life.record(period=1, w0=0.5, w1=0.6) == imports.Done(known=2)
     assert life.events == before
     with pytest.raises(Conflict, match=r"line 2, worker w0: 0\.5 is on record, the file has 0\.7"):
         life.record(period=1, w0=0.7, w1=0.6)
@@ -392,7 +398,7 @@ def test_switches_are_true_or_false(life: Life) -> None:
 
 def test_earlier_encounters_at_a_rate_are_per_hour(life: Life) -> None:
     life.create(units=Units(5.0, 15.0, hours_per_period=8.0))
-    commands.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
+    imports.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
     assert life.site.workers[6].prior_mean == pytest.approx(0.7)
 
 
@@ -409,11 +415,11 @@ def test_workers_have_their_own_fee(life: Life) -> None:
 def test_newcomers_join_with_earlier_encounters_in_people_s_units(life: Life) -> None:
     life.create(units=Units(20.0, 80.0))
     row = WorkerRow("new", "Newcomer", prior_n=30, prior_mean=65.0)
-    done = commands.import_workers(life.store, "s", [row], b"more", "ann")
+    done = imports.import_workers(life.store, "s", [row], b"more", "ann")
     assert done.recorded == 1
     assert life.site.estimates.counts[6] == 30
     assert life.site.estimates.sums[6] == 30 * 0.75
-    assert commands.import_workers(life.store, "s", [row], b"more", "ann") == commands.Done(known=1)
+    assert imports.import_workers(life.store, "s", [row], b"more", "ann") == imports.Done(known=1)
 
 
 def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
@@ -423,9 +429,9 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
     assert life.people.label(1) == "worker 1 (erased)"
     assert life.site.estimates.counts[1] == 3
     raw = Path(str(life.store.engine.url.database)).read_bytes()
-    with pytest.raises(InvalidInput, match="not known"):
+    with pytest.raises(InvalidInput, match="a worker known here"):
         life.record(w1=0.5)
-    commands.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
+    imports.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
     assert life.people.label(6) == "Somebody else (w1)"
     assert raw
 
@@ -433,8 +439,8 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
 def test_dates_are_of_the_calendar_and_not_in_the_future(life: Life) -> None:
     life.create()
 
-    def on(day: date) -> commands.Done:
-        return commands.import_output(life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann")
+    def on(day: date) -> imports.Done:
+        return imports.import_output(life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann")
 
     assert on(date(2026, 1, 6)).recorded == 1
     assert life.site.period == 3  # the 6th is the second working day
@@ -484,5 +490,181 @@ def test_names_that_are_tricks_are_text(life: Life) -> None:
             commands.create_site(life.store, name, SiteConfig(1, 1.0, Units(0, 1), WEEKDAYS, 10, 1.0), "ann")
     life.create()
     row = WorkerRow("'; DROP TABLE events;--", "=HYPERLINK(1)")
-    commands.import_workers(life.store, "s", [row], b"", "ann")
+    imports.import_workers(life.store, "s", [row], b"", "ann")
     assert life.people.label(6) == "=HYPERLINK(1) ('; DROP TABLE events;--)"
+
+
+def test_undoing_a_decline_brings_back_the_other_proposals_of_the_day(life: Life) -> None:
+    life.create(workers=8, team=3)
+    life.days(5, w0=GOOD, w1=BAD, w2=BAD)
+    first, other = life.site.open_proposals(PROPOSED)
+    commands.approve(life.store, "s", first.id, "bo")
+    before = life.site
+    commands.record_offer(life.store, "s", first.id, "declined", "bo")
+    commands.undo(life.store, "s", "bo")
+    after = life.site
+    assert after.open_proposals(PROPOSED) == before.open_proposals(PROPOSED) == [other]
+    made_since = {one.id for one in after.proposals.values()} - {one.id for one in before.proposals.values()}
+    assert all(after.proposals[number].status == "withdrawn" for number in made_since)
+    for part in ("roster", "workers", "memory", "after", "fees", "failed", "completed", "delays", "advice"):
+        assert after.to_json()[part] == before.to_json()[part], part
+
+
+def test_what_was_said_of_a_worker_can_be_taken_back(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=0.5)
+    before = life.site
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")
+    assert life.site.roster.empty == 1
+    commands.undo(life.store, "s", "ann")
+    assert (life.site.roster, life.site.workers) == (before.roster, before.workers)
+    assert stints_of(life) == [Stint(0, 0, 1), Stint(1, 1, 1)]
+
+
+def stints_of(life: Life) -> list[Stint]:
+    with life.store.reading() as connection:
+        return read_stints(connection, life.store.site(connection, "s")[0])
+
+
+def proposals_of(life: Life) -> list[Proposal]:
+    with life.store.reading() as connection:
+        return read_proposals(connection, life.store.site(connection, "s")[0])
+
+
+def test_who_held_which_station_when(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    into = life.first().into
+    commands.approve(life.store, "s", life.first().id, "bo")
+    life.days(2, w0=GOOD, w1=BAD)
+    commands.record_offer(life.store, "s", 1, "started", "bo", period=7)
+    after = [Stint(0, 0, 1), Stint(1, 1, 1, 7), Stint(1, into, 7)]
+    assert stints_of(life) == after
+    commands.undo(life.store, "s", "bo")
+    assert stints_of(life) == [Stint(0, 0, 1), Stint(1, 1, 1)]
+    commands.record_offer(life.store, "s", 1, "started", "bo", period=7)
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")
+    assert stints_of(life) == [Stint(0, 0, 1, 8), *after[1:]]
+    for proposal in life.site.open_proposals(PROPOSED):
+        commands.reject(life.store, "s", proposal.id, "bo")
+    commands.change_site(life.store, "s", {"team": 1}, "ann")
+    assert stints_of(life) == [Stint(0, 0, 1, 8), Stint(0, into, 8), Stint(1, 1, 1, 7), Stint(1, into, 7, 8)]
+
+
+def test_the_gain_over_the_first_team_is_that_of_each_day_added_up(life: Life) -> None:
+    life.create(units=Units(20.0, 80.0, value_per_unit=2.0), fee=10.0)
+    life.days(5, w0=70.0, w1=26.0)
+    into = life.first().into
+    commands.approve(life.store, "s", life.first().id, "bo")
+    commands.record_offer(life.store, "s", 1, "started", "bo")
+    life.days(3, w0=70.0, **{f"w{into}": 60.0})
+    commands.change_site(life.store, "s", {"units": Units(20.0, 80.0, value_per_unit=3.0).to_json()}, "ann")
+    life.days(2, w0=70.0, **{f"w{into}": 60.0})
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")  # a first team would have lost them too
+    life.days(4, **{f"w{into}": 60.0})
+    means = {number: member.estimate.mean for member in members(life.site, life.people) for number in [member.number]}
+    spreads = [said["sd"] for said in estimates_of(life.site)[0]]
+    weight = 3 * 2.0 + (2 + 4) * 3.0
+    expected = weight * (means[into] - means[1]) - 10.0
+    gain = gain_over_first_team(life.site, stints_of(life), proposals_of(life))
+    assert gain.expected == pytest.approx(expected)
+    assert gain.high - gain.expected == pytest.approx(1.959964 * weight * 60.0 * math.hypot(spreads[into], spreads[1]))
+    assert gain.expected - gain.low == pytest.approx(gain.high - gain.expected)
+    series = gain_by_period(life.site, stints_of(life), proposals_of(life))
+    assert len(series.expected) == 14
+    assert series.fees.tolist() == [0.0] * 5 + [10.0] * 9
+
+
+def test_money_is_what_each_day_was_worth_then(life: Life) -> None:
+    life.create(units=Units(20.0, 80.0, value_per_unit=0.5))
+    life.record(w0=90.0, w1=50.0)  # more than counts for the policy is still paid
+    assert life.site.earned == 70.0
+    rows = [OutputRow(2, None, 2, "w0", 30.0, 4.0, "partial"), OutputRow(3, None, 2, "w1", None, None, "absent")]
+    imports.import_output(life.store, "s", rows, b"", "ann")
+    assert life.site.earned == 85.0
+    commands.change_site(life.store, "s", {"units": Units(20.0, 80.0, value_per_unit=2.0).to_json()}, "ann")
+    assert life.site.earned == 85.0
+    life.record(w0=10.0, w1=10.0)
+    assert life.site.earned == 125.0
+    life.record(period=1, correct=True, w0=80.0)
+    assert life.site.earned == 120.0
+
+
+def test_money_saved_where_less_is_better(life: Life) -> None:
+    life.create(units=Units(30.0, 0.0, value_per_unit=2.0), fee=10.0)
+    life.record(w0=6.0, w1=40.0)
+    assert life.site.earned == 2.0 * (24.0 - 10.0)
+
+
+def test_somebody_too_dear_is_left_out_and_said_to_be(life: Life) -> None:
+    life.create(workers=4)
+    life.days(5, w0=GOOD, w1=BAD)
+    dear = life.first()
+    worth = facts(life.site, dear).break_even
+    assert worth is not None
+    assert worth > 1.0
+    commands.change_worker(life.store, "s", f"w{dear.into}", "ann", fee=0.9 * worth)
+    assert dear.into in [into for _, into in life.open()]
+    assert facts(life.site, life.first()).fee == 0.9 * worth
+    assert f"the fee is {0.9 * worth:,.2f}" in " ".join(explain(life.site, life.people, life.first()))
+    commands.change_worker(life.store, "s", f"w{dear.into}", "ann", fee=1.1 * worth)
+    assert dear.into not in [into for _, into in life.open()]
+    for into in {2, 3} - {dear.into}:
+        commands.change_worker(life.store, "s", f"w{into}", "ann", fee=1.1 * worth)
+    assert life.open() == []
+    assert "not at the fee that they cost" in sentence(life.site, life.people)
+
+
+def test_an_empty_station_gains_the_whole_output(life: Life) -> None:
+    life.create(units=Units(20.0, 80.0, value_per_unit=2.0), active=1)
+    proposal = next(one for one in life.site.open_proposals(PROPOSED) if one.out == NOBODY)
+    said = facts(life.site, proposal)
+    assert said.out is None
+    assert said.gain == pytest.approx(said.periods * 2.0 * said.into.mean)
+    assert "to fill an empty station" in sentence(life.site, life.people)
+
+
+def test_a_hire_left_open_says_who_would_make_room(life: Life) -> None:
+    life.create(policy="dr-ucb+late-pairing:gamma=1", fee=0.1)
+    life.record(w0=GOOD, w1=BAD)
+    proposal = life.first()
+    assert proposal.out == NOBODY
+    said = facts(life.site, proposal)
+    assert said.settled_on_arrival
+    assert said.out is not None
+    assert "settled on arrival, now Name 1 (w1)" in sentence(life.site, life.people)
+    assert "empty" not in " ".join(explain(life.site, life.people, proposal))
+
+
+def test_waiting_says_why(life: Life) -> None:
+    life.create(most_a_week=0)
+    life.days(5, w0=GOOD, w1=BAD)
+    assert "the limit of 0 a week is reached" in sentence(life.site, life.people)
+    commands.change_site(life.store, "s", {"most_a_week": None}, "ann")
+    for number in range(2, 6):
+        commands.change_worker(life.store, "s", f"w{number}", "ann", status="blocked")
+    assert "nobody outside the team may come in now" in sentence(life.site, life.people)
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")
+    assert "1 station is empty, and nobody" in sentence(life.site, life.people)
+
+
+def test_what_changed_names_the_fact(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    first = life.first()
+    commands.change_worker(life.store, "s", f"w{first.into}", "ann", status="blocked")
+    said = what_changed(life.site, life.people)
+    assert f"Name {first.into} (w{first.into}) changed" in said
+    assert "is withdrawn" in said
+
+
+def test_somebody_who_looked_at_an_earlier_version_is_told_what_changed(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    seen = life.events
+    commands.approve(life.store, "s", life.first().id, "bo", expected=seen)
+    with pytest.raises(Stale) as stale:
+        commands.change_site(life.store, "s", {"fee": 2.0}, "ann", expected=seen)
+    assert [words.partition(" (")[0] for words in stale.value.changed] == ["bo approved proposal 1"]
+    assert pickle.loads(pickle.dumps(stale.value)).changed == stale.value.changed
+    assert life.site.config.fee == 1.0

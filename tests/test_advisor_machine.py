@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -91,7 +91,7 @@ class AnySite(RuleBasedStateMachine):
     @rule(count=st.integers(1, 2), active=st.booleans())
     def join(self, count: int, active: bool = False) -> None:
         rows = [WorkerRow(f"w{self.joined + n}", active=active and n < 1) for n in range(count)]
-        commands.import_workers(self.store, "s", rows, b"", "ann")
+        imports.import_workers(self.store, "s", rows, b"", "ann")
         self.joined += count
 
     @rule(data=st.data(), skip=st.integers(0, 1))
@@ -102,7 +102,7 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        commands.import_output(self.store, "s", rows, b"", "ann")
+        imports.import_output(self.store, "s", rows, b"", "ann")
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:
@@ -110,7 +110,7 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(site.workers) - 1))
         period = data.draw(st.integers(1, max(1, site.period - 1)))
         row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
-        self.tried(lambda: commands.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
+        self.tried(lambda: imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))
     @rule(data=st.data(), yes=st.booleans())

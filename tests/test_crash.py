@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.site import FAILURES
 from crewlearn.advisor.store import Store, open_store
@@ -34,7 +34,7 @@ def stages(store: Store) -> None:
     site_with_proposals(store, "under way")
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
-    commands.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -43,15 +43,15 @@ def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "create": ("new", lambda store: commands.create_site(store, "new", config(), ME)),
-    "import workers": ("bare", lambda store: commands.import_workers(store, "bare", workers(), b"", ME)),
+    "import workers": ("bare", lambda store: imports.import_workers(store, "bare", workers(), b"", ME)),
     "rename and join": (
         "recorded",
-        lambda store: commands.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
+        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
     ),
-    "import output": ("recorded", lambda store: commands.import_output(store, "recorded", day(3), b"", ME)),
+    "import output": ("recorded", lambda store: imports.import_output(store, "recorded", day(3), b"", ME)),
     "correct output": (
         "recorded",
-        lambda store: commands.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
+        lambda store: imports.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crewlearn.advisor import csv_in
+from crewlearn.advisor import csv_table
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.csv_in import (
     OUTPUT,
@@ -24,9 +24,9 @@ from crewlearn.advisor.csv_in import (
     OutputRow,
     WorkerRow,
     read_output,
-    read_table,
     read_workers,
 )
+from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.events import ATTENDANCE
 from crewlearn.problem.errors import InvalidInput
 
@@ -714,7 +714,7 @@ def test_endless_blank_lines_are_not_waded_through(monkeypatch: pytest.MonkeyPat
     assert len(read_workers(b"\n" * 999 + b"id\n7\n")) == 1
     with pytest.raises(CsvErrors, match="at most 1000 lines up to here"):
         read_workers(b"\n" * 1000 + b"id\n7\n")
-    monkeypatch.setattr(csv_in, "_MOST_LINES", 10)
+    monkeypatch.setattr(csv_table, "_MOST_LINES", 10)
     assert len(read_workers(b"id\n" + b"\n" * 8 + b"7")) == 1
     with pytest.raises(CsvErrors, match="at most 10 lines up to here"):
         read_workers(b"id\n" + b"\n" * 9 + b"7")

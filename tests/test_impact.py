@@ -4,8 +4,9 @@ from itertools import combinations
 
 import pytest
 
-from crewlearn.advisor.impact import brought_in, fisher, let_go, rates
+from crewlearn.advisor.impact import fisher, rates, stages
 from crewlearn.advisor.site import Proposal
+from crewlearn.problem.arrays import NOBODY
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,17 @@ def test_rates_and_their_ratios() -> None:
     assert rates({}, set(), favourable=True) == []
 
 
-def test_who_was_ever_proposed() -> None:
-    proposals = [Proposal(1, 1, 3, 4), Proposal(2, 1, -1, 5)]
-    assert brought_in(proposals) == {4, 5}
-    assert let_go(proposals) == {3}
+def test_people_are_counted_once_at_each_stage_and_withdrawn_proposals_not_at_all() -> None:
+    proposals = [
+        Proposal(1, 1, 3, 4, "withdrawn"),
+        Proposal(2, 1, NOBODY, 5),
+        Proposal(3, 2, 1, 6, "rejected"),
+        Proposal(4, 2, 1, 6, "started", leaver=2),
+        Proposal(5, 3, 0, 7, "declined"),
+        Proposal(6, 3, 0, 8, "offered"),
+        Proposal(7, 4, NOBODY, 9, "started", leaver=NOBODY),
+    ]
+    assert stages(proposals) == {
+        "coming in": {"proposed": {5, 6, 7, 8, 9}, "approved": {6, 7, 8, 9}, "started": {6, 9}},
+        "going out": {"proposed": {0, 1}, "let go": {2}},
+    }

@@ -2,15 +2,15 @@
 
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.site import PROPOSED
+from crewlearn.advisor.stints import Stint, read_stints
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
@@ -69,7 +69,7 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
         )
         for worker in order
     }
-    commands.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
+    imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
     return world
 
 
@@ -99,9 +99,13 @@ def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]
             OutputRow(1, None, period, f"w{worker}", world.output(period, worker), None, "worked")
             for worker in site.roster.active
         ]
-        commands.import_output(store, "site", rows, b"", "tester")
+        imports.import_output(store, "site", rows, b"", "tester")
         steps.append((requested, completed))
     return steps
+
+
+def ended(stint: Stint, period: int) -> bool:
+    return stint.until is not None and stint.until <= period
 
 
 @pytest.mark.parametrize("problem", list(PROBLEMS))
@@ -114,11 +118,13 @@ def test_live_equals_simulated(spec: str, problem: str, tmp_path: Path) -> None:
     assert [requested for requested, _ in live] == [list(step.requested) for step in simulated]
     assert [completed for _, completed in live] == [list(step.completed) for step in simulated]
     with store.reading() as connection:
-        _, site, _ = store.site(connection, "site")
+        key, site, _ = store.site(connection, "site")
+        held = read_stints(connection, key)
     assert site.roster.stations == simulated[-1].stations
-    interview: Any = make_policy(spec).interview(PROBLEMS[problem].setting)
-    spent = sum(step.fees for step in simulated) - (0.0 if interview is None else interview.fee)
-    assert site.fees == pytest.approx(spent)
+    assert site.fees == pytest.approx(sum(step.fees for step in simulated))
+    for step in simulated:
+        here = {one.station: one.worker for one in held if one.since <= step.period and not ended(one, step.period)}
+        assert tuple(here[station] for station in range(len(step.stations))) == step.stations
     checked = verify(store, "site")
     assert checked.sound, checked.faults
     assert checked.advice == PROBLEMS[problem].horizon + 1

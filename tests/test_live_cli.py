@@ -123,7 +123,7 @@ def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: Desk) -> None:
     for words in ("line", "column", "expected", "'abc'", "'2026-13-05'"):
         assert words in outcome.stderr
     for text, said in (
-        ("date,worker_id,units\n2026-01-05,9,5\n", "not known here"),
+        ("date,worker_id,units\n2026-01-05,9,5\n", "a worker known here"),
         ("date,worker_id,units\n2026-01-10,1,5\n", "2026-01-10"),
         ("date,worker_id,units\n2199-01-07,1,5\n", "future"),
         ("date,worker_id,units,hours\n2026-01-05,1,5,-3\n", "hours"),
@@ -144,7 +144,6 @@ def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
 
 
 def test_wrong_use_is_said_plainly(desk: Desk) -> None:
-    assert "north" in desk.run("advise", "north", code=2).stderr
     desk.create()
     for arguments, said in (
         (["advise", "south"], "there are ['north']"),

@@ -6,13 +6,14 @@ As long as nobody has acted on this period's proposals it is then asked afresh, 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor.reasons import reasons_of, waiting_of
+from crewlearn.advisor.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
-from crewlearn.policies.contract import Pair, Policy, Report
+from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.transitions import LEGAL, request_fault
 
@@ -30,10 +31,10 @@ def derive(site: Site) -> dict[str, Any]:
     `pairs` are all replacements that the policy wants and that are not under way; of those that `most_a_week` does not
     allow, `held_back` says which. `memory` and `after` are the policy's memory before and after it was asked.
     """
-    policy, situation = site.policy, site.situation()
+    policy = site.policy
+    interview = policy.interview(site.setting()) if site.memory is None else None
     memory = _memory_before(site, policy)
-    pairs, after = policy.decide(memory, situation)
-    wanted = [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL]
+    situation, wanted, after, dear = _asked(site, policy, memory)
     room = _room_this_week(site)
     proposed = wanted if room is None else wanted[:room]
     return {
@@ -42,10 +43,28 @@ def derive(site: Site) -> dict[str, Any]:
         "pairs": [list(pair) for pair in proposed],
         "held_back": [list(pair) for pair in wanted[len(proposed) :]],
         "reasons": reasons_of(site, policy, after, situation, proposed),
-        "waiting": waiting_of(policy, after, situation),
+        "waiting": {**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
+        "interviews": 0.0 if interview is None else site.config.units.money(interview.fee),
         "memory": policy.state_to_json(memory),
         "after": policy.state_to_json(after),
     }
+
+
+def _asked(site: Site, policy: Policy[Any], memory: Any) -> tuple[Situation, list[Pair], Any, set[int]]:
+    """Ask the policy, which knows the site's fee alone, and ask again without those whose own fee is too dear."""
+    situation, dear = site.situation(), set[int]()
+    while True:
+        pairs, after = policy.decide(memory, situation)
+        wanted = [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL]
+        news: set[int] = set()
+        if any(site.fee_of(into) > site.config.fee for _, into in wanted):
+            news = too_dear(site, wanted, reasons_of(site, policy, after, situation, wanted))
+        if not news:
+            return situation, wanted, after, dear
+        dear |= news
+        may_enter = situation.may_enter.copy()
+        may_enter[list(news)] = False
+        situation = replace(situation, may_enter=may_enter)
 
 
 def _memory_before(site: Site, policy: Policy[Any]) -> Any:
@@ -128,6 +147,8 @@ def take_up(site: Site, payload: Mapping[str, Any]) -> None:
     site.memory, site.after = dict(payload["memory"]), dict(payload["after"])
     site.decided, site.changed, site.revised = site.period, False, False
     site.completed, site.failed = [], []
+    site.fees += payload["interviews"]
+    because, site.because = site.because, []
     site.advice = {
         "period": payload["period"],
         "kind": payload["kind"],
@@ -135,6 +156,7 @@ def take_up(site: Site, payload: Mapping[str, Any]) -> None:
         "held_back": payload["held_back"],
         "waiting": payload["waiting"],
         "before": _said(site.advice),
+        "because": because,
     }
 
 

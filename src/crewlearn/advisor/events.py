@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from crewlearn.problem.errors import InvalidInput
 
-RULE_VERSION = "1"
+RULE_VERSION = "2"
 """Names the rules by which advice is derived from facts; it changes when the same facts would give other advice."""
 
 FIRST_HASH = "0" * 64

@@ -1,154 +1,185 @@
 """Advice in plain words, in people's own units: what to do or wait for, why, and what would change it."""
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
+from crewlearn.advisor import events
+from crewlearn.advisor.facts import Estimate, Facts, facts, people_estimate
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, UNDER_WAY, Proposal, Site
-from crewlearn.policies.value import ValueOfReplacement
+from crewlearn.advisor.site import BLOCKED, LEFT, PROPOSED, UNDER_WAY, Proposal, Site
+from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.arrays import NOBODY
-
-SURE = NormalDist().inv_cdf(0.975)
-"""Standard deviations to either side that hold 95%."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What is thought of a worker, in people's units: expected output with the ends of a 95% interval."""
-
-    days: int
-    mean: float
-    low: float
-    high: float
-
-
-def people_estimate(site: Site, said: Mapping[str, Any]) -> Estimate:
-    """Put an estimate into people's units; where less is better, low is still the smaller number."""
-    units = site.config.units
-    ends = [units.people_output(min(1.0, max(0.0, said["mean"] + side * SURE * said["sd"]))) for side in (-1.0, 1.0)]
-    return Estimate(int(said["days"]), units.people_output(said["mean"]), min(ends), max(ends))
 
 
 def sentence(site: Site, people: People) -> str:
     """Say the advice in one sentence."""
     open_now = site.open_proposals(PROPOSED)
     if open_now:
-        pairs = "; ".join(
-            f"replace {people.label(one.out)} by {people.label(one.into)}"
-            if one.out != NOBODY
-            else f"bring in {people.label(one.into)}"
-            for one in open_now
-        )
+        pairs = "; ".join(_proposed(people, one) for one in open_now)
         return f"Proposed for {day(site)}: {pairs}."
-    waits = _waits(site, people)
-    return f"Wait ({day(site)}): {waits}" if waits else f"Wait ({day(site)}): no replacement is worth its fee now."
+    return f"Wait ({day(site)}): {_waits(site, people)}"
+
+
+def _proposed(people: People, proposal: Proposal) -> str:
+    into = people.label(proposal.into)
+    if proposal.out != NOBODY:
+        return f"replace {people.label(proposal.out)} by {into}"
+    if proposal.why["leaver"] == NOBODY:
+        return f"bring in {into} to fill an empty station"
+    return f"bring in {into}; who makes room is settled on arrival, now {people.label(proposal.why['leaver'])}"
 
 
 def what_changed(site: Site, people: People) -> str:
-    """Say how the advice for the coming period differs from what was said of it before; empty if it does not."""
+    """Say how the advice for the coming period differs from what was said of it before, and why; empty if not."""
     before = site.advice.get("before", {})
     if before.get("period") != site.period:
         return ""
     told, now = set(before["proposals"]), {one.id for one in site.open_proposals(PROPOSED)}
     gone = [site.proposals[number] for number in sorted(told - now) if number in site.proposals]
     parts = [
-        *(f"{people.label(one.into)} for {people.label(one.out)} is {one.status}" for one in gone),
+        *(f"{people.label(one.into)} for {place(people, one)} is {one.status}" for one in gone),
         *(f"{people.label(site.proposals[number].into)} is new" for number in sorted(now - told)),
     ]
-    return f"Changed since it was first said: {'; '.join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    facts_behind = [words for fact in site.advice.get("because", []) if (words := _happened(site, people, fact))]
+    since = f" ({'; '.join(dict.fromkeys(facts_behind))})" if facts_behind else ""
+    return f"Changed since it was first said{since}: {'; '.join(parts)}."
 
 
-def day(site: Site) -> str:
-    """Name the coming period."""
-    return f"{site.config.calendar.date_of(site.period)}, period {site.period}"
+def _happened(site: Site, people: People, fact: dict[str, Any]) -> str:
+    """Say what happened in a few words."""
+    kind = fact["type"]
+    if kind == events.OUTPUT:
+        return "output was recorded"
+    if kind == events.WORKERS:
+        return "the list of workers changed"
+    if kind == events.CHANGED:
+        return f"the site's {', '.join(name.replace('_', ' ') for name in fact['changes'])} changed"
+    if kind == events.WORKER:
+        return f"{people.label(fact['worker'])} changed"
+    if kind == events.ERASED:
+        return "a worker was erased"
+    answered = site.proposals.get(fact.get("proposal", 0))
+    if answered is None:
+        return ""
+    verb = {events.APPROVED: "was approved", events.REJECTED: "was rejected"}.get(kind, f"is {fact.get('outcome')}")
+    return f"{people.label(answered.into)} {verb}"
+
+
+def day(site: Site, period: int | None = None) -> str:
+    """Name a period, the coming one if none is given."""
+    when = site.period if period is None else period
+    return f"{site.config.calendar.date_of(when)}, period {when}"
+
+
+def place(people: People, proposal: Proposal) -> str:
+    """Name whose place the incoming worker takes."""
+    if proposal.out != NOBODY:
+        return people.label(proposal.out)
+    if proposal.leaver != NOBODY:
+        return people.label(proposal.leaver)
+    return "an empty station" if proposal.why["leaver"] == NOBODY else "whoever makes room on arrival"
 
 
 def _waits(site: Site, people: People) -> str:
-    """Say what the policy waits for."""
+    """Say what is waited for, or why nothing is proposed."""
     said = site.advice.get("waiting", {})
+    if not site.workers:
+        return "import workers first."
     awaited = [people.label(one.into) for one in site.open_proposals(*UNDER_WAY)]
     if awaited:
         return f"{', '.join(awaited)} {'is' if len(awaited) == 1 else 'are'} on the way."
+    if site.held_back:
+        count, most = len(site.held_back), site.config.most_a_week
+        return f"{count} more would be proposed, but the limit of {most} a week is reached."
     if said.get("still_needed"):
         who, times = people.label(said["least_observed"]), said["still_needed"]
         return f"{who} must be seen on {times} more {'day' if times == 1 else 'days'} before the next decision."
-    if not site.workers:
-        return "import workers first."
-    return ""
+    if said.get("too_dear"):
+        dear = ", ".join(people.label(number) for number in said["too_dear"])
+        return f"{dear} would be proposed, but not at the fee that they cost."
+    outside = [number for number in site.roster.outside if site.may_enter(number)]
+    if not outside:
+        empty = site.roster.empty
+        stations = f"{empty} {'station is' if empty == 1 else 'stations are'} empty, and " if empty else ""
+        return f"{stations}nobody outside the team may come in now; import workers, or wait until somebody is free."
+    if site.period > site.setting().horizon:
+        return f"the planned {site.config.horizon} periods are over; set a longer horizon, or make it rolling."
+    return f"no replacement is worth its fee now{_looks_again(site, said)}."
+
+
+def _looks_again(site: Site, said: dict[str, Any]) -> str:
+    """Say when a policy that pauses will look again."""
+    when = said.get("look_again", 0)
+    if when <= site.period + 1:
+        return ""
+    if when > site.setting().horizon:
+        return ", nor before the end as things stand"
+    return f"; it is looked at again on {site.config.calendar.date_of(when)}, or when facts change"
 
 
 def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     """Explain a proposal as it was when it was made, line by line."""
-    why, units = proposal.why, site.config.units
-    into, lines = people_estimate(site, why["into"]), []
-    lines.append(_headline(people, proposal))
-    if proposal.out != NOBODY:
-        lines.append(
-            _about(people.label(proposal.out), people_estimate(site, why["out"]), why["out"], "in the team now")
-        )
+    said, into = facts(site, proposal), people.label(proposal.into)
+    lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
+    if said.out is None:
+        lines.append("The station is empty, so all that is put out there is a gain.")
     else:
-        lines.append("The station is empty, so every unit put out there is a gain.")
-    lines.append(_about(people.label(proposal.into), into, why["into"], "coming in"))
-    lines.append(f"Chance that {people.label(proposal.into)} does better: {why['chance_better']:.0%}.")
-    left = max(0.0, why["periods_left"] - why["mean_delay"])
-    gain = units.money(left * (why["into"]["mean"] - why["out"]["mean"]))
-    fee = units.money(why["cost"])
-    lines.append(
-        f"Over the {left:.0f} periods left after a wait of about {why['mean_delay']:.1f}, staying for good would gain "
-        f"{gain:,.2f} as expected now; the fee is {fee:,.2f}."
-    )
-    lines += _policy_lines(site, why)
-    return lines
+        where = "who would make room now" if said.settled_on_arrival else "in the team now"
+        lines.append(_about(people.label(said.leaver), said.out, where))
+    lines.append(_about(into, said.into, "coming in"))
+    if said.out is not None:
+        lines.append(f"Chance that {into} does better: {said.chance_better:.0%}.")
+    lines.append(_gain(said))
+    if proposal.reason:
+        lines.append(f"Reason given for the answer: {proposal.reason}")
+    return lines + _policy_lines(site, proposal, said)
 
 
-def _headline(people: People, proposal: Proposal) -> str:
-    done = {PROPOSED: "Proposed", APPROVED: "Approved"}.get(proposal.status, proposal.status.capitalize())
-    if proposal.out == NOBODY:
-        return f"{done}: bring in {people.label(proposal.into)} (proposal {proposal.id})."
-    return (
-        f"{done}: {people.label(proposal.into)} in the place of {people.label(proposal.out)} (proposal {proposal.id})."
-    )
+def _about(who: str, estimate: Estimate, where: str) -> str:
+    between = f"{estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
+    if estimate.days == estimate.prior == 0:
+        return f"{who}, {where}: never seen here; judged by the pool, {between}."
+    days = f"{estimate.days} {'day' if estimate.days == 1 else 'days'} here"
+    return f"{who}, {where}: {between} after {days}{f' and {estimate.prior} before' if estimate.prior else ''}."
 
 
-def _about(who: str, estimate: Estimate, said: Mapping[str, Any], where: str) -> str:
-    if said["days"] == 0:
-        return (
-            f"{who}, {where}: never seen here; judged by the pool, {estimate.mean:,.2f} "
-            f"(95% between {estimate.low:,.2f} and {estimate.high:,.2f})."
-        )
-    return (
-        f"{who}, {where}: {estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f}) "
-        f"after {said['days']} days."
-    )
+def _gain(said: Facts) -> str:
+    over = f"Over the {said.periods:,.0f} periods left after a wait of about {said.mean_delay:.1f}"
+    if said.gain >= 0.0:
+        gain = f"staying for good would gain {said.gain:,.2f} as expected now"
+    else:
+        gain = f"staying for good would lose {-said.gain:,.2f} as expected now, and what may be learned speaks for it"
+    return f"{over}, {gain}; the fee is {said.fee:,.2f}."
 
 
-def _policy_lines(site: Site, why: Mapping[str, Any]) -> list[str]:
+def _policy_lines(site: Site, proposal: Proposal, said: Facts) -> list[str]:
     """Say what the policy itself went by, and what would change its mind."""
-    own, units = why["policy"], site.config.units
-    if own is None:
-        return [f"Policy {site.config.policy} gives no further reasons."]
-    if "trial" in own:
-        value = units.money(own["gain"])
-        policy = site.policy
-        most = units.money(own["gain"] / (1.0 + (policy.margin if isinstance(policy, ValueOfReplacement) else 0.0)))
+    name = str(proposal.why["by"]).partition(":")[0]
+    if said.trial_value is not None and said.trial_periods is not None:
         return [
-            f"With the option to go back after about {own['trial']:.0f} periods if it does not work out, replacing "
-            f"is worth {value:,.2f} in expectation before fees.",
-            f"The advice would change if the fee were above about {most:,.2f}, or if more days brought them closer.",
+            f"With the option to go back after about {said.trial_periods:.0f} periods if it does not work out, "
+            f"replacing is worth {said.trial_value:,.2f} in expectation before fees.",
+            f"The advice would change if the fee were above about {said.break_even or 0.0:,.2f}, or if more days "
+            "brought them closer.",
         ]
-    threshold = units.people_difference(own["threshold"]) if own["threshold"] is not None else math.inf
-    hopeful = (
-        "without limit, as one of them was never seen"
-        if own["optimistic_gain"] is None
-        else (f"{units.people_difference(own['optimistic_gain']):,.2f} a period")
-    )
+    if said.needed_gain is not None:
+        hopeful = (
+            "without limit, as one of them was never seen"
+            if said.optimistic_gain is None
+            else f"{said.optimistic_gain:,.2f} a period"
+        )
+        return [
+            f"At best, as far as is known, the exchange gains {hopeful}; to pay its fee it must gain "
+            f"{said.needed_gain:,.2f}.",
+            "The advice would change if that best case fell below what the fee needs.",
+        ]
+    line = REGISTRY[name].line if name in REGISTRY else "a policy of your own"
     return [
-        f"At best, as far as is known, the exchange gains {hopeful}; to pay its fee it must gain {threshold:,.2f}.",
-        "The advice would change if that best case fell below what the fee needs.",
+        f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
+        "The advice would change with the policy's own dates and scores, or with another policy.",
     ]
 
 
@@ -170,16 +201,17 @@ def members(site: Site, people: People) -> list[Member]:
     for number, said in enumerate(everybody):
         station = int(site.roster.arrays.station_of[number])
         worker = site.workers[number]
+        barred = worker.barred_until > site.period and station < 0
         notes = [
             "pinned" if worker.pinned else "",
             worker.status if worker.status in (BLOCKED, LEFT) else "",
-            f"not before period {worker.barred_until}" if worker.barred_until > site.period else "",
+            f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
             *(_under_way(site, people, one, number) for one in site.open_proposals()),
         ]
         note = ", ".join(note for note in notes if note)
-        seat = None if station < 0 else station
-        listed.append(Member(number, people.label(number), seat, people_estimate(site, said), note))
-    better = -1.0 if site.config.units.high > site.config.units.low else 1.0
+        estimate = people_estimate(site.config.units, said)
+        listed.append(Member(number, people.label(number), None if station < 0 else station, estimate, note))
+    better = 1.0 if site.config.units.lower_is_better else -1.0
     return sorted(
         listed,
         key=lambda one: (
@@ -192,15 +224,17 @@ def members(site: Site, people: People) -> list[Member]:
 
 def _under_way(site: Site, people: People, proposal: Proposal, number: int) -> str:
     if number == proposal.into:
-        return f"{proposal.status} for {people.label(proposal.out)}{_overdue(site, proposal)}"
+        late = ", overdue" if is_overdue(site, proposal) else ""
+        return f"{proposal.status} for {place(people, proposal)}{late}"
     if number == proposal.out:
         return f"to be replaced by {people.label(proposal.into)}"
     return ""
 
 
-def _overdue(site: Site, proposal: Proposal) -> str:
-    """Flag an offer that takes twice as long as offers do, and at least a week longer."""
-    if proposal.status not in UNDER_WAY:
-        return ""
+def is_overdue(site: Site, proposal: Proposal) -> bool:
+    """Flag an offer that takes twice as long as offers do, and at least a week longer; nobody is failed by it."""
     waited = site.period - proposal.decided_in
-    return ", overdue" if waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0) else ""
+    return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
+
+
+__all__ = ["Estimate", "Member", "day", "explain", "is_overdue", "members", "place", "sentence", "what_changed"]

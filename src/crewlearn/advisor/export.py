@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from crewlearn.advisor import schema
 from crewlearn.advisor.events import OUTPUT
 from crewlearn.advisor.export_text import neutralised
-from crewlearn.advisor.identities import read_people
+from crewlearn.advisor.history import Answers, answers
+from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.store import Store, read_events, read_proposals, rows_of_event
 from crewlearn.problem.arrays import NOBODY
 
@@ -26,27 +27,53 @@ def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
             yield json.dumps(document, ensure_ascii=False)
 
 
+_DECISIONS = (
+    *("proposal", "proposed_for", "out", "in", "status", "answered_in", "answered_by", "answered_at", "offered_at"),
+    *("accepted_at", "settled_as", "settled_on", "settled_by", "settled_at", "left", "fee", "fee_paid", "reason"),
+)
+
+
 def decisions_as_csv(store: Store, name: str) -> str:
-    """Give every proposal with what became of it; text that a spreadsheet would run is neutralised."""
+    """Give every proposal with who answered it and when, what became of it, and who made room in the end.
+
+    Times are UTC. Text that a spreadsheet would run is neutralised.
+    """
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people, calendar = read_people(connection, key), site.config.calendar
-        rows = []
-        for one in read_proposals(connection, key):
-            out = None if one.out == NOBODY else people.ids.get(one.out)
-            rows.append(
-                [
-                    one.id,
-                    str(calendar.date_of(one.period)),
-                    out,
-                    people.ids.get(one.into),
-                    one.status,
-                    str(calendar.date_of(one.decided_in)) if one.decided_in else None,
-                    one.fee,
-                    one.reason,
-                ]
-            )
-    return _csv(["proposal", "proposed_for", "out", "in", "status", "answered_in", "fee", "reason"], rows)
+        proposals = read_proposals(connection, key)
+        answered = answers(connection, key, proposals)
+    rows = []
+    for one in proposals:
+        said = answered.get(one.id, Answers())
+        rows.append(
+            [
+                one.id,
+                str(calendar.date_of(one.period)),
+                _id_of(people, one.out),
+                _id_of(people, one.into),
+                one.status,
+                str(calendar.date_of(one.decided_in)) if one.decided_in else None,
+                said.answered_by,
+                said.answered_at,
+                said.offered_at,
+                said.accepted_at,
+                said.outcome,
+                None if said.settled_in is None else str(calendar.date_of(said.settled_in)),
+                said.settled_by,
+                said.settled_at,
+                _id_of(people, one.leaver),
+                one.fee,
+                "yes" if one.paid else "no",
+                one.reason,
+            ]
+        )
+    return _csv(_DECISIONS, rows)
+
+
+def _id_of(people: People, number: int) -> str | None:
+    """Give a worker's id at the firm: nothing for nobody, a bare number for somebody erased."""
+    return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
 
 
 def output_as_csv(store: Store, name: str) -> str:
@@ -59,18 +86,22 @@ def output_as_csv(store: Store, name: str) -> str:
             .where(table.c.site == key, table.c.replaced_in.is_(None))
             .order_by(table.c.period, table.c.worker)
         )
+        calendar = site.config.calendar
+        several = calendar.shifts_per_day > 1
         rows = [
             [
-                str(site.config.calendar.date_of(row.period)),
+                str(calendar.date_of(row.period)),
+                *([calendar.shift_of(row.period)] if several else []),
                 row.period,
-                people.ids.get(row.worker) or f"worker {row.worker}",
+                _id_of(people, row.worker),
                 row.units,
                 row.hours,
                 row.attendance,
             ]
             for row in found
         ]
-    return _csv(["date", "period", "worker_id", "units", "hours", "attendance"], rows)
+    shift = ["shift"] if several else []
+    return _csv(["date", *shift, "period", "worker_id", "units", "hours", "attendance"], rows)
 
 
 def workers_as_csv(store: Store, name: str) -> str:
@@ -88,11 +119,13 @@ def workers_as_csv(store: Store, name: str) -> str:
                 worker.prior_n or None,
                 units.people_output(worker.prior_mean) if worker.prior_n else None,
                 worker.status,
+                worker.interview,
+                "yes" if worker.pinned else "no",
             ]
             for number, worker in enumerate(site.workers)
             if people.ids.get(number) is not None
         ]
-    return _csv(["worker_id", "name", "active", "fee", "prior_n", "prior_mean", "status"], rows)
+    return _csv(["worker_id", "name", "active", "fee", "prior_n", "prior_mean", "status", "interview", "pinned"], rows)
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -1,16 +1,16 @@
 """How events change a site: the one place where facts become state, for commands and for rebuilding alike."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from crewlearn.advisor import events
+from crewlearn.advisor import events, undo
 from crewlearn.advisor.advice import take_up
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.events import Event, Row
 from crewlearn.advisor.site import (
     ACCEPTED,
     APPROVED,
+    BLOCKED,
     FAILURES,
     LEFT,
     OFFERED,
@@ -27,7 +27,6 @@ from crewlearn.policies.estimates import grown, record
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.roster import Roster
-from crewlearn.problem.transitions import COMPLETED, INITIATED, NEVER, initiate
 
 History = Callable[[int], Sequence[Row]]
 """Gives a worker's current rows in order of period, those of the event at hand included."""
@@ -49,15 +48,32 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
         return Site.empty(SiteConfig.from_json(payload["config"]))
     if site is None:
         raise InvalidInput("event", event.type, "a record begins with site-created")
-    if event.type in (events.APPROVED, events.REJECTED, events.OFFER):
-        _note_for_undo(site, event)
-    elif event.type not in (events.ADVISED, events.UNDONE):
-        site.undo = None
+    if event.type == events.UNDONE:
+        return undo.taken_back(site, payload["number"])
+    if event.type in undo.ANSWERS:
+        earlier, workers = undo.before(site), list(site.workers)
+        _note(site, event)
+        _STEPS[event.type](site, payload)
+        site.undo = undo.slip(event.number, earlier, workers, site)
+        return site
+    if event.type == events.ADVISED:
+        take_up(site, payload)
+        return site
+    site.undo = None
+    _note(site, event)
     if event.type == events.OUTPUT:
         _take_output(site, rows, history)
+    elif event.type == events.WORKERS:
+        _take_workers(site, payload, history)
     else:
         _STEPS[event.type](site, payload)
     return site
+
+
+def _note(site: Site, event: Event) -> None:
+    """Note what bears on the next advice, to tell later why it changed; of an import, that there was one."""
+    told = {} if event.type in (events.OUTPUT, events.WORKERS) else dict(event.payload)
+    site.because.append({"type": event.type, **told})
 
 
 def observation(site: Site, row: Row) -> float | None:
@@ -72,6 +88,9 @@ def _change_site(site: Site, payload: Mapping[str, Any]) -> None:
     """Take new settings from now on; another policy begins anew."""
     before = site.config
     site.config = SiteConfig.from_json({**before.to_json(), **payload["changes"]})
+    if site.config.units.value_per_unit != before.units.value_per_unit:
+        earlier = [(since, value) for since, value in site.values if since < site.period]
+        site.values = [*earlier, (site.period, site.config.units.value_per_unit)]
     if site.config.team != before.team:
         site.roster = site.roster.resized(site.config.team)
     if (site.config.policy, site.config.conventions) != (before.policy, before.conventions):
@@ -79,7 +98,7 @@ def _change_site(site: Site, payload: Mapping[str, Any]) -> None:
     site.revised = True
 
 
-def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
+def _take_workers(site: Site, payload: Mapping[str, Any], history: History) -> None:
     """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
     known = len(site.workers)
     for given in payload["workers"]:
@@ -91,11 +110,11 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
             site.set_worker(number, **facts)
     count = len(site.workers)
     site.roster, site.estimates = site.roster.grown(count), grown(site.estimates, count)
-    for number in range(known, count):
-        worker = site.workers[number]
-        total = worker.prior_n * worker.prior_mean
-        site.estimates.counts[number] = worker.prior_n
-        site.estimates.sums[number] = site.estimates.squares[number] = total
+    for given in payload["workers"]:
+        if given["worker"] >= known:
+            _sum_anew(site, given["worker"], ())
+        elif "prior_n" in given:
+            _sum_anew(site, given["worker"], history(given["worker"]))
     seated = [given["worker"] for given in payload["workers"] if given.get("active")]
     if seated:
         site.roster = Roster.start(count, seated, site.config.team)
@@ -104,7 +123,24 @@ def _take_workers(site: Site, payload: Mapping[str, Any]) -> None:
     for given in payload["workers"]:
         if site.workers[given["worker"]].status == LEFT:
             _let_go(site, given["worker"])
-    site.revised = True
+    site.revised = site.revised or bool(payload["workers"])  # a new name alone changes nothing for the policy
+
+
+def _sum_anew(site: Site, number: int, rows: Sequence[Row]) -> None:
+    """Make a worker's sums from what they brought along and their rows, in order of period."""
+    worker = site.workers[number]
+    site.estimates.counts[number] = worker.prior_n
+    site.estimates.sums[number] = site.estimates.squares[number] = worker.prior_n * worker.prior_mean
+    site.set_worker(number, earned=0.0)
+    _add_up(site, number, rows)
+
+
+def _add_up(site: Site, number: int, rows: Sequence[Row]) -> None:
+    """Add a worker's rows to their sums."""
+    earned = site.workers[number].earned
+    for row in rows:
+        earned += _record(site, row)
+    site.set_worker(number, earned=earned)
 
 
 def _change_worker(site: Site, payload: Mapping[str, Any]) -> None:
@@ -124,7 +160,7 @@ def _let_go(site: Site, number: int) -> None:
     """Empty the worker's station and take back the hires that would bring them."""
     for proposal in site.open_proposals(*UNDER_WAY):
         if proposal.into == number:
-            _fail(site, proposal, "cancelled")
+            _fail(site, proposal, "cancelled", site.period)
         elif proposal.out == number:
             site.set_proposal(proposal.id, out=NOBODY)  # the hire fills the empty station
     if number in site.roster.active:
@@ -143,14 +179,9 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
         worker = site.workers[number]
         own.sort(key=lambda row: row.period)
         if own[0].period > worker.recorded_to:
-            for row in own:
-                _record(site, row)
+            _add_up(site, number, own)
         else:
-            total = worker.prior_n * worker.prior_mean
-            site.estimates.counts[number] = worker.prior_n
-            site.estimates.sums[number] = site.estimates.squares[number] = total
-            for row in history(number):
-                _record(site, row)
+            _sum_anew(site, number, history(number))
         site.set_worker(number, recorded_to=max(worker.recorded_to, own[-1].period))
     last = max(row.period for row in rows)
     if last >= site.period:
@@ -168,10 +199,17 @@ def _is_past(site: Site, proposal: Proposal) -> bool:
     return proposal.status not in OPEN and proposal.period + kept < site.period
 
 
-def _record(site: Site, row: Row) -> None:
-    value = observation(site, row)
+def _record(site: Site, row: Row) -> float:
+    """Learn from a row; give what it was worth in money, at the value of a unit in its period.
+
+    Where less is better, only what tells the policy something is worth something: fewer errors on half a day are none.
+    """
+    value, units = observation(site, row), site.config.units
     if value is not None:
         record(site.estimates, row.worker, value)
+    if row.units is None or (value is None and units.lower_is_better):
+        return 0.0
+    return units.worth(row.units, row.hours) * site.value_in(row.period)
 
 
 def _approve(site: Site, payload: Mapping[str, Any]) -> None:
@@ -183,13 +221,17 @@ def _approve(site: Site, payload: Mapping[str, Any]) -> None:
     due = site.config.fee_due == "initiation"  # as agreed now, whatever is changed before they start
     if due:
         site.fees += fee
-    site.set_proposal(proposal.id, status=APPROVED, out=out, decided_in=site.period, fee=fee, paid=due)
+    paid_in = site.period if due else 0
+    site.set_proposal(proposal.id, status=APPROVED, out=out, decided_in=site.period, fee=fee, paid_in=paid_in)
 
 
 def _reject(site: Site, payload: Mapping[str, Any]) -> None:
-    """Drop a proposal; its incoming worker is left alone for a while."""
+    """Drop a proposal; its incoming worker is left alone for a while, or kept out for good."""
     proposal = site.set_proposal(payload["proposal"], status=REJECTED, reason=payload["reason"], decided_in=site.period)
     _bar(site, proposal.into)
+    if payload.get("keep_out"):
+        site.set_worker(proposal.into, status=BLOCKED)
+        site.revised = True
     site.failed.append((proposal.out, proposal.into))
     site.changed = True
 
@@ -200,106 +242,40 @@ def _record_offer(site: Site, payload: Mapping[str, Any]) -> None:
     if outcome in (OFFERED, ACCEPTED):
         site.set_proposal(proposal.id, status=outcome)
     elif outcome in FAILURES:
-        _fail(site, proposal, outcome)
+        _fail(site, proposal, outcome, payload["period"])
         if outcome != "cancelled":
             _bar(site, proposal.into)
         site.changed = True
     elif outcome == STARTED:
         site.roster.complete(proposal.into, payload["leaver"])
         site.completed.append((payload["leaver"], proposal.into))
-        site.set_proposal(proposal.id, status=STARTED, leaver=payload["leaver"])
+        site.set_proposal(proposal.id, status=STARTED, leaver=payload["leaver"], settled_in=payload["period"])
         site.set_worker(proposal.into, since=payload["period"])
         if payload["leaver"] != NOBODY:
             site.set_worker(payload["leaver"], since=0)
         if not proposal.paid:
             site.fees += proposal.fee
-            site.set_proposal(proposal.id, paid=True)
+            site.set_proposal(proposal.id, paid_in=payload["period"])
         count, total = site.delays
         site.delays = (count + 1, total + payload["period"] - proposal.decided_in)
 
 
-def _fail(site: Site, proposal: Proposal, outcome: str) -> None:
+def _fail(site: Site, proposal: Proposal, outcome: str, period: int) -> None:
     """Take back a replacement that is under way."""
     site.roster.fail(proposal.into)
     site.failed.append((proposal.out, proposal.into))
-    site.set_proposal(proposal.id, status=outcome)
+    site.set_proposal(proposal.id, status=outcome, settled_in=period)
 
 
 def _bar(site: Site, number: int) -> None:
     site.set_worker(number, barred_until=site.period + site.config.ask_again_after)
 
 
-def _undo(site: Site, payload: Mapping[str, Any]) -> None:
-    """Take back the last answer, a slip: what it did is undone, what was before it is restored."""
-    slip = site.undo
-    if slip is None or slip["number"] != payload["number"]:
-        raise InvalidInput("undo", payload["number"], "is not the last answer given; only that can be taken back")
-    before = Proposal(**slip["proposal"])
-    now = site.proposals[before.id]
-    pair = (now.out, now.into)
-    if now.status == APPROVED:
-        site.roster.fail(now.into)
-        site.failed.append(pair)  # the policy counts on it
-        if now.paid:
-            site.fees -= now.fee
-    elif now.status == STARTED:
-        _unseat(site, now, before)
-    elif now.status in FAILURES:
-        site.roster.initiate(before.out, before.into, before.decided_in)
-        _forget(site.failed, pair)
-    elif now.status == REJECTED:
-        _forget(site.failed, pair)
-    site.proposals[before.id] = before
-    for number, facts in slip["workers"].items():
-        site.set_worker(int(number), **facts)
-    site.delays = (slip["delays"][0], slip["delays"][1])
-    site.undo = None
-    site.changed = site.changed or now.status not in (OFFERED, ACCEPTED)
-
-
-def _note_for_undo(site: Site, event: Event) -> None:
-    """Keep what an answer is about to change."""
-    proposal = site.proposals[event.payload["proposal"]]
-    touched = {proposal.into, proposal.out, event.payload.get("leaver", NOBODY)} - {NOBODY}
-    site.undo = {
-        "number": event.number,
-        "proposal": asdict(proposal),
-        "workers": {
-            str(number): {"since": site.workers[number].since, "barred_until": site.workers[number].barred_until}
-            for number in sorted(touched)
-        },
-        "delays": list(site.delays),
-    }
-
-
-def _unseat(site: Site, now: Proposal, before: Proposal) -> None:
-    """Give the station back to who left it, and let the hire be under way again."""
-    arrays = site.roster.arrays
-    station = arrays.station_of[now.into]
-    arrays.stations[station], arrays.station_of[now.into] = now.leaver, NOBODY
-    if now.leaver != NOBODY:
-        arrays.station_of[now.leaver] = station
-    arrays.counts[COMPLETED] -= 1
-    arrays.counts[INITIATED] -= 1
-    initiate(arrays, before.out, before.into, before.decided_in, NEVER)
-    _forget(site.completed, (now.leaver, now.into))
-    if not before.paid:
-        site.fees -= now.fee
-
-
-def _forget(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
-    if pair in pairs:
-        pairs.remove(pair)
-
-
 _STEPS: Mapping[str, Callable[[Site, Mapping[str, Any]], None]] = {
     events.CHANGED: _change_site,
-    events.WORKERS: _take_workers,
     events.WORKER: _change_worker,
     events.ERASED: _erase,
-    events.ADVISED: take_up,
     events.APPROVED: _approve,
     events.REJECTED: _reject,
     events.OFFER: _record_offer,
-    events.UNDONE: _undo,
 }

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crewlearn.advisor.site import Proposal
+from crewlearn.advisor.site import PROPOSED, REJECTED, STARTED, WITHDRAWN, Proposal
 from crewlearn.problem.arrays import NOBODY
 
 SMALL = 30
@@ -51,14 +51,37 @@ def rates(groups: Mapping[int, str], chosen: set[int], *, favourable: bool) -> l
     ]
 
 
-def brought_in(proposals: Sequence[Proposal]) -> set[int]:
-    """Give who was ever proposed to come in."""
-    return {one.into for one in proposals}
+NOTE = "Ratios of small groups say little. This is arithmetic, not legal clearance."
 
 
-def let_go(proposals: Sequence[Proposal]) -> set[int]:
-    """Give who was ever proposed to be let go."""
-    return {one.out for one in proposals if one.out != NOBODY}
+def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
+    """Give who ever came how far, people counted once: to come in or to make room.
+
+    Proposals that were withdrawn, as facts changed before anybody answered, count for nothing. Who makes room is as the
+    proposal stands, so that it may be a person's own choice.
+    """
+    told = [one for one in proposals if one.status != WITHDRAWN]
+    approved = [one for one in told if one.status not in (PROPOSED, REJECTED)]
+    started = [one for one in told if one.status == STARTED]
+    return {
+        "coming in": {
+            "proposed": {one.into for one in told},
+            "approved": {one.into for one in approved},
+            "started": {one.into for one in started},
+        },
+        "going out": {
+            "proposed": {one.out for one in told} - {NOBODY},
+            "let go": {one.leaver for one in started} - {NOBODY},
+        },
+    }
+
+
+def tables(groups: Mapping[int, str], proposals: Sequence[Proposal]) -> dict[str, dict[str, list[GroupRate]]]:
+    """Give the rates of every stage, by direction and stage; coming in is favourable, going out is not."""
+    return {
+        direction: {stage: rates(groups, who, favourable=direction == "coming in") for stage, who in found.items()}
+        for direction, found in stages(proposals).items()
+    }
 
 
 def fisher(hits: int, size: int, other_hits: int, other_size: int) -> float:

@@ -1,6 +1,7 @@
 """What spoke for advice, in numbers, as it was when the advice was derived; kept with it on record.
 
-All numbers are in the policy's units; `explain` puts them into people's.
+Output is in the policy's units, fees are money, and the value of a unit is as it was then; `explain` puts all of it
+into people's units.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.site import Site
+from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.posterior import LEARN, NOISE, Assumed, fresh_beliefs, learn
@@ -22,7 +24,7 @@ _ASSUMED = Assumed(ValueOfReplacement.noise_guess, ValueOfReplacement.guess_weig
 
 
 def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
-    """Give everybody's estimate (days observed, expected output, its standard deviation) and the spread of a day.
+    """Give everybody's estimate (days observed here and before, expected output, its sd) and the spread of a day.
 
     It is the posterior that the pool's own data give, whatever the policy: so people see one estimate everywhere.
     """
@@ -31,8 +33,15 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
     beliefs = fresh_beliefs(counts, sums)
     learn(beliefs, site.estimates, _ASSUMED)
     everybody = [
-        {"days": int(site.estimates.counts[number]), "mean": float(mean), "sd": math.sqrt(variance)}
-        for number, (mean, variance) in enumerate(zip(beliefs.means, beliefs.variances, strict=True))
+        {
+            "days": int(site.estimates.counts[number]) - worker.prior_n,
+            "prior": worker.prior_n,
+            "mean": float(mean),
+            "sd": math.sqrt(variance),
+        }
+        for number, (worker, mean, variance) in enumerate(
+            zip(site.workers, beliefs.means, beliefs.variances, strict=True)
+        )
     ]
     return everybody, math.sqrt(float(beliefs.pool[NOISE]))
 
@@ -40,32 +49,69 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
 def reasons_of(
     site: Site, policy: Policy[Any], after: Any, situation: Situation, pairs: Sequence[Pair]
 ) -> list[dict[str, Any]]:
-    """Give, for each pair, both workers' estimates, the chance that the incoming is better, and the policy's why."""
+    """Give what spoke for each pair: both workers' estimates, the chance that it is for the better, the policy's why.
+
+    `leaver` is who makes room: for a hire left open until arrival who would go now, -1 for an empty station.
+    `break_even` is the fee above which the policy would not have asked; None if it does not say.
+    """
     if not pairs:
         return []
     everybody, _ = estimates_of(site)
-    nobody = {"days": 0, "mean": 0.0, "sd": 0.0}
+    nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     own: list[Any] = [None] * len(pairs)
     if isinstance(policy, (DRUCB, ValueOfReplacement)):
         own = [_finite(asdict(reason)) for reason in policy.reasons(after, situation, pairs)]
     left = max(0, situation.setting.horizon - situation.period + 1)
+    vacancies = max(0, unclaimed_stations(situation.roster.arrays))
     reasons = []
     for (out, into), said in zip(pairs, own, strict=True):
-        leaving, entering = nobody if out == NOBODY else everybody[out], everybody[into]
+        leaver, vacancies = _makes_room(out, said, vacancies)
+        leaving, entering = nobody if leaver == NOBODY else everybody[leaver], everybody[into]
         reasons.append(
             {
                 "out": leaving,
                 "into": entering,
+                "leaver": leaver,
                 "chance_better": chance_above(
                     entering["mean"], math.hypot(entering["sd"], leaving["sd"]), leaving["mean"]
                 ),
                 "periods_left": left,
                 "mean_delay": situation.setting.mean_delay,
-                "cost": situation.setting.cost,
+                "fee": site.fee_of(into),
+                "break_even": _break_even(site, policy, said),
+                "value_per_unit": site.config.units.value_per_unit,
+                "by": site.config.policy,
                 "policy": said,
             }
         )
     return reasons
+
+
+def _makes_room(out: int, said: Any, vacancies: int) -> tuple[int, int]:
+    """Give who makes room, and how many empty stations are left for the pairs that follow."""
+    if out != NOBODY:
+        return out, vacancies
+    if vacancies > 0:
+        return NOBODY, vacancies - 1
+    return (NOBODY if said is None else int(said.get("leaver", NOBODY))), 0
+
+
+def _break_even(site: Site, policy: Policy[Any], said: Any) -> float | None:
+    """Give the fee, in money, above which the policy would not have asked for the pair; None if it cannot be told."""
+    if isinstance(policy, ValueOfReplacement) and said["gain"] is not None:
+        return site.config.units.money(said["gain"] / (1.0 + policy.margin))
+    if isinstance(policy, DRUCB) and said["optimistic_gain"] is not None and said["threshold"]:
+        return site.config.fee * float(said["optimistic_gain"]) / float(said["threshold"])  # a threshold grows with it
+    return None
+
+
+def too_dear(site: Site, pairs: Sequence[Pair], reasons: Sequence[dict[str, Any]]) -> set[int]:
+    """Name the incoming workers whose own fee is above the site's and more than their coming is worth."""
+    return {
+        into
+        for (_, into), why in zip(pairs, reasons, strict=True)
+        if why["fee"] > site.config.fee and why["break_even"] is not None and why["fee"] > why["break_even"]
+    }
 
 
 def _finite(value: Any) -> Any:

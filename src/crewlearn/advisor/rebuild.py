@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor import advice, schema
+from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import (
     ADVISED,
     CREATED,
@@ -26,7 +26,7 @@ from crewlearn.problem.errors import InvalidInput
 
 
 def rebuild(connection: sa.Connection) -> None:
-    """Write every site's state and proposals anew from its events; a record that is damaged is refused."""
+    """Write every site's state, proposals and stints anew from its events; a record that is damaged is refused."""
     sites, proposals = schema.sites, schema.proposals
     for kept in connection.execute(sa.select(sites).order_by(sites.c.id).with_for_update()).all():
         rebuilt, faults = rebuilt_from(connection, kept, derive=False)
@@ -38,6 +38,10 @@ def rebuild(connection: sa.Connection) -> None:
         if rebuilt.proposals:
             rows = [proposal_row(one, kept.id) for _, one in sorted(rebuilt.proposals.items())]
             connection.execute(proposals.insert(), rows)
+        connection.execute(schema.stints.delete().where(schema.stints.c.site == kept.id))
+        if rebuilt.stints:
+            held = [{"site": kept.id, **vars(one)} for _, one in sorted(rebuilt.stints.items())]
+            connection.execute(schema.stints.insert(), held)
 
 
 def rebuilt_from(connection: sa.Connection, kept: Any, *, derive: bool) -> tuple["Rebuilt", list[str]]:
@@ -72,6 +76,7 @@ class Rebuilt:
         self.replaced: dict[tuple[int, int, int], int] = {}
         self.erased: set[int] = set()
         self.proposals: dict[int, Proposal] = {}
+        self.stints: dict[tuple[int, int], stints.Stint] = {}
 
     def take(self, event: Event, rows: list[Row]) -> list[str]:
         """Take the next event; give what is wrong with it."""
@@ -108,8 +113,11 @@ class Rebuilt:
         self.rows += len(rows)
         if event.type == ERASED:
             self.erased.add(event.payload["worker"])
+        stations = () if self.site is None else self.site.roster.stations
         self.site = apply(self.site, event, rows, self._history)
         self.proposals.update(self.site.proposals)
+        for change in stints.changes(stations, self.site):
+            stints.taken_in(self.stints, change)
         return faults
 
     def _history(self, worker: int) -> list[Row]:

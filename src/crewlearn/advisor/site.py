@@ -4,6 +4,7 @@ Everything here is a fold over the site's events. It can be written as JSON and 
 reads the last state instead of the whole history.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,7 +36,8 @@ class Worker:
     """A worker as the record knows them: a number, never a name.
 
     `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
-    proposed again. `recorded_to` is the last period with a row of theirs. `prior_mean` is in the policy's units.
+    proposed again. `recorded_to` is the last period with a row of theirs, `earned` what all their output was worth, in
+    money. `prior_mean` is in the policy's units.
     """
 
     status: str = POOL
@@ -47,13 +49,16 @@ class Worker:
     since: int = 0
     barred_until: int = 0
     recorded_to: int = 0
+    earned: float = 0.0
 
 
 @dataclass(frozen=True)
 class Proposal:
     """A replacement proposed in a period: `out` (-1: an empty station, or open until arrival) by `into`.
 
-    `decided_in` is the period of a person's answer, `reason` theirs if they said no; `why` is what spoke for it.
+    `decided_in` is the period of a person's answer, `reason` theirs if they said no, `settled_in` the period in which
+    the offer came to its end. `fee` is as agreed on approval, and fell due in period `paid_in`. `why` is what spoke for
+    it.
     """
 
     id: int
@@ -65,8 +70,14 @@ class Proposal:
     fee: float = 0.0
     reason: str = ""
     leaver: int = NOBODY
-    paid: bool = False
+    settled_in: int = 0
+    paid_in: int = 0
     why: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def paid(self) -> bool:
+        """Whether the fee has fallen due."""
+        return self.paid_in > 0
 
 
 @dataclass
@@ -75,8 +86,9 @@ class Site:
 
     `period` is the coming one, which advice is for. `memory` is what the policy remembered before it was last asked,
     `after` what it remembers since. `decided` is the period it was last asked about. `changed` tells that facts changed
-    which call for new advice within the period, `revised` that setting or pool did. `completed` and `failed` are
-    pairs that the policy has not heard of yet. `undo` is what the last answer changed.
+    which call for new advice within the period, `revised` that setting or pool did; `because` is what happened since
+    the last advice. `completed` and `failed` are pairs that the policy has not heard of yet. `values` is what a unit
+    of output was worth, from which period on. `undo` is what the last answer changed.
     """
 
     config: SiteConfig
@@ -89,6 +101,7 @@ class Site:
     decided: int = 0
     changed: bool = False
     revised: bool = False
+    because: list[dict[str, Any]] = field(default_factory=list)
     completed: list[Pair] = field(default_factory=list)
     failed: list[Pair] = field(default_factory=list)
     held_back: list[Pair] = field(default_factory=list)
@@ -96,6 +109,7 @@ class Site:
     next_proposal: int = 1
     advice: dict[str, Any] = field(default_factory=dict)
     fees: float = 0.0
+    values: list[tuple[int, float]] = field(default_factory=list)
     delays: tuple[int, int] = (0, 0)
     last_output: dict[int, float] = field(default_factory=dict)
     undo: dict[str, Any] | None = None
@@ -103,7 +117,8 @@ class Site:
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
         """Give a site with nobody in it."""
-        return cls(config, Roster.start(0, [], config.team), no_data(0))
+        values = [(1, config.units.value_per_unit)]
+        return cls(config, Roster.start(0, [], config.team), no_data(0), values=values)
 
     @property
     def policy(self) -> Policy[Any]:
@@ -147,16 +162,15 @@ class Site:
 
     @property
     def earned(self) -> float:
-        """What all recorded output was worth, in money; output outside the range counts as its ends.
+        """What all recorded output was worth, in money, each day's at the value of a unit then.
 
         Where less is better, it is what was saved against the worst that counts.
         """
-        units, workers = self.config.units, self.workers
-        total = float(sum(self.estimates.sums.tolist())) - sum(one.prior_n * one.prior_mean for one in workers)
-        if units.lower_is_better:
-            return units.money(total)
-        days = int(self.estimates.counts.sum()) - sum(worker.prior_n for worker in workers)
-        return units.money(total) + days * units.low * units.value_per_unit * (units.hours_per_period or 1.0)
+        return math.fsum(worker.earned for worker in self.workers)
+
+    def value_in(self, period: int) -> float:
+        """Give what a unit of output is worth in a period, in money."""
+        return next(value for since, value in reversed(self.values) if since <= period)
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:
         """Give the proposals in these states, oldest first."""
@@ -184,6 +198,7 @@ class Site:
             "decided": self.decided,
             "changed": self.changed,
             "revised": self.revised,
+            "because": self.because,
             "completed": [list(pair) for pair in self.completed],
             "failed": [list(pair) for pair in self.failed],
             "held_back": [list(pair) for pair in self.held_back],
@@ -191,6 +206,7 @@ class Site:
             "next_proposal": self.next_proposal,
             "advice": self.advice,
             "fees": self.fees,
+            "values": [list(pair) for pair in self.values],
             "delays": list(self.delays),
             "last_output": {str(worker): value for worker, value in self.last_output.items()},
             "undo": self.undo,
@@ -215,6 +231,7 @@ class Site:
             decided=data["decided"],
             changed=data["changed"],
             revised=data["revised"],
+            because=list(data["because"]),
             completed=[(out, into) for out, into in data["completed"]],
             failed=[(out, into) for out, into in data["failed"]],
             held_back=[(out, into) for out, into in data["held_back"]],
@@ -222,6 +239,7 @@ class Site:
             next_proposal=data["next_proposal"],
             advice=data["advice"],
             fees=data["fees"],
+            values=[(since, value) for since, value in data["values"]],
             delays=(data["delays"][0], data["delays"][1]),
             last_output={int(worker): value for worker, value in data["last_output"].items()},
             undo=data["undo"],

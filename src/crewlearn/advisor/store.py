@@ -17,9 +17,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor import advice, schema
+from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH, OUTPUT, Event, Row, canonical, next_event
 from crewlearn.advisor.fold import apply
+from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -44,6 +45,18 @@ class Conflict(InvalidInput):
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
         """Stay a conflict across process borders."""
         return Conflict, (self.field, self.value, self.remedy)
+
+
+class Stale(Conflict):
+    """The site has moved on since it was looked at; `changed` tells what happened, by whom and when."""
+
+    def __init__(self, field: str, value: object, remedy: str, changed: Sequence[str] = ()) -> None:
+        super().__init__(field, value, remedy)
+        self.changed = tuple(changed)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stay what it is across process borders."""
+        return Stale, (self.field, self.value, self.remedy, self.changed)
 
 
 def _now() -> datetime:
@@ -84,8 +97,11 @@ class Store:
             yield connection
 
     @contextmanager
-    def writing(self, site: str, actor: str) -> Iterator["Writing"]:
-        """Write to a site: take its lock, yield what to write with, derive advice if it is due, and commit it all."""
+    def writing(self, site: str, actor: str, expected: int | None = None) -> Iterator["Writing"]:
+        """Write to a site: take its lock, yield what to write with, derive advice if it is due, and commit it all.
+
+        With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
+        """
         checked_text("actor", actor, LONGEST_ACTOR)
         with self.changing() as connection:
             row = connection.execute(
@@ -93,6 +109,8 @@ class Store:
             ).one_or_none()
             if row is None:
                 raise self._unknown(connection, site)
+            if expected is not None and expected != row.events:
+                raise _stale(connection, row, expected)
             work = Writing(connection, row.id, _state_of(row), row.events, row.head, actor, self.clock)
             yield work
             work.finish()
@@ -148,6 +166,22 @@ class Store:
             yield connection
 
 
+def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:
+    """Give the error of somebody who looked at an earlier version: it tells what happened since."""
+    from crewlearn.advisor.narration import told
+
+    people = read_people(connection, row.id)
+    proposals = {one.id: one for one in read_proposals(connection, row.id)}
+    calendar = _state_of(row).config.calendar
+    changed = [
+        f"{event.actor} {told(event, people, proposals, calendar)} ({event.at[:16].replace('T', ' ')} UTC)"
+        for event in read_events(connection, row.id, expected)
+        if event.type != ADVISED
+    ]
+    remedy = f"is at version {row.events} by now; look at what changed, then do it again"
+    return Stale("version", expected, remedy, changed[:20])
+
+
 def _state_of(row: Any) -> Site:
     """Read the kept state; one that somebody spoiled is an error that says what to do."""
     try:
@@ -194,6 +228,7 @@ class Writing:
         `replaced` names the rows that these correct, by worker, period and the event that brought them.
         """
         before = {} if self.state is None else dict(self.state.proposals)
+        stations = () if self.state is None else self.state.roster.stations
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
         event = next_event(self.number + 1, at, self.actor, kind, payload, self.head)
         self.connection.execute(
@@ -204,6 +239,8 @@ class Writing:
         self.state = apply(self.state, event, rows, self._history)
         self.number, self.head, self.added = event.number, event.hash, True
         self.changed |= {number for number, one in self.site.proposals.items() if before.get(number) != one}
+        for change in stints.changes(stations, self.site):
+            stints.write(self.connection, self.key, change)
         return event
 
     def finish(self) -> None:
@@ -295,12 +332,18 @@ class Writing:
         )
 
 
-def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
-    """Open a store, made first if there is none; an older one is refused with the command that upgrades it."""
+def open_store(url: str = DEFAULT_URL, clock: Clock | None = None, *, make: bool = True) -> Store:
+    """Open a store; where there is none it is made or, without `make`, refused.
+
+    An older one is refused with the command that upgrades it.
+    """
     engine = make_engine(url)
     try:
         with clear_errors(engine):
-            version = schema_version(engine)
+            version = schema_version(engine) if make or _may_exist(engine) else None
+            if version is None and not make:
+                remedy = "there is no store here; mind --db and CREWLEARN_DB, or begin one: crewlearn site create"
+                raise InvalidInput("db", _shown(engine), remedy)
             if version is None:
                 _make(engine)
         if version is not None and version != schema.SCHEMA:
@@ -309,6 +352,12 @@ def open_store(url: str = DEFAULT_URL, clock: Clock | None = None) -> Store:
         engine.dispose()
         raise
     return Store(engine) if clock is None else Store(engine, clock)
+
+
+def _may_exist(engine: sa.Engine) -> bool:
+    """Say whether there can be a store, without making a file by looking; of a server, that is found by asking."""
+    path = engine.url.database or ""
+    return engine.dialect.name != "sqlite" or path.startswith("file:") or Path(path).is_file()
 
 
 def _other_schema(engine: sa.Engine, version: str) -> InvalidInput:
@@ -500,12 +549,26 @@ def _migrate(connection: sa.Connection) -> None:
     command.upgrade(config, "head")
 
 
-def read_events(connection: sa.Connection, key: int, after: int | None = None) -> Iterator[Event]:
-    """Give a site's events in order, all of them or those after a number."""
+def read_events(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    types: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> Iterator[Event]:
+    """Give a site's events in order: all of them, or those between two numbers, of some types, or no more than some."""
     table = schema.events
-    query = sa.select(table).where(table.c.site == key).order_by(table.c.number)
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.number.desc() if newest_first else table.c.number)
     if after is not None:
         query = query.where(table.c.number > after)
+    if before is not None:
+        query = query.where(table.c.number < before)
+    if types is not None:
+        query = query.where(table.c.type.in_(types))
     for row in connection.execute(query):
         payload = _object_in(row.payload)
         yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)
@@ -531,10 +594,27 @@ def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]
     return [Row(*row) for row in rows]
 
 
-def read_proposals(connection: sa.Connection, key: int) -> list[Proposal]:
-    """Give every proposal ever made."""
+def read_proposals(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    statuses: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> list[Proposal]:
+    """Give the proposals ever made, in order: all, or those between two numbers, as they stand, or no more than some."""
     table = schema.proposals
-    rows = connection.execute(sa.select(table).where(table.c.site == key).order_by(table.c.id)).mappings()
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
+    if after is not None:
+        query = query.where(table.c.id > after)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    rows = connection.execute(query).mappings()
     return [
         Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})
         for row in rows

@@ -2,6 +2,8 @@
 
 from crewlearn.problem.errors import InvalidInput
 
+LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
+
 
 def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:
     """Check that `value` is text which both databases can keep: not too long, no NUL, nothing that is no character.

@@ -80,6 +80,24 @@ class Units:
         clipped = min(max(value, 0.0), 1.0)
         return Measured(clipped, clipped != value)
 
+    def worth(self, units: float, hours: float | None = None) -> float:
+        """Give how many units of value recorded output is; where less is better, what it spares against `low`.
+
+        >>> Units(low=40.0, high=120.0).worth(60.0), Units(low=30.0, high=0.0).worth(6.0)
+        (60.0, 24.0)
+        """
+        if not self.lower_is_better:
+            return units
+        if self.hours_per_period is None:
+            return self.low - units
+        return self.low * (self.hours_per_period if hours is None else hours) - units
+
+    def money_of_output(self, value: float) -> float:
+        """Give what policy output in one period is worth against no output at all; `money` is against `low`."""
+        if self.lower_is_better:
+            return self.money(value)
+        return self.people_output(value) * self.value_per_unit * (self.hours_per_period or 1.0)
+
     def people_output(self, value: float) -> float:
         """Give policy output in the recorded unit, per hour if it is a rate; exact at 0 and 1."""
         return self.low * (1.0 - value) + self.high * value

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from crewlearn.advisor import schema
+from crewlearn.advisor import schema, stints
 from crewlearn.advisor.rebuild import Rebuilt, rebuilt_from
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.store import Store, read_proposals
@@ -40,6 +40,8 @@ def verify(store: Store, name: str) -> Verified:
             faults += _state_faults(rebuilt.site, kept.state)
             stored = {one.id: one for one in read_proposals(connection, kept.id)}
             faults += _proposal_faults(rebuilt.proposals, stored)
+            if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
+                faults.append("who held which station when differs from the record")
             faults += _row_faults(connection, kept.id, rebuilt)
             faults += _identity_faults(connection, kept.id, rebuilt)
     return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults))

@@ -1,18 +1,27 @@
 """The morning's commands: advise, status, explain, approve, reject, offer, undo."""
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, opened, proposal_json, read_site, who
+from crewlearn.cli.live import (
+    DEFAULT_DB,
+    ActorOption,
+    DbOption,
+    SiteArgument,
+    advice_of,
+    opened,
+    read_site,
+    warn,
+    who,
+)
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from crewlearn.advisor.explain import Member
-    from crewlearn.advisor.identities import People
-    from crewlearn.advisor.site import Proposal, Site
+    from crewlearn.advisor.site import Proposal
     from crewlearn.advisor.store import Store
 
 ProposalArgument = Annotated[int, typer.Argument(help="The proposal's number.")]
@@ -22,25 +31,14 @@ OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to m
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import sentence, what_changed
 
         now, people = read_site(store, site)
         proposals = now.open_proposals("proposed")
         words, changed = sentence(now, people), what_changed(now, people)
     if json:
-        print_json(
-            {
-                "site": site,
-                "period": now.period,
-                "date": str(now.config.calendar.date_of(now.period)),
-                "kind": "propose" if proposals else "wait",
-                "sentence": words,
-                "proposals": [proposal_json(now, people, one) for one in proposals],
-                "waiting": _waiting(now, people),
-                "held_back": len(now.held_back),
-                "changed": changed or None,
-            }
-        )
+        print_json(documents.advice(site, now, people))
         return
     print(words)
     if changed:
@@ -52,30 +50,25 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print(f"{len(now.held_back)} more held back by the limit of {now.config.most_a_week} a week.")
 
 
-def _waiting(site: "Site", people: "People") -> dict[str, Any]:
-    waiting = dict(site.advice.get("waiting", {}))
-    waiting["awaited"] = [people.ids.get(number) for number in waiting.get("awaited", [])]
-    if "least_observed" in waiting:
-        waiting["least_observed"] = people.ids.get(waiting["least_observed"])
-    return waiting
-
-
 def status_command(
     site: SiteArgument,
     sheet: Annotated[bool, typer.Option("--sheet", help="A one-page morning sheet.")] = False,
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Show the team, the pool, what is under way, and money so far."""
+    """Show the team, the pool, the cycle, what is under way or overdue, and money so far."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
+        from crewlearn.advisor.cycle import cycle_line, overdue_lines
         from crewlearn.advisor.explain import members, sentence
 
         now, people = read_site(store, site)
         listed, words = members(now, people), sentence(now, people)
     if json:
-        print_json(_status_json(site, now, people, listed, words))
+        print_json(documents.status(site, now, people, listed))
         return
-    print(f"{site}: {words}\n")
+    print(f"{site}: {words}")
+    print(f"{cycle_line(now, people)}\n")
     shown = [one for one in listed if one.station is not None or not sheet]
     print_table("Team:", *_table([one for one in shown if one.station is not None]), words=2)
     if not sheet:
@@ -83,7 +76,9 @@ def status_command(
     under_way = now.open_proposals("approved", "offered", "accepted")
     for one in under_way:
         pair = f"{people.label(one.out)} -> {people.label(one.into)}"
-        print(f"Under way since period {one.decided_in}: {pair} ({one.status})")
+        print(f"Under way since {now.config.calendar.date_of(one.decided_in)}: {pair} ({one.status})")
+    for line in overdue_lines(now, people):
+        print(line)
     empty = now.roster.empty
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
@@ -104,46 +99,19 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
     return ["station", "worker", "days", "estimate", "95% interval", "note"], rows
 
 
-def _status_json(name: str, site: "Site", people: "People", listed: "list[Member]", words: str) -> dict[str, Any]:
-    return {
-        "site": name,
-        "period": site.period,
-        "date": str(site.config.calendar.date_of(site.period)),
-        "sentence": words,
-        "stations": site.config.team,
-        "filled": site.config.team - site.roster.empty,
-        "earned": site.earned,
-        "fees": site.fees,
-        "proposals": [proposal_json(site, people, one) for one in site.open_proposals()],
-        "workers": [
-            {
-                "worker_id": people.ids.get(one.number),
-                "name": people.names.get(one.number),
-                "station": None if one.station is None else one.station + 1,
-                "status": site.workers[one.number].status,
-                "days": one.estimate.days,
-                "estimate": one.estimate.mean,
-                "low": one.estimate.low,
-                "high": one.estimate.high,
-                "note": one.note,
-            }
-            for one in listed
-        ],
-    }
-
-
 def explain_command(
     site: SiteArgument, proposal: ProposalArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False
 ) -> None:
     """Say in plain words why a proposal was made, as it was then."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import explain
 
         now, people = read_site(store, site)
         found = _find(store, site, proposal)
         lines = explain(now, people, found)
     if json:
-        print_json({**proposal_json(now, people, found), "explanation": lines})
+        print_json(documents.explanation(now, people, found))
         return
     for line in lines:
         print(line)
@@ -172,24 +140,32 @@ def approve_command(
     with opened(db) as store:
         from crewlearn.advisor.commands import approve
 
-        approve(store, site, proposal, who(actor), out=out)
-    print(f"Approved. When it is settled: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
+        warn(approve(store, site, proposal, who(actor), out=out))
+        print(f"Approved. {advice_of(store, site)}")
+    print(f"When it is settled: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
 
 
 def reject_command(
     site: SiteArgument,
     proposal: ProposalArgument,
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    keep_out: Annotated[
+        bool, typer.Option("--keep-out", help="Block the incoming worker for good, not only for a while.")
+    ] = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Reject a proposal."""
+    """Reject a proposal; its incoming worker is left alone for a while or, with --keep-out, for good."""
     with opened(db) as store:
         from crewlearn.advisor.commands import reject
-        from crewlearn.advisor.explain import sentence
 
-        reject(store, site, proposal, who(actor), reason)
-        print(f"Rejected. {sentence(*read_site(store, site))}")
+        reject(store, site, proposal, who(actor), reason, keep_out=keep_out)
+        kept = ""
+        if keep_out:
+            _, people = read_site(store, site)
+            into = people.ids.get(_find(store, site, proposal).into)
+            kept = f" {into} is blocked; crewlearn workers set {site} {into} --status pool would let them in again."
+        print(f"Rejected.{kept} {advice_of(store, site)}")
 
 
 def offer_command(
@@ -206,12 +182,11 @@ def offer_command(
     """Record how an offer went; a decline brings the next candidate."""
     with opened(db) as store:
         from crewlearn.advisor.commands import record_offer
-        from crewlearn.advisor.explain import sentence
-        from crewlearn.cli.site import read_day
+        from crewlearn.advisor.settings import read_day
 
         day: date | None = None if on is None else read_day("on", on)
-        record_offer(store, site, proposal, outcome, who(actor), on=day, out=out)
-        print(f"Recorded: {outcome}. {sentence(*read_site(store, site))}")
+        warn(record_offer(store, site, proposal, outcome, who(actor), on=day, out=out))
+        print(f"Recorded: {outcome}. {advice_of(store, site)}")
 
 
 def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None) -> None:
@@ -219,5 +194,5 @@ def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOpti
     with opened(db) as store:
         from crewlearn.advisor.commands import undo
 
-        number = undo(store, site, who(actor))
-    print(f"Event {number} is taken back; both stay on record.")
+        answer = undo(store, site, who(actor))
+        print(f"Taken back: {answer}. Both stay on record. {advice_of(store, site)}")

@@ -1,13 +1,15 @@
 """`crewlearn workers` and `crewlearn output`: bring files in, and take people out."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, opened, who
+from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, advice_of, opened, read_bytes, warn, who
 from crewlearn.cli.output import print_json
+
+if TYPE_CHECKING:
+    from crewlearn.advisor.imports import Done
 
 workers = typer.Typer(help="Workers of a site.", no_args_is_help=True)
 output = typer.Typer(help="Recorded output of a site.", no_args_is_help=True)
@@ -31,15 +33,15 @@ def import_workers_command(
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in workers: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview."""
+    """Take in workers: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview, pinned."""
     with opened(db) as store:
-        from crewlearn.advisor import commands
         from crewlearn.advisor.csv_in import read_workers
+        from crewlearn.advisor.imports import import_workers
 
-        data = _read(file)
+        data = read_bytes(file)
         rows = read_workers(data, _mapping(map_), what=file.name, decimal=_decimal(decimal))
-        done = commands.import_workers(store, site, rows, data, who(actor))
-    _report(done, "workers", json)
+        done = import_workers(store, site, rows, data, who(actor))
+        _report(done, "workers", advice_of(store, site), json)
 
 
 @workers.command("erase")
@@ -51,6 +53,7 @@ def erase_command(
         from crewlearn.advisor.commands import erase_worker
 
         erase_worker(store, site, worker, who(actor))
+        print(f"Erased: the store knows {worker} no more; the record keeps a bare number. {advice_of(store, site)}")
 
 
 @workers.command("set")
@@ -59,7 +62,7 @@ def set_command(
     worker: WorkerArgument,
     status: Annotated[str | None, typer.Option(help="pool, blocked or left.")] = None,
     pinned: Annotated[bool | None, typer.Option("--pin/--unpin", help="Keep them whatever is advised.")] = None,
-    fee: Annotated[float | None, typer.Option(help="What hiring them costs.")] = None,
+    fee: Annotated[str | None, typer.Option(help="What hiring them costs; none: as the site's fee.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
@@ -67,9 +70,28 @@ def set_command(
     with opened(db) as store:
         from crewlearn.advisor.commands import change_worker
 
-        given = {"status": status, "pinned": pinned, "fee": fee}
+        given: dict[str, Any] = {"status": status, "pinned": pinned}
         changes = {name: value for name, value in given.items() if value is not None}
-        change_worker(store, site, worker, who(actor), **changes)
+        if fee is not None:
+            changes["fee"] = None if fee.strip().lower() in ("none", "") else _amount(fee)
+        done = change_worker(store, site, worker, who(actor), **changes)
+        said = "; ".join(f"{key}: {_shown(key, old)} → {_shown(key, new)}" for key, (old, new) in done.items())
+        print(f"{worker}: {said}. {advice_of(store, site)}" if said else f"{worker}: nothing changed.")
+
+
+def _amount(text: str) -> float:
+    from crewlearn.problem.errors import InvalidInput
+
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InvalidInput("fee", text, "must be a number with a decimal point, or none for the site's fee") from error
+
+
+def _shown(key: str, value: Any) -> str:
+    if key == "fee":
+        return "the site's" if value is None else f"{value:,.10g}"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 @output.command("import")
@@ -79,6 +101,9 @@ def import_output_command(
     correct: Annotated[
         bool, typer.Option("--correct", help="Replace what is on record where the file differs.")
     ] = False,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out, and count, rows of workers not known here, as of erased.")
+    ] = False,
     map_: MapOption = None,
     decimal: DecimalOption = None,
     dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file does not tell.")] = None,
@@ -86,13 +111,13 @@ def import_output_command(
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in output: date or period, worker_id, units, and optionally hours, attendance; all rows or none."""
+    """Take in output: date or period, worker_id, units, and optionally shift, hours, attendance; all rows or none."""
     with opened(db) as store:
-        from crewlearn.advisor import commands
         from crewlearn.advisor.csv_in import read_output
+        from crewlearn.advisor.imports import import_output
         from crewlearn.problem.errors import one_of
 
-        data = _read(file)
+        data = read_bytes(file)
         order: Literal["day-first", "month-first"] | None = None
         if dates is not None:
             month_first = one_of("dates", dates, ("day-first", "month-first")) == "month-first"
@@ -107,17 +132,10 @@ def import_output_command(
             dates=order,
             day_of=now.config.calendar.day_of,
         )
-        done = commands.import_output(store, site, rows, data, who(actor), correct=correct)
-    _report(done, "rows", json)
-
-
-def _read(path: Path) -> bytes:
-    from crewlearn.problem.errors import InvalidInput
-
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InvalidInput("file", str(path), f"cannot be read ({error.strerror})") from error
+        done = import_output(
+            store, site, rows, data, who(actor), correct=correct, skip_unknown=skip_unknown, what=file.name
+        )
+        _report(done, "rows", advice_of(store, site), json)
 
 
 def _mapping(given: list[str] | None) -> dict[str, str] | None:
@@ -140,11 +158,12 @@ def _decimal(given: str | None) -> Literal[".", ","] | None:
     return "," if one_of("decimal", given, (".", ",")) == "," else "."
 
 
-def _report(done: object, what: str, json: bool) -> None:
-    facts = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(done).items()}
+def _report(done: "Done", what: str, advice: str, json: bool) -> None:
     if json:
-        print_json(facts)
+        print_json({**vars(done), "warnings": list(done.warnings), "advice": advice})
         return
-    print(f"{facts['recorded']:,} {what} recorded, {facts['known']:,} known already.")
-    for warning in facts["warnings"]:
-        print(f"warning: {warning}", file=sys.stderr)
+    corrected = f" ({done.corrected:,} of them corrected)" if done.corrected else ""
+    skipped = f", {done.skipped:,} left out" if done.skipped else ""
+    print(f"{done.recorded:,} {what} recorded{corrected}, {done.known:,} known already{skipped}.")
+    warn(done.warnings)
+    print(advice)

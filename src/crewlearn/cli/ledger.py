@@ -2,13 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crewlearn.cli.live import DEFAULT_DB, DbOption, SiteArgument, opened
+from crewlearn.cli.live import DEFAULT_DB, DbOption, SiteArgument, opened, read_bytes, warn
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table
+
+if TYPE_CHECKING:
+    from crewlearn.advisor.impact import GroupRate
 
 app = typer.Typer(help="The record of a site.", no_args_is_help=True)
 store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
@@ -18,11 +21,12 @@ store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
 def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Rebuild a site from its first event, check the chain, and derive every advice again."""
     with opened(db) as store:
+        from crewlearn.advisor import documents
         from crewlearn.advisor.verify import verify
 
         found = verify(store, site)
     if json:
-        print_json({**vars(found), "faults": list(found.faults), "sound": found.sound})
+        print_json(documents.verified(found))
     else:
         print(f"{found.events:,} events, {found.rows:,} rows of output, {found.advice:,} times advised.")
         if found.older:
@@ -68,50 +72,53 @@ def impact_command(
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Compare how often people of different groups are proposed to come in or to be let go."""
+    """Compare how often people of different groups are proposed, approved and started, or proposed and let go."""
     with opened(db) as store:
-        import csv
-
         from crewlearn.advisor import impact
+        from crewlearn.advisor.csv_in import read_groups
         from crewlearn.advisor.identities import read_people
         from crewlearn.advisor.store import read_proposals
-        from crewlearn.problem.errors import InvalidInput
 
+        given = read_groups(read_bytes(groups), what=groups.name)
         with store.reading() as connection:
             key, _, _ = store.site(connection, site)
             people, proposals = read_people(connection, key), read_proposals(connection, key)
         numbers = {identifier: number for number, identifier in people.ids.items() if identifier is not None}
-        try:
-            rows = list(csv.DictReader(groups.read_text(encoding="utf-8-sig").splitlines()))
-            given = {numbers[row["worker_id"]]: row["group"] for row in rows if row["worker_id"] in numbers}
-        except (OSError, KeyError, UnicodeDecodeError) as error:
-            raise InvalidInput(
-                "groups", str(groups), "must be a CSV file with the columns worker_id and group"
-            ) from error
-        tables = {
-            "proposed to come in": impact.rates(given, impact.brought_in(proposals), favourable=True),
-            "proposed to be let go": impact.rates(given, impact.let_go(proposals), favourable=False),
-        }
+        known = {numbers[row.worker_id]: row.group for row in given if row.worker_id in numbers}
+        tables = impact.tables(known, proposals)
+        unknown, without = len(given) - len(known), len(numbers) - len(known)
+        warnings = [
+            *([f"{unknown} of the file's {len(given)} workers are not known here and not counted"] if unknown else []),
+            *([f"{without} of the site's {len(numbers)} workers have no group and are not counted"] if without else []),
+        ]
     if json:
-        print_json({what: [vars(rate) for rate in found] for what, found in tables.items()})
+        rates = {
+            direction: {stage: [vars(rate) for rate in found] for stage, found in stages.items()}
+            for direction, stages in tables.items()
+        }
+        print_json({**rates, "warnings": warnings, "note": impact.NOTE})
         return
-    for what, found in tables.items():
-        print_table(
-            f"{what.capitalize()}:",
-            ["group", "people", "chosen", "rate", "ratio to the best", "p"],
-            [
-                [
-                    one.group + (" (few)" if one.small else ""),
-                    str(one.people),
-                    str(one.chosen),
-                    f"{one.rate:.0%}",
-                    f"{one.ratio:.2f}",
-                    f"{one.p_value:.3f}",
-                ]
-                for one in found
-            ],
-        )
-    print("Ratios of small groups say little. This is arithmetic, not legal clearance.")
+    for direction, stages in tables.items():
+        for stage, found in stages.items():
+            _print_rates(f"{direction.capitalize()}, {stage}:", found)
+    warn(warnings)
+    print(impact.NOTE)
+
+
+def _print_rates(title: str, found: "list[GroupRate]") -> None:
+    columns = ["group", "people", "chosen", "rate", "ratio to the best", "p"]
+    rows = [
+        [
+            one.group + (" (few)" if one.small else ""),
+            str(one.people),
+            str(one.chosen),
+            f"{one.rate:.0%}",
+            f"{one.ratio:.2f}",
+            f"{one.p_value:.3f}",
+        ]
+        for one in found
+    ]
+    print_table(title, columns, rows)
 
 
 @store_app.command("upgrade")

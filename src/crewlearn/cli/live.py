@@ -1,9 +1,11 @@
 """What the commands of the live side share: the store, who acts, and how sites are shown."""
 
 import getpass
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +13,7 @@ from crewlearn.cli.output import plain_errors
 
 if TYPE_CHECKING:
     from crewlearn.advisor.identities import People
-    from crewlearn.advisor.site import Proposal, Site
+    from crewlearn.advisor.site import Site
     from crewlearn.advisor.store import Store
 
 DbOption = Annotated[
@@ -31,12 +33,12 @@ DEFAULT_DB = "sqlite:///crewlearn.db"
 
 
 @contextmanager
-def opened(db: str) -> Iterator["Store"]:
-    """Open the store; bad input ends the command with one line."""
+def opened(db: str, *, make: bool = False) -> Iterator["Store"]:
+    """Open the store, or make it where that is meant; bad input ends the command with one line."""
     with plain_errors():
         from crewlearn.advisor.store import open_store
 
-        store = open_store(db)
+        store = open_store(db, make=make)
         try:
             yield store
         finally:
@@ -62,16 +64,24 @@ def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
         return site, read_people(connection, key)
 
 
-def proposal_json(site: "Site", people: "People", proposal: "Proposal") -> dict[str, Any]:
-    """Describe a proposal for programs: workers by the firm's own ids, null for an empty station."""
-    return {
-        "id": proposal.id,
-        "status": proposal.status,
-        "period": proposal.period,
-        "date": str(site.config.calendar.date_of(proposal.period)),
-        "out": people.ids.get(proposal.out),
-        "in": people.ids.get(proposal.into),
-        "fee": site.fee_of(proposal.into),
-        "reason": proposal.reason or None,
-        "why": proposal.why,
-    }
+def read_bytes(path: Path) -> bytes:
+    """Read a file that the user named."""
+    from crewlearn.problem.errors import InvalidInput
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput("file", str(path), f"cannot be read ({error.strerror})") from error
+
+
+def advice_of(store: "Store", name: str) -> str:
+    """Say the advice as it stands, which every command that changes facts ends with."""
+    from crewlearn.advisor.explain import sentence
+
+    return sentence(*read_site(store, name))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Say warnings on standard error."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)

@@ -43,7 +43,7 @@ def demo_command(
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Make a site with half a year of history, to look around in."""
-    with opened(db) as store:
+    with opened(db, make=True) as store:
         from crewlearn.planning.demo import make_demo
 
         make_demo(store, name)

@@ -1,19 +1,16 @@
 """`crewlearn site`: set a site up, and change it."""
 
 import sys
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated
 
 import typer
 
-from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, opened, who
+from crewlearn.cli.live import DEFAULT_DB, ActorOption, DbOption, SiteArgument, advice_of, opened, read_site, who
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import print_json, print_table
 
 app = typer.Typer(help="Set sites up.", no_args_is_help=True)
-
-_WORDS = ("true", "false", "none", "null")
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 @app.command("create")
@@ -37,6 +34,7 @@ def create_command(
     start: Annotated[str | None, typer.Option(help="First working day (2026-11-16); today if left out.")] = None,
     weekdays: Annotated[str, typer.Option(help="Working days, such as mon,tue,wed,thu,fri.")] = "mon,tue,wed,thu,fri",
     closed: Annotated[list[str] | None, typer.Option(help="A day the site is closed; repeat.")] = None,
+    shifts: Annotated[int, typer.Option(help="Shifts a day; each is a period of its own.")] = 1,
     cutoff_hour: Annotated[int, typer.Option(help="Hour before which a night's work counts for the day before.")] = 0,
     least_tenure: Annotated[int, typer.Option(help="Periods before somebody may be replaced.")] = 0,
     most_a_week: Annotated[int | None, typer.Option(help="Most replacements a week.")] = None,
@@ -44,19 +42,21 @@ def create_command(
     actor: ActorOption = None,
 ) -> None:
     """Set up a site."""
-    with opened(db) as store:
+    with opened(db, make=True) as store:
         import secrets
 
         from crewlearn.advisor.calendar import WorkCalendar
         from crewlearn.advisor.commands import create_site
         from crewlearn.advisor.config import SiteConfig
+        from crewlearn.advisor.settings import read_day, read_weekdays
         from crewlearn.advisor.units import Units, parse_range
 
         low, high = parse_range(output_range)
         calendar = WorkCalendar(
             start=date.today() if start is None else read_day("start", start),
-            weekdays=_weekdays(weekdays),
+            weekdays=read_weekdays(weekdays),
             closures=tuple(sorted(read_day("closed", day) for day in closed or ())),
+            shifts_per_day=shifts,
             cutoff_hour=cutoff_hour,
         )
         config = SiteConfig(
@@ -82,10 +82,7 @@ def create_command(
 def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """List the sites, each with its advice in one line."""
     with opened(db) as store:
-        from crewlearn.advisor.explain import sentence
-        from crewlearn.cli.live import read_site
-
-        said = {name: sentence(*read_site(store, name)) for name in store.names()}
+        said = {name: advice_of(store, name) for name in store.names()}
     if json:
         print_json([{"site": name, "advice": words} for name, words in said.items()])
     elif said:
@@ -94,44 +91,44 @@ def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
         print("There is no site yet. Set one up: crewlearn site create --help, or look at one: crewlearn demo")
 
 
+@app.command("show")
+def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
+    """Show a site's settings in words, and from when each holds."""
+    with opened(db) as store:
+        from crewlearn.advisor.history import settings_since
+        from crewlearn.advisor.settings import in_words
+
+        now, _ = read_site(store, name)
+        since = settings_since(store, name)
+    words = in_words(now.config)
+    if json:
+        holds = {key: one._asdict() for key, one in since.items()}
+        print_json({"site": name, "settings": now.config.to_json(), "in_words": words, "since": holds})
+        return
+    rows = [[key, said, f"{since[key].day}, {since[key].actor}"] for key, said in words.items()]
+    print_table(f"{name}:", ["setting", "now", "since, by"], rows, words=3)
+
+
 @app.command("set")
 def set_command(
     name: SiteArgument,
-    changes: Annotated[list[str], typer.Argument(help="setting=value, such as fee=250 or team=12; repeat.")],
+    changes: Annotated[
+        list[str],
+        typer.Argument(
+            help="setting=value, such as fee=250, team=12, value_per_unit=0.9, closed=2026-12-24 (one more closure), "
+            "open=2026-12-24 (no closure after all), weekdays=mon,tue,wed, cutoff_hour=6; repeat."
+        ),
+    ],
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Change settings from now on: team, fee, horizon, rolling, mean_delay, learn_delay, policy, least_tenure, …."""
+    """Change settings from now on; `crewlearn site show` lists them all."""
     with opened(db) as store:
-        import json
-
         from crewlearn.advisor.commands import change_site
-        from crewlearn.problem.errors import InvalidInput
+        from crewlearn.advisor.settings import parsed
 
-        parsed = {}
-        for text in changes:
-            key, equals, value = text.partition("=")
-            if not equals:
-                raise InvalidInput("setting", text, "is written setting=value")
-            plain = value.strip().lower()
-            try:
-                parsed[key.strip()] = json.loads({"none": "null"}.get(plain, plain) if plain in _WORDS else value)
-            except json.JSONDecodeError:
-                parsed[key.strip()] = value
-        change_site(store, name, parsed, who(actor))
-
-
-def read_day(field: str, text: str) -> date:
-    """Read a day in ISO form."""
-    from crewlearn.problem.errors import InvalidInput
-
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date()
-    except ValueError as error:
-        raise InvalidInput(field, text, "must be a day such as 2026-11-16") from error
-
-
-def _weekdays(text: str) -> tuple[int, ...]:
-    from crewlearn.problem.errors import one_of
-
-    return tuple(sorted({_DAYS.index(one_of("weekdays", day.strip().lower()[:3], _DAYS)) for day in text.split(",")}))
+        done = change_site(store, name, parsed(changes), who(actor))
+        now, _ = read_site(store, name)
+        for one in done:
+            print(f"{one.setting}: {one.before} → {one.after}, from {now.config.calendar.date_of(now.period)} on")
+        print(advice_of(store, name) if done else "Nothing changed.")

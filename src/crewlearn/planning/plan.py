@@ -297,11 +297,19 @@ def _owed(site: Site) -> float:
 
 
 def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:
-    """Give what each policy earned in each world, its fees paid: what the best team would have, less the regret."""
+    """Give what each policy earned in each world, its fees paid: what the best team would have, less the regret.
+
+    A simulated world begins at the low end of the range; what the stations held at the start put out below it is added,
+    so that the money is on the same footing as that of recorded output.
+    """
+    assert problem.start is not None
+    held = problem.team - problem.start.stations.count(NOBODY)
+    below = held * problem.horizon * config.units.money_of_output(0.0)
     best = [best_output(problem.means(result.seed, run), problem.team) for run in range(result.runs)]
     ideal = np.array(best) * problem.horizon
     return {
-        name: (ideal - played.regret[:, -1]) * config.units.money_of_one for name, played in result.policies.items()
+        name: (ideal - played.regret[:, -1]) * config.units.money_of_one + below
+        for name, played in result.policies.items()
     }
 
 
@@ -337,7 +345,9 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
     assert problem.start is not None
     empty = problem.start.stations.count(NOBODY)
     if empty:
-        yield f"{empty} of {problem.team} stations are empty; keeping the team leaves them so."
+        low = config.units.low
+        more = f" An empty one counts as {low:g}, so filling it gains more than is said." if low > 0.0 else ""
+        yield f"{empty} of {problem.team} stations are empty; keeping the team leaves them so.{more}"
     unseen = sum(
         worker.status == POOL and count == 0
         for worker, count in zip(site.workers, site.estimates.counts.tolist(), strict=True)

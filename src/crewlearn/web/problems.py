@@ -58,14 +58,10 @@ class Problem(BaseModel):
 
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Document the problems a route may answer with, for its `responses`."""
-    return {
-        status: {
-            "model": Problem,
-            "description": HTTPStatus(status).phrase,
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-        for status in statuses
-    }
+    return {status: {"model": Problem, "description": HTTPStatus(status).phrase} for status in statuses}
+
+
+_CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 
 def problem(
@@ -112,7 +108,23 @@ def wants_page(request: Request) -> bool:
 
 
 def install(app: FastAPI) -> None:
-    """Have every error answered as a problem."""
+    """Have every error answered as a problem, and documented as one."""
+    plain = app.openapi
+
+    def documented() -> dict[str, Any]:
+        """Say of errors what they are: FastAPI has a form and a media type of its own, which we never answer with."""
+        document = plain()
+        for path in document["paths"].values():
+            for operation in path.values():
+                for status, response in operation["responses"].items():
+                    if status.startswith(("4", "5")):
+                        response["content"] = _CONTENT
+        schemas = document["components"]["schemas"]
+        schemas.pop("HTTPValidationError", None)
+        schemas.pop("ValidationError", None)
+        return document
+
+    app.openapi = documented  # type: ignore[method-assign]  # as FastAPI has one extend it
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:

@@ -1,0 +1,92 @@
+"""What spoke for a proposal in people's own units: output as they record it, fees and gains in money."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+from crewlearn.advisor.site import PROPOSED, REJECTED, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.units import Units
+from crewlearn.problem.arrays import NOBODY
+
+SURE = NormalDist().inv_cdf(0.975)
+"""Standard deviations to either side that hold 95%."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is thought of a worker, in people's units: expected output with the ends of a 95% interval.
+
+    `days` were observed here, `prior` is what they brought along.
+    """
+
+    days: int
+    prior: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What spoke for a proposal when it was made.
+
+    `leaver` is who makes room, or would if they came now; -1 is an empty station, and `out` is then nothing. `gain` is
+    what the exchange would bring over `periods` if it were for good, as expected then, before the fee; against an empty
+    station it is the whole of the output. `break_even` is the fee above which it would not have been proposed.
+    """
+
+    out: Estimate | None
+    into: Estimate
+    leaver: int
+    settled_on_arrival: bool
+    chance_better: float
+    periods: float
+    mean_delay: float
+    gain: float
+    fee: float
+    break_even: float | None
+    optimistic_gain: float | None
+    needed_gain: float | None
+    trial_periods: float | None
+    trial_value: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the facts as plain data, without numbers of the record."""
+        return {name: value for name, value in asdict(self).items() if name != "leaver"}
+
+
+def people_estimate(units: Units, said: Mapping[str, Any]) -> Estimate:
+    """Put an estimate into people's units; where less is better, low is still the smaller number."""
+    ends = [units.people_output(min(1.0, max(0.0, said["mean"] + side * SURE * said["sd"]))) for side in (-1.0, 1.0)]
+    return Estimate(said["days"], said["prior"], units.people_output(said["mean"]), min(ends), max(ends))
+
+
+def facts(site: Site, proposal: Proposal) -> Facts:
+    """Give what spoke for a proposal; the value of a unit is as it was then, and the fee as agreed once it is."""
+    why, own = proposal.why, proposal.why["policy"] or {}
+    units = replace(site.config.units, value_per_unit=why["value_per_unit"])
+    left = max(0.0, why["periods_left"] - why["mean_delay"])
+    vacancy = why["leaver"] == NOBODY
+    if vacancy:
+        gain = left * units.money_of_output(why["into"]["mean"])
+    else:
+        gain = units.money(left * (why["into"]["mean"] - why["out"]["mean"]))
+    agreed = proposal.status not in (PROPOSED, REJECTED, WITHDRAWN)
+    hoped, needed, value = (own.get(name) for name in ("optimistic_gain", "threshold", "gain"))
+    return Facts(
+        out=None if vacancy else people_estimate(units, why["out"]),
+        into=people_estimate(units, why["into"]),
+        leaver=why["leaver"],
+        settled_on_arrival=proposal.out == NOBODY and not vacancy,
+        chance_better=why["chance_better"],
+        periods=left,
+        mean_delay=why["mean_delay"],
+        gain=gain,
+        fee=proposal.fee if agreed else why["fee"],
+        break_even=why["break_even"],
+        optimistic_gain=None if hoped is None else units.people_difference(hoped),
+        needed_gain=None if needed is None else units.people_difference(needed),
+        trial_periods=own.get("trial"),
+        trial_value=None if value is None else units.money(value),
+    )

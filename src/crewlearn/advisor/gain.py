@@ -1,0 +1,92 @@
+"""What the replacements made so far have brought against keeping the first team, as far as can be told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from crewlearn.advisor.facts import SURE
+from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.site import Proposal, Site
+from crewlearn.advisor.stints import Stint
+from crewlearn.problem.arrays import NOBODY, FloatArray
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Money gained against keeping the first team, the fees paid, with the ends of a 95% interval."""
+
+    expected: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GainByPeriod:
+    """Money gained up to each recorded period, from the first on: fees paid, the gain after them, its interval."""
+
+    fees: FloatArray
+    expected: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def gain_over_first_team(site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal]) -> Gain:
+    """Estimate what all replacements so far have brought."""
+    series = gain_by_period(site, stints, proposals)
+    if not len(series.expected):
+        return Gain(0.0 - site.fees, 0.0 - site.fees, 0.0 - site.fees)
+    return Gain(float(series.expected[-1]), float(series.low[-1]), float(series.high[-1]))
+
+
+def gain_by_period(site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal]) -> GainByPeriod:
+    """Estimate period by period what the replacements have brought, by what is thought of everybody now.
+
+    The first team is whoever held each station first, to this day or until they left by themselves. Everybody is taken
+    to be present; the fee of an offer counts from the period it fell due in, and what interviews cost from the first.
+    """
+    periods = site.period - 1
+    everybody, _ = estimates_of(site)
+    units = site.config.units
+    unit = np.array([site.value_in(period) for period in range(1, periods + 1)]) / units.value_per_unit
+    held = _held(site, stints, periods) - _held(site, list(_kept(stints, proposals)), periods)
+    differing = np.flatnonzero(held.any(axis=1)) if periods else np.array([], dtype=np.int64)
+    days = np.cumsum(held[differing] * unit, axis=1)
+    worth = np.array([units.money_of_output(everybody[worker]["mean"]) for worker in differing])
+    spread = np.array([units.money(everybody[worker]["sd"]) for worker in differing])
+    fees = _fees(site, proposals, periods)
+    expected = worth @ days - fees
+    sure = SURE * np.sqrt((spread**2) @ (days**2))
+    return GainByPeriod(fees, expected, expected - sure, expected + sure)
+
+
+def _held(site: Site, stints: Sequence[Stint], periods: int) -> FloatArray:
+    """Give 1 for each worker and period in which they held a station."""
+    held = np.zeros((len(site.workers), periods))
+    for one in stints:
+        held[one.worker, one.since - 1 : periods if one.until is None else one.until - 1] = 1.0
+    return held
+
+
+def _kept(stints: Sequence[Stint], proposals: Sequence[Proposal]) -> list[Stint]:
+    """Give the stints of a first team that was kept: they end only where somebody left by themselves."""
+    replaced = {(one.leaver, one.settled_in) for one in proposals if one.leaver != NOBODY}
+    kept = []
+    for _, own in groupby(sorted(stints, key=lambda one: (one.station, one.since)), key=lambda one: one.station):
+        first = next(own)
+        stayed = first.until is None or (first.worker, first.until) in replaced
+        kept.append(Stint(first.station, first.worker, first.since, None if stayed else first.until))
+    return kept
+
+
+def _fees(site: Site, proposals: Sequence[Proposal], periods: int) -> FloatArray:
+    """Give the fees paid up to each period."""
+    fees = np.zeros(periods)
+    if not periods:
+        return fees
+    for one in proposals:
+        if one.paid:
+            fees[min(one.paid_in, periods) - 1] += one.fee
+    fees[0] += site.fees - fees.sum()
+    return np.cumsum(fees)

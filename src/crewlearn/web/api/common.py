@@ -1,0 +1,114 @@
+"""What the routes share: who calls about which site, versions, and how answers are sent."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Header, Path, Request
+from fastapi.params import Depends
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from crewlearn.advisor.store import Store
+from crewlearn.web import reads
+from crewlearn.web.access import Caller, require
+from crewlearn.web.problems import answers
+from crewlearn.web.reads import Snapshot
+from crewlearn.web.versions import at_version
+
+MOST_NUMBER = 2**31 - 1
+
+READING = answers(400, 401, 404, 422, 429, 503)
+WRITING = answers(400, 401, 403, 404, 409, 412, 413, 422, 429, 503)
+"""What any request about a site may be answered with when it is not done."""
+
+SiteName = Annotated[str, Path(description="The site's name.", examples=["north"])]
+ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The proposal's number.", examples=[7])]
+JobNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The job's number.", examples=[3])]
+IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=r'^(\*|(W/)?"[0-9]{1,9}")$',
+        description='The version that this change is meant for, as an ETag gave it; if the site has moved on, 412 says how.',
+        examples=['"41"'],
+    ),
+]
+IfNoneMatch = Annotated[
+    str | None, Header(alias="If-None-Match", description="An ETag known already: 304 if it is still current.")
+]
+
+_ETAG = {"ETag": {"description": "The site's version, the number of its last event.", "schema": {"type": "string"}}}
+VERSIONED: dict[int | str, dict[str, Any]] = {200: {"headers": _ETAG}}
+UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Nothing changed since the ETag given.", "headers": _ETAG}}
+LOCATED = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}
+
+
+@dataclass(frozen=True)
+class Here:
+    """A request about a site: who calls, the store, and the site as it stands."""
+
+    caller: Caller
+    store: Store
+    snapshot: Snapshot
+
+    @property
+    def name(self) -> str:
+        """The site's name."""
+        return self.snapshot.name
+
+    def expecting(self, if_match: str | None) -> Store:
+        """Give the store to write to: what is done there is refused if the site is not at the version given."""
+        return at_version(self.store, version_in(if_match))
+
+    def check_version(self, if_match: str | None) -> None:
+        """Refuse what is meant for another version than the site is at, where it is not written at once."""
+        with self.expecting(if_match).writing(self.name, self.caller.name):
+            pass
+
+    def now(self) -> Snapshot:
+        """Give the site as it stands after what was done."""
+        return reads.snapshot(self.store, self.name)
+
+
+def at(role: str) -> Any:
+    """Give the dependency for a request about the path's site that takes a role there."""
+
+    def found(request: Request, site: SiteName, caller: Annotated[Caller, require(role)]) -> Here:
+        store: Store = request.app.state.store
+        return Here(caller, store, reads.snapshot(store, site))
+
+    return Depends(found)
+
+
+def version_in(if_match: str | None) -> int | None:
+    """Read the version that a change is meant for; None if it is for any."""
+    return None if if_match is None or if_match == "*" else int(if_match.removeprefix("W/").strip('"'))
+
+
+def required_version(if_match: str | None) -> int | None:
+    """Read the version where one must be given."""
+    if if_match is None:
+        raise HTTPException(428, "Send If-Match with the ETag of what you saw, so that nobody's changes are lost.")
+    return version_in(if_match)
+
+
+def answer(
+    document: Any, version: int | None = None, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Send a document, with the site's version if it is about one."""
+    body = document if isinstance(document, bytes) else reads.as_json(document)
+    tag = {} if version is None else {"ETag": f'"{version}"'}
+    return Response(body, status, {**tag, **(headers or {})}, media_type="application/json")
+
+
+def unless_known(if_none_match: str | None, snapshot: Snapshot) -> Response | None:
+    """Say that nothing changed to who knows the version already."""
+    tag = f'"{snapshot.version}"'
+    known = {part.strip().removeprefix("W/") for part in (if_none_match or "").split(",")}
+    return Response(status_code=304, headers={"ETag": tag}) if tag in known or "*" in known else None
+
+
+def page(items: Iterable[Any], following: str | None) -> dict[str, Any]:
+    """Describe a piece of a list."""
+    return {"items": list(items), "next": following}

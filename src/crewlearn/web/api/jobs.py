@@ -1,0 +1,93 @@
+"""Long work: begin it, and ask how far it is."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import Unknown
+from crewlearn.web import jobs
+from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.api import models, paging
+from crewlearn.web.api.common import LOCATED, READING, WRITING, Here, JobNumber, answer, at, page
+from crewlearn.web.jobs import Job
+from crewlearn.web.work import PLAN, VERIFY
+
+router = APIRouter(tags=["jobs"])
+
+QUEUED_ANSWER: dict[int | str, dict[str, Any]] = {
+    202: {"model": models.Job, "description": "It is done by a job.", "headers": LOCATED}
+}
+BEGUN: dict[int | str, dict[str, Any]] = WRITING | {
+    200: {"model": models.Job, "description": "It was asked for already."},
+    202: {"description": "It is begun.", "headers": LOCATED},
+}
+
+
+@router.get("/jobs/{job}", response_model=models.Job, name="getJob", operation_id="getJob", responses=READING)
+def get_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
+    """Say how far a job is, and what came of it."""
+    store: Store = request.app.state.store
+    found = jobs.read(store, job)
+    if not caller.sees(found.site):
+        raise Unknown("job", job, "does not exist")
+    return answer(_document(found))
+
+
+@router.get("/sites/{site}/jobs", response_model=models.Jobs, operation_id="listJobs", responses=READING)
+def list_jobs(
+    here: Annotated[Here, at(VIEWER)],
+    kind: Annotated[models.JobKind | None, Query(description="Only those.")] = None,
+    limit: paging.Limit = 100,
+    cursor: paging.Cursor = None,
+) -> Response:
+    """List a site's jobs, the newest first."""
+    listing = f"jobs {kind}"
+    before = paging.place_in(cursor, listing, paging.is_number)
+    found = jobs.jobs_of(here.store, here.name, before=before, limit=limit + 1, kind=kind)
+    following = paging.written(listing, found[limit - 1].id) if len(found) > limit else None
+    return answer(page([_document(one) for one in found[:limit]], following))
+
+
+@router.post("/sites/{site}/plan", response_model=models.Job, status_code=202, operation_id="plan", responses=BEGUN)
+def plan(request: Request, here: Annotated[Here, at(VIEWER)], wanted: models.PlanRequest) -> Response:
+    """Simulate the site from what is known now: which policy is expected to earn most, and by how much.
+
+    The site is not changed. Asking for the same again, as long as the site has not changed, finds the job there is.
+    """
+    return queued(request, here, PLAN, {"version": here.snapshot.version, **wanted.model_dump(mode="json")})
+
+
+@router.post(
+    "/sites/{site}/ledger/verification",
+    response_model=models.Job,
+    status_code=202,
+    operation_id="verifyLedger",
+    tags=["ledger"],
+    responses=BEGUN,
+)
+def verify(request: Request, here: Annotated[Here, at(VIEWER)]) -> Response:
+    """Rebuild the site from its first event, check the chain, and derive every advice again."""
+    return queued(request, here, VERIFY, {}, again=True)
+
+
+def queued(request: Request, here: Here, kind: str, wanted: Mapping[str, Any], *, again: bool = False) -> Response:
+    """Begin a job, unless there is one that does the same: under way or, unless it may be done again, over."""
+    told = {name: value for name, value in wanted.items() if name != jobs.FILE}
+    for one in jobs.jobs_of(here.store, here.name, limit=20, kind=kind):
+        same = one.actor == here.caller.name and one.input == told
+        if same and one.status != jobs.FAILED and not (again and one.over):
+            return _located(request, one, 200 if one.over else 202)
+    return _located(request, jobs.submit(here.store, here.name, kind, here.caller.name, wanted), 202)
+
+
+def _located(request: Request, job: Job, status: int) -> Response:
+    where = {"Location": request.url_for("getJob", job=str(job.id)).path}
+    return answer(_document(job), status=status, headers=where)
+
+
+def _document(job: Job) -> dict[str, Any]:
+    moments = {name: getattr(job, name) for name in ("created", "started", "finished")}
+    return {**vars(job), **{name: at and at.isoformat(timespec="milliseconds") for name, at in moments.items()}}

@@ -1,0 +1,565 @@
+"""What requests and answers look like: checked on the way in, and described in the OpenAPI document.
+
+Limits are those of the advisor, which checks everything again; a field that is not known is refused, so that a misspelt
+one is never silently left out.
+"""
+
+import re
+from datetime import date
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from crewlearn.advisor import units
+from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, LONGEST_REASON
+from crewlearn.policies.registry import REGISTRY
+from crewlearn.problem.errors import one_of
+from crewlearn.problem.model import MOST
+
+MOST_WORKERS, MOST_ROWS = 10_000, 10_000
+LONGEST_POLICY = 500
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+def _iso_day(value: object) -> object:
+    """Let only days such as 2026-11-16 through: a number or a moment is no day."""
+    if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)):
+        return value
+    raise ValueError("must be a day such as 2026-11-16")
+
+
+def _known_policy(value: str) -> str:
+    """Let only registered policies through: `module:Class` is for one's own machine, not for callers of a server."""
+    one_of("policy", value.partition(":")[0], REGISTRY)
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_iso_day)]
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Money = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=units.MOST)]
+Amount = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-units.MOST, le=units.MOST)]
+Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=units.MOST)]
+Policy = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=LONGEST_POLICY,
+        description=f"A policy, as name or name:parameter=value,…: {', '.join(REGISTRY)}.",
+        examples=["value-of-replacement", "dr-ucb:gamma=20"],
+    ),
+    AfterValidator(_known_policy),
+]
+WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description="The firm's own id of a worker.")]
+Status = Literal["pool", "blocked", "left"]
+Attendance = Literal["worked", "partial", "absent", "no-show", "sent-home"]
+ProposalStatus = Literal[
+    "proposed",
+    "approved",
+    "rejected",
+    "withdrawn",
+    "offered",
+    "accepted",
+    "declined",
+    "expired",
+    "started",
+    "no-show",
+    "cancelled",
+]
+Outcome = Literal["offered", "accepted", "started", "declined", "expired", "no-show", "cancelled"]
+
+
+class Model(BaseModel):
+    """Anything sent or received: no field but those named."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Page(Model, Generic[T]):
+    """A piece of a list; `next` is the cursor of the piece after it, null at the end."""
+
+    items: list[T]
+    next: str | None = Field(description="Give this as `cursor` to go on; null at the end.")
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+def all_optional(model: type[M]) -> type[M]:
+    """Make every field of a model one that may be left out; what was given is its `model_fields_set`."""
+    for info in model.model_fields.values():
+        info.default = None
+        info.json_schema_extra = _without_default
+    model.model_rebuild(force=True)
+    return model
+
+
+# Sites
+
+
+class Units(Model):
+    """What output means: `low` counts as nothing and `high` as the best there is; `high` below `low`: less is better."""
+
+    low: Amount
+    high: Amount
+    value_per_unit: Positive = Field(default=1.0, description="Money that one more recorded unit brings.")
+    hours_per_period: Positive | None = Field(default=None, description="Hours of a period, if output is a rate.")
+
+
+class Calendar(Model):
+    """Which days count."""
+
+    start: Day = Field(description="The first working day, or a day before it.")
+    weekdays: list[Annotated[int, Field(strict=True, ge=0, le=6)]] = Field(
+        default=[0, 1, 2, 3, 4], min_length=1, max_length=7, description="0 is Monday, 6 is Sunday."
+    )
+    closures: list[Day] = Field(default=[], max_length=10_000)
+    shifts_per_day: Annotated[int, Field(strict=True, ge=1, le=24)] = 1
+    cutoff_hour: Annotated[int, Field(strict=True, ge=0, le=23)] = Field(
+        default=0, description="A moment before this hour belongs to the day before."
+    )
+
+
+class SiteSettings(Model):
+    """How a site is set up."""
+
+    team: Annotated[int, Field(strict=True, ge=1, le=10**5)] = Field(description="Stations to staff.")
+    fee: Money = Field(description="What a replacement costs, in money.")
+    units: Units
+    calendar: Calendar
+    horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] = Field(
+        description="Planned periods; if rolling, how many are always ahead."
+    )
+    mean_delay: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=10**6)] = Field(
+        description="Mean periods from an offer to the first day."
+    )
+    rolling: Flag = Field(default=False, description="No planned end: the horizon moves along.")
+    learn_delay: Flag = Field(default=False, description="Learn the mean delay from the site's own offers.")
+    fee_due: Literal["initiation", "completion"] = "initiation"
+    policy: Policy = "value-of-replacement"
+    conventions: Literal["as-written", "as-released"] = "as-written"
+    least_tenure: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
+        default=0, description="Periods before somebody may be replaced."
+    )
+    most_a_week: Annotated[int, Field(strict=True, ge=0, le=MOST)] | None = Field(
+        default=None, description="Most replacements proposed in a week; null for no limit."
+    )
+    ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
+        default=10, description="Periods for which somebody who declined or was rejected is not proposed again."
+    )
+    stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
+        default=None, description="Names the policy's random stream; drawn if left out."
+    )
+
+
+_SETTINGS = {
+    "team": 12,
+    "fee": 300.0,
+    "units": {"low": 0.0, "high": 120.0, "value_per_unit": 0.8},
+    "calendar": {"start": "2026-11-16"},
+    "horizon": 250,
+    "mean_delay": 4.0,
+}
+
+
+class NewSite(Model):
+    """A site to set up."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"site": "north", "settings": _SETTINGS}]})
+
+    site: str = Field(
+        min_length=1,
+        max_length=100,
+        description="Its name: letters, digits, spaces and . ( ) + - _, the first a letter or digit.",
+    )
+    settings: SiteSettings
+
+
+@all_optional
+class UnitsChange(Units):
+    """What to change of the units; the range itself stays once output is recorded."""
+
+
+@all_optional
+class CalendarChange(Calendar):
+    """What to change of the calendar, for days to come."""
+
+
+@all_optional
+class SiteChanges(SiteSettings):
+    """Settings to change from now on; those left out stay as they are, in `units` and `calendar` too."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}]}
+    )
+
+    units: UnitsChange
+    calendar: CalendarChange
+
+
+class SiteLine(Model):
+    """A site in a line."""
+
+    site: str
+    version: Count = Field(description="The number of its last event.")
+    advice: str = Field(description="The advice in a sentence.")
+    period: Count = Field(description="The coming period.")
+    date: Day = Field(description="Its day.")
+    stations: Count
+    filled: Count
+    proposals: Count = Field(description="Proposals that wait for an answer.")
+
+
+class SiteLines(Page[SiteLine]):
+    """Sites by name."""
+
+
+class SiteView(SiteLine):
+    """A site and how it is set up."""
+
+    settings: SiteSettings
+
+
+# Advice, status, proposals
+
+
+class Proposal(Model):
+    """A replacement: `out` (null: an empty station, or open until arrival) by `in`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": 7,
+                    "status": "proposed",
+                    "period": 41,
+                    "date": "2027-01-11",
+                    "out": "0113",
+                    "in": "0207",
+                    "fee": 300.0,
+                    "reason": None,
+                    "why": {"chance_better": 0.93},
+                }
+            ]
+        }
+    )
+
+    id: Count
+    status: ProposalStatus
+    period: Count = Field(description="The period it was proposed for.")
+    date: Day
+    out: str | None = Field(description="Who makes room; null for an empty station, or somebody erased.")
+    into: str | None = Field(alias="in", description="Who comes in; null for somebody erased.")
+    fee: Number
+    reason: str | None = Field(description="Why it was rejected.")
+    why: dict[str, Any] = Field(description="What spoke for it, in numbers, as it was then.")
+
+
+class Explanation(Proposal):
+    """A proposal with why it was made, as it was then."""
+
+    model_config = ConfigDict(json_schema_extra=None)
+
+    explanation: list[str] = Field(description="In plain words, line by line.")
+
+
+class Proposals(Page[Proposal]):
+    """Proposals by number."""
+
+
+class Waiting(Model):
+    """What is waited for; which fields there are depends on the policy."""
+
+    awaited: list[str | None] = Field(description="Whose first day is awaited.")
+    cycle: Count | None = None
+    phase: str | None = None
+    least_observed: str | None = Field(default=None, description="Who must still be seen.")
+    still_needed: Count | None = Field(default=None, description="On how many days.")
+    look_again: Count | None = Field(default=None, description="The period in which waiting is thought over again.")
+
+
+class Advice(Model):
+    """What to do about the coming period."""
+
+    site: str
+    period: Count
+    date: Day
+    sentence: str = Field(description="All of it in a sentence.", examples=["Wait (2026-11-16, period 1): …"])
+    kind: Literal["propose", "wait"]
+    proposals: list[Proposal]
+    waiting: Waiting
+    held_back: Count = Field(description="Proposals held back by the weekly limit.")
+    changed: str | None = Field(description="How it differs from what was said of the same period before.")
+
+
+class Worker(Model):
+    """A worker, where they stand, and what is thought of them: expected output with a 95% interval, in own units."""
+
+    worker_id: str | None = Field(description="The firm's own id; null for somebody erased.")
+    name: str | None
+    station: Count | None = Field(description="Counted from 1; null if not in the team.")
+    status: Status
+    days: Count = Field(description="Days observed, prior data included.")
+    estimate: Number
+    low: Number
+    high: Number
+    note: str
+
+
+class WorkerView(Worker):
+    """A worker with everything that was said of them."""
+
+    pinned: Flag
+    fee: Number | None = Field(description="Their own fee; null for the site's.")
+    prior_n: Count
+    prior_mean: Number | None
+    interview: Number | None
+    since: Day | None = Field(description="When they took their station.")
+    not_before: Day | None = Field(description="The day before which they are not proposed again.")
+    recorded_to: Day | None = Field(description="The last day with output of theirs.")
+
+
+class Workers(Page[Worker]):
+    """Workers in the order asked for."""
+
+
+class SiteStatus(Model):
+    """The team, the pool, what is under way, and money so far."""
+
+    site: str
+    period: Count
+    date: Day
+    sentence: str
+    stations: Count
+    filled: Count
+    earned: Number = Field(description="What recorded output was worth, in money.")
+    fees: Number
+    proposals: list[Proposal]
+    workers: list[Worker]
+
+
+class Approval(Model):
+    """An approval; somebody else may make room than was proposed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"out": "0113"}]})
+
+    out: WorkerId | None = Field(default=None, description="Somebody else to make room.")
+
+
+class Rejection(Model):
+    """A rejection, with a reason for the record."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "in training until March"}]})
+
+    reason: str = Field(default="", max_length=LONGEST_REASON)
+
+
+class Offer(Model):
+    """How an offer went."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"outcome": "declined"}, {"outcome": "started"}]})
+
+    outcome: Outcome
+    on: Day | None = Field(default=None, description="The day it happened; the coming one if left out.")
+    out: WorkerId | None = Field(default=None, description="Who makes room after all, when somebody started.")
+
+
+class Answered(Model):
+    """A proposal after an answer, and the advice that stands now: a decline brings the next candidate."""
+
+    proposal: Proposal
+    advice: Advice
+
+
+class Undone(Model):
+    """What was taken back, and the advice that stands now."""
+
+    event: Count = Field(description="The number, on record, of the answer that was taken back.")
+    advice: Advice
+
+
+# Workers and output
+
+
+class NewWorker(Model):
+    """A worker who joins, or what is new of one who is known."""
+
+    worker_id: WorkerId
+    name: str | None = Field(default=None, max_length=LONGEST_NAME)
+    active: Flag | None = Field(default=None, description="In the team at the start; proposals bring people in later.")
+    fee: Money | None = Field(default=None, description="Their own fee, in money.")
+    prior_n: Annotated[int, Field(strict=True, ge=0, le=10**9)] | None = Field(
+        default=None, description="Days seen before this site, with prior_mean."
+    )
+    prior_mean: Amount | None = None
+    status: Status | None = None
+    interview: Amount | None = None
+
+
+class NewWorkers(Model):
+    """Workers to take in, all or none."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "workers": [
+                        {"worker_id": "0113", "name": "Ann", "active": True},
+                        {"worker_id": "0207", "name": "Bo", "prior_n": 20, "prior_mean": 81.5},
+                    ]
+                }
+            ]
+        }
+    )
+
+    workers: list[NewWorker] = Field(min_length=1, max_length=MOST_WORKERS)
+
+
+@all_optional
+class WorkerChanges(Model):
+    """What to record of a worker; what is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"status": "left"}, {"pinned": True}]})
+
+    status: Status
+    pinned: Flag = Field(description="Keep them whatever is advised.")
+    fee: Money | None = Field(description="Their own fee, in money; null for the site's.")
+
+
+class NewOutput(Model):
+    """One worker's output of one day, or of one period where a day has several."""
+
+    date: Day | None = None
+    period: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
+    worker_id: WorkerId
+    units: Amount | None = Field(default=None, description="What was made; left out where nobody worked.")
+    hours: Money | None = None
+    attendance: Attendance = "worked"
+
+    @model_validator(mode="after")
+    def _when(self) -> "NewOutput":
+        if (self.date is None) == (self.period is None):
+            raise ValueError("give either date or period")
+        return self
+
+
+class NewOutputs(Model):
+    """Output to record, all rows or none."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "rows": [
+                        {"date": "2026-11-16", "worker_id": "0113", "units": 84},
+                        {"date": "2026-11-16", "worker_id": "0207", "attendance": "absent"},
+                    ]
+                }
+            ]
+        }
+    )
+
+    rows: list[NewOutput] = Field(min_length=1, max_length=MOST_ROWS)
+
+
+class Output(Model):
+    """Output that stands on record."""
+
+    date: Day
+    period: Count
+    worker_id: str | None = Field(description="Null for somebody erased.")
+    units: Number | None
+    hours: Number | None
+    attendance: Attendance
+    event: Count = Field(description="The event that brought it.")
+
+
+class Outputs(Page[Output]):
+    """Output by worker, in the order they joined, and then by day."""
+
+
+class Recorded(Model):
+    """What an import put on record."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"recorded": 24, "known": 0, "corrected": 0, "warnings": [], "advice": "Wait (…): …"}]
+        }
+    )
+
+    recorded: Count = Field(description="Facts put on record.")
+    known: Count = Field(description="Facts that were on record already.")
+    corrected: Count = Field(description="Of those recorded, how many replace others.")
+    warnings: list[str]
+    advice: str = Field(description="The advice that stands now, in a sentence.")
+
+
+class CellError(Model):
+    """One thing that is wrong in a file."""
+
+    line: Count
+    column: str
+    value: str
+    expected: str
+
+
+class Checked(Model):
+    """What importing a file would do; nothing was recorded."""
+
+    sound: Flag = Field(description="Whether it can be imported as it is.")
+    columns: dict[str, str] = Field(description="Which header of the file is taken for which column.")
+    ignored: list[str] = Field(description="Headers that are not used.")
+    rows: Count
+    recorded: Count
+    known: Count
+    corrected: Count
+    warnings: list[str]
+    errors: list[CellError] = Field(description="The first hundred errors.")
+    total_errors: Count
+
+
+# The record, plans, jobs
+
+
+class Event(Model):
+    """An event of the record; numbers stand for people. The export has its payload and rows in full."""
+
+    number: Count
+    at: str = Field(description="UTC.", examples=["2026-11-16T06:30:00.000+00:00"])
+    actor: str
+    rule_version: str
+    type: str
+    payload: dict[str, Any] = Field(description="What was said; without the policy's memory.")
+    previous: str
+    hash: str
+
+
+class Events(Page[Event]):
+    """Events by number."""
+
+
+class PlanRequest(Model):
+    """What to simulate: the site as it is, or what if some settings were other."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"runs": 200, "team": 14, "fee": 250.0}]})
+
+    policies: list[Policy] | None = Field(
+        default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
+    )
+    runs: Annotated[int, Field(strict=True, ge=2, le=10**5)] = Field(default=500, description="Simulated futures.")
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 1
+    team: Annotated[int, Field(strict=True, ge=1, le=10**5)] | None = None
+    fee: Money | None = None
+    horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
+    mean_delay: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=10**6)] | None = None
+    policy: Policy | None = None
+
+
+class Health(Model):
+    """Whether the server is up and its store can be read."""
+
+    status: Literal["ok"]
+    schema_: str = Field(alias="schema", description="The store's revision.")

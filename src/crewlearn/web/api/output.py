@@ -1,0 +1,107 @@
+"""Output: what stands on record, and taking more in."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor import documents, imports
+from crewlearn.advisor.csv_in import OutputRow
+from crewlearn.web import reads
+from crewlearn.web.access import MANAGER, VIEWER
+from crewlearn.web.api import models, paging
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, IfMatch, answer, at, page
+from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, mapping_of
+from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
+from crewlearn.web.problems import answers
+from crewlearn.web.work import OUTPUT_IMPORT, Options, input_of, is_big, take_in_output
+
+router = APIRouter(prefix="/sites/{site}", tags=["output"])
+
+Correct = Annotated[bool, Query(description="Replace what is on record where this differs; else that is a conflict.")]
+SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
+
+
+@router.get("/output", response_model=models.Outputs, operation_id="listOutput", responses=READING)
+def list_output(
+    here: Annotated[Here, at(VIEWER)],
+    first: Annotated[models.Day | None, Query(alias="from", description="From this day on.")] = None,
+    last: Annotated[models.Day | None, Query(alias="to", description="Through this day.")] = None,
+    worker: Annotated[str | None, Query(max_length=100, description="Only this worker's, by the firm's id.")] = None,
+    limit: paging.Limit = 100,
+    cursor: paging.Cursor = None,
+) -> Response:
+    """List the output that stands, by worker in the order they joined, and then by day."""
+    now = here.snapshot
+    workers = range(len(now.site.workers)) if worker is None else [now.number_of(worker)]
+    calendar = now.site.config.calendar
+    periods = calendar.periods_between(first or calendar.start, last or calendar.date_of(now.site.period))
+    listing = f"output {first} {last} {worker}"
+    place = paging.place_in(cursor, listing, _is_place)
+    found = reads.output_after(here.store, now, workers, periods, place, limit + 1)
+    following = paging.written(listing, _place_of(found[limit - 1])) if len(found) > limit else None
+    items = [documents.output(now.site, now.people, event, row) for event, row in found[:limit]]
+    return answer(page(items, following))
+
+
+def _is_place(place: Any) -> bool:
+    return isinstance(place, list) and len(place) == 2 and all(paging.is_number(part) for part in place)
+
+
+def _place_of(found: tuple[int, reads.Row]) -> list[int]:
+    return [found[1].worker, found[1].period]
+
+
+@router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
+def import_output(
+    here: Annotated[Here, at(MANAGER)],
+    new: models.NewOutputs,
+    correct: Correct = False,
+    skip_unknown: SkipUnknown = False,
+    if_match: IfMatch = None,
+) -> Response:
+    """Record output, all rows or none: rows on record already are passed over, other values are a conflict."""
+    rows = [
+        OutputRow(line, one.date, one.period, one.worker_id, one.units, one.hours, one.attendance)
+        for line, one in enumerate(new.rows, start=1)
+    ]
+    data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
+    done = imports.import_output(
+        here.expecting(if_match), here.name, rows, data, here.caller.name, correct=correct, skip_unknown=skip_unknown
+    )
+    after = here.now()
+    return answer(documents.recorded(done, after.sentence), after.version)
+
+
+@router.post(
+    "/output/csv",
+    response_model=models.Recorded | models.Checked,
+    operation_id="importOutputCsv",
+    openapi_extra=CSV_BODY,
+    responses=WRITING | answers(415) | VERSIONED | QUEUED_ANSWER,
+)
+def import_output_csv(
+    request: Request,
+    here: Annotated[Here, at(MANAGER)],
+    data: CsvBody,
+    maps: Maps = None,
+    decimal: DecimalMark = None,
+    dates: DateOrder = None,
+    correct: Correct = False,
+    skip_unknown: SkipUnknown = False,
+    check_only: CheckOnly = False,
+    if_match: IfMatch = None,
+) -> Response:
+    """Take in a CSV file of output, all rows or none; or, with check_only, say what that would do.
+
+    Columns: date or period, worker_id, units, and optionally shift, hours, attendance; usual other headers are
+    understood. A file of more than 20,000 lines is taken in by a job, whose result is what is answered otherwise;
+    If-Match then counts at the time of the request.
+    """
+    options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
+    if is_big(data):
+        here.check_version(if_match)
+        return queued(request, here, OUTPUT_IMPORT, input_of(data, options))
+    store = here.store if check_only else here.expecting(if_match)
+    document = take_in_output(store, here.name, here.caller.name, data, options)
+    return answer(document, here.now().version)

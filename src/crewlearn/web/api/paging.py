@@ -1,0 +1,98 @@
+"""Lists a piece at a time: a cursor says where to go on, so that what is added meanwhile neither shifts nor doubles."""
+
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Query
+
+from crewlearn.problem.errors import InvalidInput
+
+T = TypeVar("T")
+MOST = 1000
+Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Cursor = Annotated[
+    str | None, Query(max_length=50_000, description="The `next` of the piece before; the beginning if left out.")
+]
+
+
+def written(listing: str, place: Any) -> str:
+    """Write a cursor: which list it belongs to, filters included, and the place to go on after."""
+    return base64.urlsafe_b64encode(json.dumps([listing, place]).encode()).decode().rstrip("=")
+
+
+def place_in(cursor: str | None, listing: str, sound: Callable[[Any], bool]) -> Any:
+    """Read a cursor's place, None at the beginning; one of another list, or spoiled, is refused."""
+    if cursor is None:
+        return None
+    try:
+        found = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, list) and len(found) == 2 and found[0] == listing and sound(found[1]):
+        return found[1]
+    raise InvalidInput("cursor", cursor, "belongs to no such list; begin again without it")
+
+
+def is_number(place: Any) -> bool:
+    """Say whether a place is a number that a database has room for."""
+    return isinstance(place, int) and not isinstance(place, bool) and 0 <= place < 2**31
+
+
+def numbered(
+    cursor: str | None, listing: str, newest: bool, limit: int, read: Callable[..., Sequence[T]], number: Callable[[T], int]
+) -> tuple[list[T], str | None]:
+    """Give a piece of a list whose items are numbered as they are added, and the cursor after it."""
+    listing = f"{listing} {'newest' if newest else 'oldest'}"
+    place = place_in(cursor, listing, is_number)
+    bound = {} if place is None else {"before" if newest else "after": place}
+    items = list(read(newest_first=newest, limit=limit + 1, **bound))
+    if len(items) <= limit:
+        return items, None
+    return items[:limit], written(listing, number(items[limit - 1]))
+
+
+def unseen(
+    cursor: str | None, listing: str, limit: int, order: Sequence[int]
+) -> tuple[Sequence[int], str | None]:
+    """Give a piece of a list whose order may change meanwhile, as that by estimate does.
+
+    The cursor holds who was given already, so that everybody comes exactly once, in the order of the moment.
+    """
+    seen = _numbers_in(place_in(cursor, listing, _is_set))
+    left = [number for number in order if number not in seen]
+    piece = left[:limit]
+    return piece, written(listing, _as_set(seen | set(piece))) if len(left) > limit else None
+
+
+def _as_set(numbers: Collection[int]) -> str:
+    bits = sum(1 << number for number in numbers)
+    packed = zlib.compress(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), 9)
+    return base64.urlsafe_b64encode(packed).decode()
+
+
+def _is_set(place: Any) -> bool:
+    if not isinstance(place, str):
+        return False
+    try:
+        _unpacked(place)
+    except (ValueError, zlib.error, binascii.Error):
+        return False
+    return True
+
+
+def _unpacked(place: str) -> bytes:
+    """Unpack a set; one that would take more room than any pool of workers needs is none."""
+    unpacking = zlib.decompressobj()
+    data = unpacking.decompress(base64.urlsafe_b64decode(place), 1 << 20)
+    if unpacking.unconsumed_tail:
+        raise ValueError("too large")
+    return data
+
+
+def _numbers_in(place: str | None) -> set[int]:
+    data = b"" if place is None else _unpacked(place)
+    return {8 * at + bit for at, byte in enumerate(data) for bit in range(8) if byte >> bit & 1}

@@ -1,0 +1,180 @@
+"""Proposals: what was proposed and why, and a person's answers."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from crewlearn.advisor import answers as answered
+from crewlearn.advisor import commands, documents
+from crewlearn.advisor.answers import Answer
+from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE
+from crewlearn.advisor.site import Proposal
+from crewlearn.advisor.store import Stale, Store, read_events, read_proposals
+from crewlearn.problem.errors import Unknown
+from crewlearn.web.access import MANAGER, VIEWER
+from crewlearn.web.api import models, paging
+from crewlearn.web.api.common import (
+    READING,
+    UNCHANGED,
+    VERSIONED,
+    WRITING,
+    Here,
+    IfMatch,
+    IfNoneMatch,
+    ProposalNumber,
+    answer,
+    at,
+    page,
+    unless_known,
+    version_in,
+)
+
+router = APIRouter(prefix="/sites/{site}", tags=["proposals"])
+
+
+@router.get("/proposals", response_model=models.Proposals, operation_id="listProposals", responses=READING)
+def list_proposals(
+    here: Annotated[Here, at(VIEWER)],
+    status: Annotated[list[models.ProposalStatus] | None, Query(description="Only those; repeat for several.")] = None,
+    newest: Annotated[bool, Query(description="The newest first.")] = False,
+    limit: paging.Limit = 100,
+    cursor: paging.Cursor = None,
+) -> Response:
+    """List every proposal ever made, as it stands, by number."""
+    statuses = None if status is None else sorted(set(status))
+    with here.store.reading() as connection:
+        read = partial(read_proposals, connection, here.snapshot.key, statuses=statuses)
+        found, following = paging.numbered(cursor, f"proposals {statuses}", newest, limit, read, lambda one: one.id)
+    return answer(page([_document(here, one) for one in found], following))
+
+
+@router.get("/proposals/{proposal}", response_model=models.Proposal, operation_id="getProposal", responses=READING)
+def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) -> Response:
+    """Give a proposal as it stands."""
+    return answer(_document(here, _find(here, proposal)))
+
+
+@router.get(
+    "/proposals/{proposal}/explanation",
+    response_model=models.Explanation,
+    operation_id="explainProposal",
+    responses=READING | VERSIONED | UNCHANGED,
+)
+def explain_proposal(
+    here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber, if_none_match: IfNoneMatch = None
+) -> Response:
+    """Say in plain words why a proposal was made, as it was then."""
+    found, now = _find(here, proposal), here.snapshot
+    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, found), now.version)
+
+
+def _document(here: Here, proposal: Proposal) -> dict[str, Any]:
+    return documents.proposal(here.snapshot.site, here.snapshot.people, proposal)
+
+
+def _find(here: Here, number: int) -> Proposal:
+    with here.store.reading() as connection:
+        found = read_proposals(connection, here.snapshot.key, number - 1, limit=1)
+    if not found or found[0].id != number:
+        raise Unknown("proposal", number, "does not exist at this site")
+    return found[0]
+
+
+@router.post(
+    "/proposals/{proposal}/approval",
+    response_model=models.Answered,
+    operation_id="approveProposal",
+    responses=WRITING | VERSIONED,
+)
+def approve(
+    here: Annotated[Here, at(MANAGER)],
+    proposal: ProposalNumber,
+    approval: models.Approval | None = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Approve a proposal: the offer goes out. Approving again what one has just approved changes nothing."""
+    out = None if approval is None else approval.out
+    said = Answer(APPROVED, proposal, out=_number(here, out))
+    store, actor = here.expecting(if_match), here.caller.name
+    return _answered(here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out))
+
+
+@router.post(
+    "/proposals/{proposal}/rejection",
+    response_model=models.Answered,
+    operation_id="rejectProposal",
+    responses=WRITING | VERSIONED,
+)
+def reject(
+    here: Annotated[Here, at(MANAGER)],
+    proposal: ProposalNumber,
+    rejection: models.Rejection,
+    if_match: IfMatch = None,
+) -> Response:
+    """Reject a proposal, with a reason for the record; who was to come in is left alone for a while."""
+    said = Answer(REJECTED, proposal, reason=rejection.reason)
+    store, actor = here.expecting(if_match), here.caller.name
+    return _answered(here, said, lambda: commands.reject(store, here.name, proposal, actor, rejection.reason))
+
+
+@router.post(
+    "/proposals/{proposal}/offer",
+    response_model=models.Answered,
+    operation_id="recordOffer",
+    responses=WRITING | VERSIONED,
+)
+def record_offer(
+    here: Annotated[Here, at(MANAGER)], proposal: ProposalNumber, offer: models.Offer, if_match: IfMatch = None
+) -> Response:
+    """Record how an offer went; a decline brings the next candidate."""
+    when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
+    leaver = _number(here, offer.out) if offer.outcome == "started" else None
+    said = Answer(OFFER, proposal, outcome=offer.outcome, period=when, leaver=leaver)
+    store, actor = here.expecting(if_match), here.caller.name
+    return _answered(
+        here,
+        said,
+        lambda: commands.record_offer(store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out),
+    )
+
+
+def _number(here: Here, worker_id: str | None) -> int | None:
+    return None if worker_id is None else here.snapshot.number_of(worker_id)
+
+
+def _answered(here: Here, said: Answer, give: Callable[[], None]) -> Response:
+    """Give an answer, once; say how the proposal and the advice stand then."""
+    _find(here, said.proposal)
+    answered.give_once(here.store, here.name, here.caller.name, said, give)
+    after = Here(here.caller, here.store, here.now())
+    document = {"proposal": _document(after, _find(after, said.proposal)), "advice": after.snapshot.advice}
+    return answer(document, after.snapshot.version)
+
+
+@router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
+def undo(here: Annotated[Here, at(MANAGER)], if_match: IfMatch = None) -> Response:
+    """Take back the last answer, if nothing was recorded since; both stay on record.
+
+    With If-Match, the same request again finds it done.
+    """
+    try:
+        number = commands.undo(here.expecting(if_match), here.name, here.caller.name)
+    except Stale:
+        before = _undone(here.store, here.snapshot.key, version_in(if_match), here.caller.name)
+        if before is None:
+            raise
+        number = before
+    after = here.now()
+    return answer({"event": number, "advice": after.advice}, after.version)
+
+
+def _undone(store: Store, key: int, version: int | None, actor: str) -> int | None:
+    """Give what the caller took back as the first thing after a version; None if they did not."""
+    with store.reading() as connection:
+        event = next(read_events(connection, key, version, limit=1), None)
+    return event.payload["number"] if event and event.type == UNDONE and event.actor == actor else None
+
+

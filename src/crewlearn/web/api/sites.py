@@ -1,0 +1,154 @@
+"""Sites: list them, set one up, look at its settings and change them."""
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor import commands, documents
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.store import Conflict, Store, read_events
+from crewlearn.web import reads
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.api import paging
+from crewlearn.web.api.common import (
+    LOCATED,
+    READING,
+    UNCHANGED,
+    VERSIONED,
+    WRITING,
+    Here,
+    IfMatch,
+    IfNoneMatch,
+    answer,
+    at,
+    page,
+    required_version,
+    unless_known,
+)
+from crewlearn.web.api.models import Advice, NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
+from crewlearn.web.problems import answers
+from crewlearn.web.versions import at_version
+
+router = APIRouter(tags=["sites"])
+
+
+@router.get("/sites", response_model=SiteLines, operation_id="listSites", responses=READING)
+def list_sites(
+    request: Request,
+    caller: Annotated[Caller, require(VIEWER)],
+    limit: paging.Limit = 100,
+    cursor: paging.Cursor = None,
+) -> Response:
+    """List the sites that the caller may see, by name, each with its advice in a sentence."""
+    store: Store = request.app.state.store
+    after = paging.place_in(cursor, "sites", lambda place: isinstance(place, str))
+    names = sorted(name for name in store.names() if caller.sees(name) and (after is None or name > after))
+    lines = [documents.site_line(one.name, one.version, one.site, one.people) for one in _read(store, names[:limit])]
+    return answer(page(lines, paging.written("sites", names[limit - 1]) if len(names) > limit else None))
+
+
+def _read(store: Store, names: list[str]) -> list[reads.Snapshot]:
+    return [reads.snapshot(store, name) for name in names]
+
+
+@router.post(
+    "/sites",
+    response_model=SiteView,
+    status_code=201,
+    operation_id="createSite",
+    responses=answers(400, 401, 403, 409, 413, 422, 429, 503)
+    | {
+        200: {"model": SiteView, "description": "It was set up like this already."},
+        201: {"headers": LOCATED, "description": "It is set up."},
+    },
+)
+def create_site(request: Request, caller: Annotated[Caller, require(MANAGER)], new: NewSite) -> Response:
+    """Set up a site. The same request again finds it done; another one under a name that is taken is a conflict."""
+    store: Store = request.app.state.store
+    given = new.settings.model_dump(mode="json")
+    key = given["stream_key"]
+    config = SiteConfig.from_json({**given, "stream_key": secrets.randbelow(2**62) if key is None else key})
+    status = 201
+    try:
+        commands.create_site(store, new.site, config, caller.name)
+    except Conflict:
+        if not _is_the_same(store, new.site, config, key, caller.name):
+            raise
+        status = 200
+    made = reads.snapshot(store, new.site)
+    return answer(_view(made), made.version, status, {"Location": str(request.url_for("getSite", site=new.site).path)})
+
+
+def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, actor: str) -> bool:
+    """Say whether a site was set up by this very request before; a stream that was drawn is not compared."""
+    with store.reading() as connection:
+        site, _, _ = store.site(connection, name)
+        first = next(read_events(connection, site, limit=1))
+    before, wanted = dict(first.payload["config"]), config.to_json()
+    if key is None:
+        before["stream_key"] = wanted["stream_key"]
+    return first.actor == actor and before == wanted
+
+
+@router.get(
+    "/sites/{site}",
+    response_model=SiteView,
+    name="getSite",
+    operation_id="getSite",
+    responses=READING | VERSIONED | UNCHANGED,
+)
+def get_site(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
+    """Give a site's settings and version."""
+    return unless_known(if_none_match, here.snapshot) or answer(_view(here.snapshot), here.snapshot.version)
+
+
+def _view(one: reads.Snapshot) -> dict[str, Any]:
+    return {
+        **documents.site_line(one.name, one.version, one.site, one.people),
+        "settings": one.site.config.to_json(),
+    }
+
+
+@router.patch(
+    "/sites/{site}",
+    response_model=SiteView,
+    operation_id="changeSite",
+    responses=WRITING | answers(428) | VERSIONED,
+)
+def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, if_match: IfMatch = None) -> Response:
+    """Change settings from now on, as a JSON merge patch. If-Match must say which version the changes are meant for."""
+    expected = required_version(if_match)
+    given = changes.model_dump(mode="json", exclude_unset=True)
+    now = here.snapshot.site.config.to_json()
+    for part in ("units", "calendar"):
+        if part in given:
+            given[part] = {**now[part], **given[part]}
+    commands.change_site(at_version(here.store, expected), here.name, given, here.caller.name)
+    after = here.now()
+    return answer(_view(after), after.version)
+
+
+@router.get(
+    "/sites/{site}/status",
+    response_model=SiteStatus,
+    operation_id="getStatus",
+    tags=["advice"],
+    responses=READING | VERSIONED | UNCHANGED,
+)
+def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
+    """Give the team, the pool, what is under way, and money so far."""
+    return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.status_text, here.snapshot.version)
+
+
+@router.get(
+    "/sites/{site}/advice",
+    response_model=Advice,
+    operation_id="getAdvice",
+    tags=["advice"],
+    responses=READING | VERSIONED | UNCHANGED,
+)
+def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
+    """Say what to do about the coming period, or what is waited for; asking changes nothing."""
+    return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot.version)

@@ -1,0 +1,166 @@
+"""Workers: list them, take them in, record what changed of one, erase one."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from crewlearn.advisor import commands, csv_in, documents, imports, rehearsal
+from crewlearn.advisor.csv_in import WorkerRow
+from crewlearn.advisor.csv_table import read_table
+from crewlearn.advisor.explain import Member
+from crewlearn.advisor.store import Store
+from crewlearn.web.access import ADMIN, MANAGER, VIEWER
+from crewlearn.web.api import models, paging
+from crewlearn.web.api.common import (
+    READING,
+    VERSIONED,
+    WRITING,
+    Here,
+    IfMatch,
+    answer,
+    at,
+    page,
+)
+from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DecimalMark, Maps, mapping_of
+from crewlearn.web.problems import answers
+from crewlearn.web.reads import as_json
+from crewlearn.web.work import WHAT_WORKERS
+
+router = APIRouter(prefix="/sites/{site}", tags=["workers"])
+
+Sort = Literal["station", "estimate", "days", "worker_id", "name", "joined"]
+WorkerPath = Annotated[
+    str,
+    Path(
+        description="The firm's own id of the worker, percent-encoded; it may have slashes. "
+        "Clients take the ids `.` and `..` for steps in the path, so that they cannot be asked for like this.",
+        examples=["0113"],
+    ),
+]
+_ORDERS: dict[str, Callable[[Here, Member], Any]] = {
+    "estimate": lambda here, one: one.estimate.mean,
+    "days": lambda here, one: one.estimate.days,
+    "worker_id": lambda here, one: here.snapshot.people.ids.get(one.number) or "",
+    "name": lambda here, one: here.snapshot.people.names.get(one.number) or "",
+    "joined": lambda here, one: one.number,
+}
+
+
+@router.get("/workers", response_model=models.Workers, operation_id="listWorkers", responses=READING)
+def list_workers(
+    here: Annotated[Here, at(VIEWER)],
+    sort: Annotated[Sort, Query(description="station: the team by station, then the others, the best first.")] = "station",
+    descending: Annotated[bool, Query(description="The other way round.")] = False,
+    status: Annotated[models.Status | None, Query(description="Only those.")] = None,
+    team: Annotated[bool | None, Query(description="Only those in the team, or only the others.")] = None,
+    search: Annotated[str | None, Query(max_length=200, description="Part of a name or id, in any case.")] = None,
+    limit: paging.Limit = 100,
+    cursor: paging.Cursor = None,
+) -> Response:
+    """List the workers. Whatever changes between two pieces of a list, everybody who stays in it comes exactly once."""
+    now, found = here.snapshot, list(here.snapshot.members)
+    if sort in _ORDERS:
+        found.sort(key=lambda one: _ORDERS[sort](here, one))
+    if descending:
+        found.reverse()
+    sought = (search or "").casefold()
+    by_number = {
+        one.number: one
+        for one in found
+        if (status is None or now.site.workers[one.number].status == status)
+        and (team is None or (one.station is not None) == team)
+        and sought in _called(here, one.number)
+    }
+    listing = f"workers {sort} {descending} {status} {team} {sought}"
+    piece, following = paging.unseen(cursor, listing, limit, list(by_number))
+    return answer(page([documents.worker(now.site, now.people, by_number[one]) for one in piece], following))
+
+
+def _called(here: Here, number: int) -> str:
+    people = here.snapshot.people
+    return f"{people.ids.get(number) or ''}\n{people.names.get(number) or ''}".casefold()
+
+
+@router.post("/workers", response_model=models.Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
+def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, if_match: IfMatch = None) -> Response:
+    """Take in workers, all or none: newcomers join, what changed of others is recorded, the same again is nothing."""
+    rows = [WorkerRow(**one.model_dump()) for one in new.workers]
+    data = as_json(new.model_dump(mode="json", exclude_unset=True))
+    done = imports.import_workers(here.expecting(if_match), here.name, rows, data, here.caller.name)
+    after = here.now()
+    return answer(documents.recorded(done, after.sentence), after.version)
+
+
+@router.post(
+    "/workers/csv",
+    response_model=models.Recorded | models.Checked,
+    operation_id="importWorkersCsv",
+    openapi_extra=CSV_BODY,
+    responses=WRITING | answers(415) | VERSIONED,
+)
+def import_workers_csv(
+    here: Annotated[Here, at(MANAGER)],
+    data: CsvBody,
+    maps: Maps = None,
+    decimal: DecimalMark = None,
+    check_only: CheckOnly = False,
+    if_match: IfMatch = None,
+) -> Response:
+    """Take in a CSV file of workers, all or none; or, with check_only, say what that would do.
+
+    Columns: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview, pinned; usual other
+    headers are understood.
+    """
+    mapping = mapping_of(maps)
+
+    def take_in(store: Store) -> imports.Done:
+        rows = csv_in.read_workers(data, mapping, what=WHAT_WORKERS, decimal=decimal)
+        return imports.import_workers(store, here.name, rows, data, here.caller.name)
+
+    if check_only:
+        understand = partial(read_table, data, WHAT_WORKERS, csv_in.WORKERS, mapping)
+        return answer(documents.checked(rehearsal.check_import(here.store, understand, take_in)), here.snapshot.version)
+    done = take_in(here.expecting(if_match))
+    after = here.now()
+    return answer(documents.recorded(done, after.sentence), after.version)
+
+
+@router.get(
+    "/workers/{worker_id:path}", response_model=models.WorkerView, operation_id="getWorker", responses=READING | VERSIONED
+)
+def get_worker(here: Annotated[Here, at(VIEWER)], worker_id: WorkerPath) -> Response:
+    """Give a worker with everything that was said of them."""
+    return _worker(here, worker_id)
+
+
+def _worker(here: Here, worker_id: str) -> Response:
+    now, number = here.snapshot, here.snapshot.number_of(worker_id)
+    member = next(one for one in now.members if one.number == number)
+    return answer(documents.worker_in_full(now.site, now.people, member), now.version)
+
+
+@router.patch(
+    "/workers/{worker_id:path}",
+    response_model=models.WorkerView,
+    operation_id="changeWorker",
+    responses=WRITING | VERSIONED,
+)
+def change_worker(
+    here: Annotated[Here, at(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges, if_match: IfMatch = None
+) -> Response:
+    """Record that a worker left, returned, is blocked or pinned, or has a fee of their own."""
+    here.snapshot.number_of(worker_id)
+    given = changes.model_dump(exclude_unset=True)
+    commands.change_worker(here.expecting(if_match), here.name, worker_id, here.caller.name, **given)
+    return _worker(Here(here.caller, here.store, here.now()), worker_id)
+
+
+@router.delete("/workers/{worker_id:path}", status_code=204, operation_id="eraseWorker", responses=WRITING)
+def erase_worker(here: Annotated[Here, at(ADMIN)], worker_id: WorkerPath, if_match: IfMatch = None) -> Response:
+    """Remove a person from the store for good; the record keeps a bare number and nothing else of them."""
+    here.snapshot.number_of(worker_id)
+    commands.erase_worker(here.expecting(if_match), here.name, worker_id, here.caller.name)
+    return Response(status_code=204)

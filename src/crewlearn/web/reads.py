@@ -1,0 +1,162 @@
+"""Sites as they stand, read once and kept until they change.
+
+Every change of a site adds an event, so a site's event number and last hash tell whether what this process keeps is
+still current: one small query instead of reading and folding up the whole state. Nobody changes a snapshot.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import sqlalchemy as sa
+
+from crewlearn.advisor import documents, schema
+from crewlearn.advisor.events import Row
+from crewlearn.advisor.explain import Member, members, sentence
+from crewlearn.advisor.identities import People, read_people
+from crewlearn.advisor.site import Site
+from crewlearn.advisor.store import WORKERS_AT_ONCE, Store
+from crewlearn.problem.errors import Unknown
+
+MOST_KEPT = 64
+"""Sites kept in memory, those asked for last."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A site after its event number `version`, with who is who; what is made of it is made once."""
+
+    name: str
+    key: int
+    version: int
+    head: str
+    site: Site
+    people: People
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Everybody, the team by station first."""
+        return tuple(members(self.site, self.people))
+
+    @cached_property
+    def sentence(self) -> str:
+        """The advice in a sentence."""
+        return sentence(self.site, self.people)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of workers by the firm's own ids."""
+        return {known: number for number, known in self.people.ids.items() if known is not None}
+
+    @cached_property
+    def advice(self) -> dict[str, Any]:
+        """The advice as programs are told it."""
+        return documents.advice(self.name, self.site, self.people)
+
+    @cached_property
+    def status(self) -> dict[str, Any]:
+        """The status as programs are told it."""
+        return documents.status(self.name, self.site, self.people, self.members)
+
+    @cached_property
+    def advice_text(self) -> bytes:
+        """The advice as it is sent."""
+        return as_json(self.advice)
+
+    @cached_property
+    def status_text(self) -> bytes:
+        """The status as it is sent."""
+        return as_json(self.status)
+
+    def number_of(self, worker_id: str) -> int:
+        """Give the number of a worker by the firm's own id."""
+        if worker_id not in self.numbers:
+            raise Unknown("worker", worker_id, f"is not known at this site; there are {len(self.numbers)} workers")
+        return self.numbers[worker_id]
+
+
+def as_json(document: Any) -> bytes:
+    """Write a document as it is sent."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+_kept: WeakKeyDictionary[sa.Engine, OrderedDict[str, Snapshot]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def snapshot(store: Store, name: str) -> Snapshot:
+    """Give a site as it stands now."""
+    table = schema.sites
+    if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
+        raise Unknown("site", name, "does not exist")
+    with store.reading() as connection:
+        row = connection.execute(sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)).first()
+        if row is None:
+            raise Unknown("site", name, "does not exist")
+        kept = _recall(store, name)
+        if kept is not None and (kept.key, kept.version, kept.head) == tuple(row):
+            return kept
+        key, site, version = store.site(connection, name)
+        found = Snapshot(name, key, version, row.head, site, read_people(connection, key))
+    _keep(store, found)
+    return found
+
+
+def _recall(store: Store, name: str) -> Snapshot | None:
+    with _lock:
+        mine = _kept.setdefault(store.engine, OrderedDict())
+        if name in mine:
+            mine.move_to_end(name)
+        return mine.get(name)
+
+
+def _keep(store: Store, found: Snapshot) -> None:
+    with _lock:
+        mine = _kept.setdefault(store.engine, OrderedDict())
+        before = mine.get(found.name)
+        if before is None or before.key != found.key or before.version <= found.version:
+            mine[found.name] = found
+        while len(mine) > MOST_KEPT:
+            mine.popitem(last=False)
+
+
+def output_after(
+    store: Store,
+    now: Snapshot,
+    workers: Sequence[int],
+    periods: range,
+    place: tuple[int, int] | None,
+    limit: int,
+) -> list[tuple[int, Row]]:
+    """Give the rows of output that stand, by worker and period, from a place on: each with the event that brought it.
+
+    Workers are asked for by number, so that the database goes through their rows of these periods only.
+    """
+    table = schema.output_rows
+    query = (
+        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        .where(
+            table.c.site == now.key,
+            table.c.replaced_in.is_(None),
+            table.c.period.between(periods.start, periods.stop - 1),
+        )
+        .order_by(table.c.worker, table.c.period)
+    )
+    if place is not None:
+        worker, period = place
+        query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
+        workers = [number for number in workers if number >= worker]
+    found: list[tuple[int, Row]] = []
+    with store.reading() as connection:
+        for start in range(0, len(workers), WORKERS_AT_ONCE):
+            whose = table.c.worker.in_(workers[start : start + WORKERS_AT_ONCE])
+            for event, *row in connection.execute(query.where(whose).limit(limit - len(found))):
+                found.append((event, Row._make(row)))
+            if len(found) == limit:
+                break
+    return found
