@@ -26,7 +26,7 @@ import httpx2
 import numpy as np
 import sqlalchemy as sa
 
-from crewlearn.advisor import commands, schema
+from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -62,7 +62,7 @@ def make_site(store: Store) -> None:
     config = SiteConfig(TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, SITE, config, "bench")
     rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n < TEAM) for n in range(WORKERS)]
-    commands.import_workers(store, SITE, rows, b"", "bench")
+    imports.import_workers(store, SITE, rows, b"", "bench")
     rng = np.random.default_rng(1)
     means = rng.uniform(30, 70, WORKERS)
     output = np.clip(rng.normal(means, 10.0, (DAYS, WORKERS)), 0.0, 100.0).round(2)
@@ -71,7 +71,7 @@ def make_site(store: Store) -> None:
         for day in range(DAYS)
         for n in range(WORKERS)
     ]
-    commands.import_output(store, SITE, record, b"", "bench")
+    imports.import_output(store, SITE, record, b"", "bench")
 
 
 @dataclass
