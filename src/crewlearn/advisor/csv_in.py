@@ -45,6 +45,7 @@ __all__ = [
     "GroupRow",
     "OutputRow",
     "WorkerRow",
+    "attended",
     "read_groups",
     "read_output",
     "read_workers",
@@ -221,19 +222,7 @@ def read_output(
         if key is None:
             found.add(line, " or ".join(name for name in OUTPUT.either if name in table.positions), "", "when it was")
             continue
-        if how is None:
-            how = "worked"
-            if made is None:
-                found.add(line, "units", "", "the units made, or an attendance such as absent for someone not at work")
-        elif how in ("worked", "partial"):
-            if made is None:
-                found.add(line, "units", "", f"the units made, as attendance is {how}")
-        elif made:
-            found.add(line, "units", f"{made:g}", f"nothing or 0, as attendance is {how}")
-        else:
-            made = None  # not at work is not zero output
-        if worked == 0.0 and made is not None:
-            found.add(line, "hours", "0", f"more than 0, as attendance is {how}")
+        made, how = attended(found, line, made, worked, how)
         first = seen.setdefault(key, {}).setdefault(who, line)
         if first != line:
             at = f"{when}, shift {turn}" if isinstance(key, tuple) else key
@@ -242,6 +231,25 @@ def read_output(
         rows.append(OutputRow(line, when, number, who, made, worked, how, turn))
     found.raise_any()
     return rows
+
+
+def attended(
+    found: Found, line: int, units: float | None, hours: float | None, attendance: str | None
+) -> tuple[float | None, str]:
+    """Give a row's units and attendance, gathering what contradicts itself; not at work is not zero output."""
+    how = attendance or "worked"
+    if attendance is None and units is None:
+        found.add(line, "units", "", "the units made, or an attendance such as absent for someone not at work")
+    elif how in ("worked", "partial"):
+        if units is None:
+            found.add(line, "units", "", f"the units made, as attendance is {how}")
+    elif units:
+        found.add(line, "units", f"{units:g}", f"nothing or 0, as attendance is {how}")
+    else:
+        units = None
+    if hours == 0.0 and units is not None:
+        found.add(line, "hours", "0", f"more than 0, as attendance is {how}")
+    return units, how
 
 
 def read_groups(data: bytes, mapping: Mapping[str, str] | None = None, *, what: str = "groups.csv") -> list[GroupRow]:

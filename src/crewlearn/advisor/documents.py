@@ -57,7 +57,8 @@ def _when(name: str, site: Site, people: People) -> dict[str, Any]:
 
 def _waiting(site: Site, people: People) -> dict[str, Any]:
     waiting = dict(site.advice.get("waiting", {}))
-    waiting["awaited"] = [people.ids.get(number) for number in waiting.get("awaited", [])]
+    for several in ("awaited", "too_dear"):
+        waiting[several] = [people.ids.get(number) for number in waiting.get(several, [])]
     if "least_observed" in waiting:
         waiting["least_observed"] = people.ids.get(waiting["least_observed"])
     return waiting

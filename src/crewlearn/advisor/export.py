@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -15,6 +15,8 @@ from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.store import Store, read_events, read_proposals, rows_of_event
 from crewlearn.problem.arrays import NOBODY
 
+_ROWS_AT_ONCE = 10_000
+
 
 def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
     """Give every event as a line of JSON, imports with their rows; it holds numbers, no names."""
@@ -24,7 +26,7 @@ def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
             document = vars(event)
             if event.type == OUTPUT:
                 document = {**document, "rows": [row._asdict() for row in rows_of_event(connection, key, event.number)]}
-            yield json.dumps(document, ensure_ascii=False)
+            yield f"{json.dumps(document, ensure_ascii=False)}\n"
 
 
 _DECISIONS = (
@@ -33,7 +35,7 @@ _DECISIONS = (
 )
 
 
-def decisions_as_csv(store: Store, name: str) -> str:
+def decisions_as_csv(store: Store, name: str) -> Iterator[str]:
     """Give every proposal with who answered it and when, what became of it, and who made room in the end.
 
     Times are UTC. Text that a spreadsheet would run is neutralised.
@@ -68,7 +70,7 @@ def decisions_as_csv(store: Store, name: str) -> str:
                 one.reason,
             ]
         )
-    return _csv(_DECISIONS, rows)
+    yield from _csv(_DECISIONS, rows)
 
 
 def _id_of(people: People, number: int) -> str | None:
@@ -76,7 +78,7 @@ def _id_of(people: People, number: int) -> str | None:
     return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
 
 
-def output_as_csv(store: Store, name: str) -> str:
+def output_as_csv(store: Store, name: str) -> Iterator[str]:
     """Give the output that stands, as it was recorded."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
@@ -85,10 +87,12 @@ def output_as_csv(store: Store, name: str) -> str:
             sa.select(table)
             .where(table.c.site == key, table.c.replaced_in.is_(None))
             .order_by(table.c.period, table.c.worker)
+            .execution_options(yield_per=_ROWS_AT_ONCE)
         )
         calendar = site.config.calendar
         several = calendar.shifts_per_day > 1
-        rows = [
+        shift = ["shift"] if several else []
+        rows = (
             [
                 str(calendar.date_of(row.period)),
                 *([calendar.shift_of(row.period)] if several else []),
@@ -99,12 +103,11 @@ def output_as_csv(store: Store, name: str) -> str:
                 row.attendance,
             ]
             for row in found
-        ]
-    shift = ["shift"] if several else []
-    return _csv(["date", *shift, "period", "worker_id", "units", "hours", "attendance"], rows)
+        )
+        yield from _csv(["date", *shift, "period", "worker_id", "units", "hours", "attendance"], rows)
 
 
-def workers_as_csv(store: Store, name: str) -> str:
+def workers_as_csv(store: Store, name: str) -> Iterator[str]:
     """Give the workers as they stand; prior means in people's units."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
@@ -125,12 +128,28 @@ def workers_as_csv(store: Store, name: str) -> str:
             for number, worker in enumerate(site.workers)
             if people.ids.get(number) is not None
         ]
-    return _csv(["worker_id", "name", "active", "fee", "prior_n", "prior_mean", "status", "interview", "pinned"], rows)
+    yield from _csv(
+        ["worker_id", "name", "active", "fee", "prior_n", "prior_mean", "status", "interview", "pinned"], rows
+    )
 
 
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Write rows as lines; text that a spreadsheet would run is neutralised."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([neutralised(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return file.getvalue()
+    for row in rows:
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
+        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in row])
+    yield file.getvalue()
+
+
+EXPORTS: Mapping[str, Callable[[Store, str], Iterator[str]]] = {
+    "events": events_as_json_lines,
+    "decisions": decisions_as_csv,
+    "output": output_as_csv,
+    "workers": workers_as_csv,
+}
+"""What can be exported: each gives a site's lines one after the other, so that none need be held together."""

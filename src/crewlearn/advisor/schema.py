@@ -166,6 +166,7 @@ jobs = sa.Table(
     sa.Column("kind", sa.String(40), nullable=False),
     sa.Column("actor", sa.String(200), nullable=False),
     sa.Column("input", sa.Text, nullable=False),
+    sa.Column("file", sa.LargeBinary),
     sa.Column("status", sa.String(20), nullable=False),
     sa.Column("progress", sa.Double, nullable=False),
     sa.Column("message", sa.Text, nullable=False),
@@ -178,7 +179,10 @@ jobs = sa.Table(
     sa.Column("owner", sa.String(40)),
     sqlite_autoincrement=True,
 )
-"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone."""
+"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone.
+
+A file that is to be taken in is gone when the job is over: it has the ids of people.
+"""
 
 sa.Index("jobs_by_site", jobs.c.site, jobs.c.id)
 sa.Index("jobs_by_status", jobs.c.status, jobs.c.id)

@@ -50,15 +50,10 @@ def export_command(
         from crewlearn.advisor import export
         from crewlearn.problem.errors import one_of
 
-        makers = {
-            "events": lambda: "".join(f"{line}\n" for line in export.events_as_json_lines(store, site)),
-            "decisions": lambda: export.decisions_as_csv(store, site),
-            "output": lambda: export.output_as_csv(store, site),
-            "workers": lambda: export.workers_as_csv(store, site),
-        }
+        make = export.EXPORTS[one_of("what", what, export.EXPORTS)]
         if out is not None:
             check_writable("out", out)
-        text = makers[one_of("what", what, makers)]()
+        text = "".join(make(store, site))
     if out is None:
         sys.stdout.write(text)
     else:

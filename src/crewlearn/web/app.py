@@ -9,7 +9,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.store import Store
-from crewlearn.web import api, basics, problems, signin
+from crewlearn.web import api, basics, problems, signin, work
 from crewlearn.web.guard import Guard
 from crewlearn.web.jobs import Handler, Runner
 from crewlearn.web.settings import Settings
@@ -40,7 +40,7 @@ def make_app(store: Store, settings: Settings, handlers: Mapping[str, Handler] |
     )
     app.state.store = store
     app.state.settings = settings
-    app.state.runner = Runner(store, {} if handlers is None else handlers)
+    app.state.runner = Runner(store, work.HANDLERS if handlers is None else handlers)
     problems.install(app)
     app.include_router(basics.router, prefix=API)
     app.include_router(api.router, prefix=API)

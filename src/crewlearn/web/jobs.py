@@ -10,6 +10,7 @@ import logging
 import secrets
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -70,8 +71,8 @@ class Interrupted(Exception):
     """The job is to end here: its server stops, or another has taken it up."""
 
 
-def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, Any]) -> Job:
-    """Queue a job."""
+def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, Any], file: bytes | None = None) -> Job:
+    """Queue a job; a file that it is about is kept until it is over."""
     checked_text("actor", actor, LONGEST_ACTOR)
     table = schema.jobs
     with store.changing() as connection:
@@ -82,6 +83,7 @@ def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, A
                 kind=kind,
                 actor=actor,
                 input=json.dumps(dict(input), allow_nan=False),
+                file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
                 message="waits for its turn",
@@ -97,6 +99,15 @@ def read(store: Store, id: int) -> Job:
     """Give a job as it stands."""
     with store.reading() as connection:
         return _read(connection, id)
+
+
+def file_of(store: Store, id: int) -> bytes:
+    """Give the file that a job is about."""
+    with store.reading() as connection:
+        kept = connection.execute(sa.select(schema.jobs.c.file).where(schema.jobs.c.id == id)).scalar()
+    if kept is None:
+        raise Unknown("job", id, "has no file any more")
+    return zlib.decompress(kept)
 
 
 def jobs_of(
@@ -187,7 +198,13 @@ class Runner:
             return None
         with self.store.changing() as connection:
             now = _now(connection)
-            given_up = {"status": FAILED, "finished": now, "owner": None, "message": _GIVEN_UP + table.c.message}
+            given_up = {
+                "status": FAILED,
+                "finished": now,
+                "owner": None,
+                "file": None,
+                "message": _GIVEN_UP + table.c.message,
+            }
             mine = table.update().where(table.c.id == found, self._free(now))
             if connection.execute(mine.where(table.c.attempts >= MOST_ATTEMPTS).values(given_up)).rowcount:
                 return None
@@ -262,7 +279,7 @@ class _Work:
     def _write(self, **values: Any) -> None:
         """Write what came of the job."""
         with self.store.changing() as connection:
-            self._written(connection, finished=_now(connection), owner=None, **values)
+            self._written(connection, finished=_now(connection), owner=None, file=None, **values)
 
     def _update(self, **values: Any) -> None:
         with self.store.changing() as connection:
@@ -283,7 +300,8 @@ def _now(connection: sa.Connection) -> float:
 
 
 def _query() -> sa.Select[Any]:
-    return sa.select(schema.jobs, schema.sites.c.name).join(schema.sites)
+    told = [column for column in schema.jobs.c if column is not schema.jobs.c.file]
+    return sa.select(*told, schema.sites.c.name).join(schema.sites)
 
 
 def _read(connection: sa.Connection, id: int) -> Job:

@@ -95,7 +95,9 @@ def snapshot(store: Store, name: str) -> Snapshot:
     if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
         raise Unknown("site", name, "does not exist")
     with store.reading() as connection:
-        row = connection.execute(sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)).first()
+        row = connection.execute(
+            sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)
+        ).first()
         if row is None:
             raise Unknown("site", name, "does not exist")
         kept = _recall(store, name)

@@ -2,10 +2,8 @@
 nothing, and rows that are on record already are passed over.
 """
 
-import base64
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -14,7 +12,7 @@ from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.web import reads
-from crewlearn.web.jobs import Handler, Job, Progress
+from crewlearn.web.jobs import Handler, Job, Progress, file_of
 
 PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
 WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
@@ -53,8 +51,8 @@ def take_in_output(store: Store, site: str, actor: str, data: bytes, options: Op
             day_of=calendar.day_of,
         )
         return imports.import_output(
-            into, site, rows, data, actor, correct=options.correct, skip_unknown=options.skip_unknown,
-            what=WHAT_OUTPUT)
+            into, site, rows, data, actor, correct=options.correct, skip_unknown=options.skip_unknown, what=WHAT_OUTPUT
+        )
 
     if options.check_only:
         return documents.checked(
@@ -66,17 +64,11 @@ def take_in_output(store: Store, site: str, actor: str, data: bytes, options: Op
     return documents.recorded(done, reads.snapshot(store, site).sentence)
 
 
-def input_of(data: bytes, options: Options) -> dict[str, Any]:
-    """Write down an import for a job."""
-    return {**asdict(options), "file": base64.b64encode(zlib.compress(data)).decode()}
-
-
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Take in a big file of output."""
     progress(0.1, "reading the file")
-    options = {name: value for name, value in job.input.items() if name != "file"}
-    data = zlib.decompress(base64.b64decode(job.input["file"]))
-    return take_in_output(store, job.site, job.actor, data, Options(**options))
+    options = {name: value for name, value in job.input.items() if name != "digest"}
+    return take_in_output(store, job.site, job.actor, file_of(store, job.id), Options(**options))
 
 
 def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:

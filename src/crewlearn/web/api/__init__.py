@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.api import jobs, ledger, output, proposals, sites, workers
+from crewlearn.web.api import jobs, ledger, output, proposals, sites, users, workers
 
 router = APIRouter()
-for part in (sites, proposals, workers, output, ledger, jobs):
+for part in (sites, proposals, workers, output, ledger, jobs, users):
     router.include_router(part.router)

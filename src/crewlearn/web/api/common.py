@@ -30,7 +30,7 @@ IfMatch = Annotated[
     Header(
         alias="If-Match",
         pattern=r'^(\*|(W/)?"[0-9]{1,9}")$',
-        description='The version that this change is meant for, as an ETag gave it; if the site has moved on, 412 says how.',
+        description="The version that this change is meant for, as an ETag gave it; if the site has moved on, 412 says how.",
         examples=['"41"'],
     ),
 ]
@@ -40,7 +40,9 @@ IfNoneMatch = Annotated[
 
 _ETAG = {"ETag": {"description": "The site's version, the number of its last event.", "schema": {"type": "string"}}}
 VERSIONED: dict[int | str, dict[str, Any]] = {200: {"headers": _ETAG}}
-UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "Nothing changed since the ETag given.", "headers": _ETAG}}
+UNCHANGED: dict[int | str, dict[str, Any]] = {
+    304: {"description": "Nothing changed since the ETag given.", "headers": _ETAG}
+}
 LOCATED = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}
 
 

@@ -35,7 +35,8 @@ DateOrder = Annotated[
     Literal["day-first", "month-first"] | None, Query(description="How dates are written, if the file does not tell.")
 ]
 CheckOnly = Annotated[
-    bool, Query(description="Record nothing: say which header is taken for what, what would be recorded, what is wrong.")
+    bool,
+    Query(description="Record nothing: say which header is taken for what, what would be recorded, what is wrong."),
 ]
 
 

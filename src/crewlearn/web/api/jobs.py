@@ -73,14 +73,21 @@ def verify(request: Request, here: Annotated[Here, at(VIEWER)]) -> Response:
     return queued(request, here, VERIFY, {}, again=True)
 
 
-def queued(request: Request, here: Here, kind: str, wanted: Mapping[str, Any], *, again: bool = False) -> Response:
+def queued(
+    request: Request,
+    here: Here,
+    kind: str,
+    wanted: Mapping[str, Any],
+    *,
+    file: bytes | None = None,
+    again: bool = False,
+) -> Response:
     """Begin a job, unless there is one that does the same: under way or, unless it may be done again, over."""
-    told = {name: value for name, value in wanted.items() if name != jobs.FILE}
     for one in jobs.jobs_of(here.store, here.name, limit=20, kind=kind):
-        same = one.actor == here.caller.name and one.input == told
+        same = one.actor == here.caller.name and one.input == wanted
         if same and one.status != jobs.FAILED and not (again and one.over):
             return _located(request, one, 200 if one.over else 202)
-    return _located(request, jobs.submit(here.store, here.name, kind, here.caller.name, wanted), 202)
+    return _located(request, jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file), 202)
 
 
 def _located(request: Request, job: Job, status: int) -> Response:

@@ -28,13 +28,9 @@ def list_events(
 ) -> Response:
     """List the events of the record, by number; the last piece's cursor is null, and later ones come after it."""
     with here.store.reading() as connection:
-        read = partial(_events, connection, here.snapshot.key)
+        read = partial(read_events, connection, here.snapshot.key)
         found, following = paging.numbered(cursor, "events", newest, limit, read, lambda one: one.number)
     return answer(page([documents.event(one) for one in found], following))
-
-
-def _events(*given: object, **named: object) -> list[object]:
-    return list(read_events(*given, **named))
 
 
 @router.get(
@@ -60,7 +56,7 @@ def export_ledger(
     name = f"{what}.{'jsonl' if what == 'events' else 'csv'}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     kind = f"{LINES if what == 'events' else CSV}; charset=utf-8"
-    return StreamingResponse(_in_pieces(export.lines(here.store, here.name, what)), headers=headers, media_type=kind)
+    return StreamingResponse(_in_pieces(export.EXPORTS[what](here.store, here.name)), headers=headers, media_type=kind)
 
 
 def _in_pieces(lines: Iterator[str]) -> Iterator[bytes]:

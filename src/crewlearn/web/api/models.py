@@ -226,6 +226,52 @@ class SiteView(SiteLine):
 # Advice, status, proposals
 
 
+class Estimate(Model):
+    """What was thought of a worker, in the firm's own units: expected output with the ends of a 95% interval."""
+
+    days: Count = Field(description="Days observed here.")
+    prior: Count = Field(description="Days observed before.")
+    mean: Number
+    low: Number
+    high: Number
+
+
+class Why(Model):
+    """What spoke for a proposal, in the firm's own units and money, as it was then; null where a policy does not say."""
+
+    out: Estimate | None = Field(description="Who makes room, or would; null for an empty station.")
+    into: Estimate
+    settled_on_arrival: Flag
+    chance_better: Number
+    periods: Number = Field(description="Periods left after the wait.")
+    mean_delay: Number
+    gain: Number = Field(description="What it would gain in those, if for good, before the fee.")
+    fee: Number
+    break_even: Number | None = Field(description="The fee above which it would not have been proposed.")
+    optimistic_gain: Number | None
+    needed_gain: Number | None
+    trial_periods: Number | None
+    trial_value: Number | None
+
+
+_ESTIMATE = {"days": 38, "prior": 0, "mean": 71.2, "low": 66.0, "high": 76.4}
+_WHY = {
+    "out": _ESTIMATE,
+    "into": {"days": 5, "prior": 20, "mean": 81.5, "low": 77.1, "high": 85.9},
+    "settled_on_arrival": False,
+    "chance_better": 0.99,
+    "periods": 205.0,
+    "mean_delay": 4.0,
+    "gain": 1689.2,
+    "fee": 300.0,
+    "break_even": 1402.5,
+    "optimistic_gain": None,
+    "needed_gain": None,
+    "trial_periods": 12.0,
+    "trial_value": 1650.0,
+}
+
+
 class Proposal(Model):
     """A replacement: `out` (null: an empty station, or open until arrival) by `in`."""
 
@@ -241,7 +287,7 @@ class Proposal(Model):
                     "in": "0207",
                     "fee": 300.0,
                     "reason": None,
-                    "why": {"chance_better": 0.93},
+                    "why": _WHY,
                 }
             ]
         }
@@ -255,7 +301,13 @@ class Proposal(Model):
     into: str | None = Field(alias="in", description="Who comes in; null for somebody erased.")
     fee: Number
     reason: str | None = Field(description="Why it was rejected.")
-    why: dict[str, Any] = Field(description="What spoke for it, in numbers, as it was then.")
+    why: Why
+
+
+class ProposalUnderWay(Proposal):
+    """A proposal that is open."""
+
+    overdue: Flag = Field(description="Whether the offer takes much longer than offers do.")
 
 
 class Explanation(Proposal):
@@ -274,6 +326,7 @@ class Waiting(Model):
     """What is waited for; which fields there are depends on the policy."""
 
     awaited: list[str | None] = Field(description="Whose first day is awaited.")
+    too_dear: list[str | None] = Field(default=[], description="Who would be proposed, but not at their fee.")
     cycle: Count | None = None
     phase: str | None = None
     least_observed: str | None = Field(default=None, description="Who must still be seen.")
@@ -337,7 +390,8 @@ class SiteStatus(Model):
     filled: Count
     earned: Number = Field(description="What recorded output was worth, in money.")
     fees: Number
-    proposals: list[Proposal]
+    cycle: Waiting
+    proposals: list[ProposalUnderWay]
     workers: list[Worker]
 
 
@@ -397,6 +451,7 @@ class NewWorker(Model):
     prior_mean: Amount | None = None
     status: Status | None = None
     interview: Amount | None = None
+    pinned: Flag | None = None
 
 
 class NewWorkers(Model):
@@ -434,10 +489,13 @@ class NewOutput(Model):
 
     date: Day | None = None
     period: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
+    shift: Annotated[int, Field(strict=True, ge=1, le=24)] | None = Field(
+        default=None, description="Which of the day's shifts, where a day has several."
+    )
     worker_id: WorkerId
-    units: Amount | None = Field(default=None, description="What was made; left out where nobody worked.")
-    hours: Money | None = None
-    attendance: Attendance = "worked"
+    units: Money | None = Field(default=None, description="What was made; left out where nobody worked.")
+    hours: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=24)] | None = None
+    attendance: Attendance | None = Field(default=None, description="worked, if left out and there are units.")
 
     @model_validator(mode="after")
     def _when(self) -> "NewOutput":
@@ -486,13 +544,16 @@ class Recorded(Model):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"recorded": 24, "known": 0, "corrected": 0, "warnings": [], "advice": "Wait (…): …"}]
+            "examples": [
+                {"recorded": 24, "known": 0, "corrected": 0, "skipped": 0, "warnings": [], "advice": "Wait (…): …"}
+            ]
         }
     )
 
     recorded: Count = Field(description="Facts put on record.")
     known: Count = Field(description="Facts that were on record already.")
     corrected: Count = Field(description="Of those recorded, how many replace others.")
+    skipped: Count = Field(description="Rows left out, as nobody knows their workers here.")
     warnings: list[str]
     advice: str = Field(description="The advice that stands now, in a sentence.")
 
@@ -500,7 +561,7 @@ class Recorded(Model):
 class CellError(Model):
     """One thing that is wrong in a file."""
 
-    line: Count
+    line: Count = Field(description="0 if it is about the whole file.")
     column: str
     value: str
     expected: str
@@ -516,6 +577,7 @@ class Checked(Model):
     recorded: Count
     known: Count
     corrected: Count
+    skipped: Count
     warnings: list[str]
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
@@ -558,8 +620,107 @@ class PlanRequest(Model):
     policy: Policy | None = None
 
 
-class Health(Model):
-    """Whether the server is up and its store can be read."""
+JobKind = Literal["plan", "verify", "output-import"]
 
-    status: Literal["ok"]
-    schema_: str = Field(alias="schema", description="The store's revision.")
+
+class Job(Model):
+    """Long work, how far it is, and what came of it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": 3,
+                    "site": "north",
+                    "kind": "verify",
+                    "actor": "ann",
+                    "input": {},
+                    "status": "running",
+                    "progress": 0.1,
+                    "message": "rebuilding the site from its first event",
+                    "result": None,
+                    "created": "2026-11-16T06:30:00.000+00:00",
+                    "started": "2026-11-16T06:30:00.500+00:00",
+                    "finished": None,
+                    "attempts": 1,
+                }
+            ]
+        }
+    )
+
+    id: Count
+    site: str
+    kind: JobKind
+    actor: str
+    input: dict[str, Any] = Field(description="What was asked for.")
+    status: Literal["queued", "running", "done", "failed"]
+    progress: Annotated[float, Field(ge=0, le=1)]
+    message: str = Field(description="What it is at, or why it failed.")
+    result: dict[str, Any] | None = Field(
+        description="What came of it: a plan, what a check found, or what an import did; of a failed one, a problem."
+    )
+    created: str
+    started: str | None
+    finished: str | None
+    attempts: Count
+
+
+class Jobs(Page[Job]):
+    """Jobs, the newest first."""
+
+
+# Users
+
+Role = Literal["viewer", "manager", "admin"]
+
+
+class Token(Model):
+    """What may be known of a token after it was shown."""
+
+    id: Count
+    label: str
+    created: str
+    expires: str
+    revoked: str | None
+
+
+class User(Model):
+    """Somebody who may sign in."""
+
+    name: str
+    role: Role
+    sites: list[str] | None = Field(description="The sites they may see; null for all.")
+    disabled: Flag
+    created: str
+    tokens: list[Token]
+
+
+class Users(Page[User]):
+    """Users by name."""
+
+
+class NewUser(Model):
+    """A user to add."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "ann", "role": "manager", "sites": ["north"]}]})
+
+    name: str = Field(min_length=1, max_length=100)
+    role: Role
+    sites: list[str] | None = Field(
+        default=None, min_length=1, max_length=1000, description="Sites they are limited to; all if left out."
+    )
+
+
+class NewToken(Model):
+    """A token to make."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"days": 90, "label": "warehouse system"}]})
+
+    days: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3650)] = 90.0
+    label: str = Field(default="", max_length=100)
+
+
+class ShownToken(Token):
+    """A token, shown this once."""
+
+    token: str = Field(description="Keep it: it is never shown again.")

@@ -1,12 +1,14 @@
 """Output: what stands on record, and taking more in."""
 
+import hashlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import documents, imports
-from crewlearn.advisor.csv_in import OutputRow
+from crewlearn.advisor.csv_in import OutputRow, attended
+from crewlearn.advisor.csv_table import Found
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging
@@ -14,9 +16,10 @@ from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, IfMatch,
 from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.problems import answers
-from crewlearn.web.work import OUTPUT_IMPORT, Options, input_of, is_big, take_in_output
+from crewlearn.web.work import OUTPUT_IMPORT, Options, is_big, take_in_output
 
 router = APIRouter(prefix="/sites/{site}", tags=["output"])
+WHAT_ROWS = "rows"
 
 Correct = Annotated[bool, Query(description="Replace what is on record where this differs; else that is a conflict.")]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
@@ -61,16 +64,30 @@ def import_output(
     if_match: IfMatch = None,
 ) -> Response:
     """Record output, all rows or none: rows on record already are passed over, other values are a conflict."""
-    rows = [
-        OutputRow(line, one.date, one.period, one.worker_id, one.units, one.hours, one.attendance)
-        for line, one in enumerate(new.rows, start=1)
-    ]
+    rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
     done = imports.import_output(
-        here.expecting(if_match), here.name, rows, data, here.caller.name, correct=correct, skip_unknown=skip_unknown
+        here.expecting(if_match),
+        here.name,
+        rows,
+        data,
+        here.caller.name,
+        correct=correct,
+        skip_unknown=skip_unknown,
+        what=WHAT_ROWS,
     )
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after.version)
+
+
+def _rows(new: models.NewOutputs) -> list[OutputRow]:
+    """Give the rows as those of a file; their lines are counted from 1."""
+    found, rows = Found(WHAT_ROWS), []
+    for line, one in enumerate(new.rows, start=1):
+        units, attendance = attended(found, line, one.units, one.hours, one.attendance)
+        rows.append(OutputRow(line, one.date, one.period, one.worker_id, units, one.hours, attendance, one.shift))
+    found.raise_any()
+    return rows
 
 
 @router.post(
@@ -101,7 +118,8 @@ def import_output_csv(
     options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
         here.check_version(if_match)
-        return queued(request, here, OUTPUT_IMPORT, input_of(data, options))
+        told = {"digest": hashlib.sha256(data).hexdigest(), **vars(options)}
+        return queued(request, here, OUTPUT_IMPORT, told, file=data)
     store = here.store if check_only else here.expecting(if_match)
     document = take_in_output(store, here.name, here.caller.name, data, options)
     return answer(document, here.now().version)

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
@@ -43,7 +43,12 @@ def is_number(place: Any) -> bool:
 
 
 def numbered(
-    cursor: str | None, listing: str, newest: bool, limit: int, read: Callable[..., Sequence[T]], number: Callable[[T], int]
+    cursor: str | None,
+    listing: str,
+    newest: bool,
+    limit: int,
+    read: Callable[..., Iterable[T]],
+    number: Callable[[T], int],
 ) -> tuple[list[T], str | None]:
     """Give a piece of a list whose items are numbered as they are added, and the cursor after it."""
     listing = f"{listing} {'newest' if newest else 'oldest'}"
@@ -55,9 +60,7 @@ def numbered(
     return items[:limit], written(listing, number(items[limit - 1]))
 
 
-def unseen(
-    cursor: str | None, listing: str, limit: int, order: Sequence[int]
-) -> tuple[Sequence[int], str | None]:
+def unseen(cursor: str | None, listing: str, limit: int, order: Sequence[int]) -> tuple[Sequence[int], str | None]:
     """Give a piece of a list whose order may change meanwhile, as that by estimate does.
 
     The cursor holds who was given already, so that everybody comes exactly once, in the order of the moment.

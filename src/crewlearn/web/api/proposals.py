@@ -176,5 +176,3 @@ def _undone(store: Store, key: int, version: int | None, actor: str) -> int | No
     with store.reading() as connection:
         event = next(read_events(connection, key, version, limit=1), None)
     return event.payload["number"] if event and event.type == UNDONE and event.actor == actor else None
-
-

@@ -52,7 +52,9 @@ _ORDERS: dict[str, Callable[[Here, Member], Any]] = {
 @router.get("/workers", response_model=models.Workers, operation_id="listWorkers", responses=READING)
 def list_workers(
     here: Annotated[Here, at(VIEWER)],
-    sort: Annotated[Sort, Query(description="station: the team by station, then the others, the best first.")] = "station",
+    sort: Annotated[
+        Sort, Query(description="station: the team by station, then the others, the best first.")
+    ] = "station",
     descending: Annotated[bool, Query(description="The other way round.")] = False,
     status: Annotated[models.Status | None, Query(description="Only those.")] = None,
     team: Annotated[bool | None, Query(description="Only those in the team, or only the others.")] = None,
@@ -129,7 +131,10 @@ def import_workers_csv(
 
 
 @router.get(
-    "/workers/{worker_id:path}", response_model=models.WorkerView, operation_id="getWorker", responses=READING | VERSIONED
+    "/workers/{worker_id:path}",
+    response_model=models.WorkerView,
+    operation_id="getWorker",
+    responses=READING | VERSIONED,
 )
 def get_worker(here: Annotated[Here, at(VIEWER)], worker_id: WorkerPath) -> Response:
     """Give a worker with everything that was said of them."""

@@ -63,6 +63,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(40), nullable=False),
         sa.Column("actor", sa.String(200), nullable=False),
         sa.Column("input", sa.Text, nullable=False),
+        sa.Column("file", sa.LargeBinary),
         sa.Column("status", sa.String(20), nullable=False),
         sa.Column("progress", sa.Double, nullable=False),
         sa.Column("message", sa.Text, nullable=False),

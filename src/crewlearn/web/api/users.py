@@ -1,0 +1,92 @@
+"""Users and their tokens, for admins of all sites."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor.store import Conflict, Store
+from crewlearn.problem.errors import Unknown
+from crewlearn.web import users
+from crewlearn.web.access import ADMIN, Caller, require
+from crewlearn.web.api import models, paging
+from crewlearn.web.api.common import MOST_NUMBER, answer, page
+from crewlearn.web.problems import answers
+
+router = APIRouter(prefix="/users", tags=["users"])
+
+Admin = Annotated[Caller, require(ADMIN)]
+UserName = Annotated[str, Path(description="The user's name.", examples=["ann"])]
+TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The token's number.", examples=[2])]
+_REFUSED = answers(400, 401, 403, 404, 409, 413, 422, 429, 503)
+
+
+@router.get("", response_model=models.Users, operation_id="listUsers", responses=_REFUSED)
+def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, cursor: paging.Cursor = None) -> Response:
+    """List the users and what may be known of their tokens, by name."""
+    after = paging.place_in(cursor, "users", lambda place: isinstance(place, str))
+    found = sorted(users.list_users(_store(request)), key=lambda one: one.name)
+    found = [one for one in found if after is None or one.name > after]
+    following = paging.written("users", found[limit - 1].name) if len(found) > limit else None
+    return answer(page([_plain(asdict(one)) for one in found[:limit]], following))
+
+
+@router.post(
+    "",
+    response_model=models.User,
+    status_code=201,
+    operation_id="addUser",
+    responses=_REFUSED | {200: {"model": models.User, "description": "There is such a user already."}},
+)
+def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
+    """Add a user. The same request again finds it done; other facts under a name that is taken are a conflict."""
+    store, sites = _store(request), None if new.sites is None else tuple(sorted(set(new.sites)))
+    _check_text(*(sites or ()))
+    try:
+        return answer(_plain(asdict(users.add(store, new.name, new.role, sites))), status=201)
+    except Conflict:
+        known = users.get(store, new.name)
+        if (known.role, known.sites, known.disabled) != (new.role, sites, False):
+            raise
+        return answer(_plain(asdict(known)))
+
+
+@router.post(
+    "/{name}/tokens", response_model=models.ShownToken, status_code=201, operation_id="addToken", responses=_REFUSED
+)
+def add_token(request: Request, caller: Admin, name: UserName, new: models.NewToken) -> Response:
+    """Make a token for a user. It is shown in this answer and never again; every request makes another."""
+    _check_text(name, field="user")
+    made, secret = users.new_token(_store(request), name, new.days, new.label)
+    return answer(_plain({**asdict(made), "token": secret}), status=201)
+
+
+@router.delete("/{name}/tokens/{token}", status_code=204, operation_id="revokeToken", responses=_REFUSED)
+def revoke_token(request: Request, caller: Admin, name: UserName, token: TokenNumber) -> Response:
+    """Revoke a token; its sessions end. Revoking it again changes nothing."""
+    _check_text(name, field="user")
+    users.revoke(_store(request), name, token)
+    return Response(status_code=204)
+
+
+def _store(request: Request) -> Store:
+    store: Store = request.app.state.store
+    return store
+
+
+def _check_text(*names: str, field: str = "site") -> None:
+    """Refuse names that cannot even be asked for in PostgreSQL, as ones that do not exist."""
+    for name in names:
+        if "\0" in name:
+            raise Unknown(field, name, "does not exist")
+
+
+def _plain(value: Any) -> Any:
+    """Give plain data: moments as text, tuples as lists."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
