@@ -1,9 +1,9 @@
-"""What the web server bears at a site of 1,000 workers and 730 days; writes bench-web.json, says which limits are missed.
+"""What the web server bears at a site of 1,000 workers and 730 days; writes bench-web.json and says what it missed.
 
-Fifty users with a second to think, nine reads to a write, for a minute: on SQLite with one server process, on PostgreSQL
-with two; then a minute in which a server is killed and started again. Every write carries a mark of its own. Afterwards
-the record must verify and hold exactly the writes that were acknowledged: each once, and no other but such whose answer
-was lost with the server.
+Fifty users with a second to think, nine reads to a write, for a minute: on SQLite with one server process, and on
+PostgreSQL with two; then a minute in which a server is killed and started again. Every write carries a mark of its own.
+Afterwards the record must verify and hold exactly the writes that were acknowledged: each once, and no other but such
+whose answer was lost with the server.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ import httpx2
 import numpy as np
 import sqlalchemy as sa
 
-from crewlearn.advisor import commands, imports, schema
+from crewlearn.advisor import commands, events, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
@@ -57,14 +57,15 @@ PATHS = {
 
 
 def make_site(store: Store) -> None:
-    """Set up the site: people who differ, each with a row for each day."""
+    """Set up the site: people who differ, each with a row for each day; the team is the best but for twenty."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
     config = SiteConfig(TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, SITE, config, "bench")
-    rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n < TEAM) for n in range(WORKERS)]
-    imports.import_workers(store, SITE, rows, b"", "bench")
     rng = np.random.default_rng(1)
     means = rng.uniform(30, 70, WORKERS)
+    team = {*np.argsort(means)[-TEAM + 20 :].tolist(), *np.argsort(means)[:20].tolist()}
+    rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n in team) for n in range(WORKERS)]
+    imports.import_workers(store, SITE, rows, b"", "bench")
     output = np.clip(rng.normal(means, 10.0, (DAYS, WORKERS)), 0.0, 100.0).round(2)
     record = [
         OutputRow(2, None, day + 1, f"w{n}", float(output[day, n]), None, "worked")
@@ -130,7 +131,7 @@ class Crowd:
         path = PATHS.get(kind, f"/api/v1/sites/{SITE}/proposals/{self.explained}/explanation")
         answer = await self._ask(server, token, kind, "GET", path, None)
         if answer is not None and kind == "advice":
-            self.open = [one["proposal"] for one in answer.json()["proposals"]]
+            self.open = [one["id"] for one in answer.json()["proposals"]]
             self.explained = max([self.explained, *self.open])
 
     async def _write(self, server: int, token: str, chance: random.Random, pinned: list[str]) -> None:
@@ -204,18 +205,17 @@ def marks_on_record(store: Store, after: int) -> Counter[Any]:
     with store.reading() as connection:
         key, _, _ = store.site(connection, SITE)
         people = schema.identities
-        ids = dict(
-            connection.execute(sa.select(people.c.worker, people.c.external_id).where(people.c.site == key)).tuples()
-        )
+        named = sa.select(people.c.worker, people.c.external_id).where(people.c.site == key)
+        ids = {row.worker: row.external_id for row in connection.execute(named)}
         for row in connection.execute(sa.select(rows).where(rows.c.site == key, rows.c.event > after)):
             found["output", ids[row.worker], row.period, row.units] += 1
         for event in read_events(connection, key, after):
             given = event.payload
-            if event.type == "worker":
+            if event.type == events.WORKER:
                 found["pin", ids[given["worker"]], given["changes"]["pinned"]] += 1
-            elif event.type == "approved":
+            elif event.type == events.APPROVED:
                 found["approved", given["proposal"]] += 1
-            elif event.type == "rejected":
+            elif event.type == events.REJECTED:
                 found["rejected", given["proposal"], given["reason"]] += 1
     return found
 
