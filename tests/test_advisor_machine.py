@@ -3,21 +3,25 @@
 import shutil
 import tempfile
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crewlearn.advisor import commands, imports
+from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.site import FAILURES, PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.stints import read_stints
 from crewlearn.advisor.store import open_store, read_events, read_proposals
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
+from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 
 POLICIES = (
@@ -161,8 +165,27 @@ class AnySite(RuleBasedStateMachine):
             assert [event.number for event in read_events(connection, key)] == list(
                 range(1, self.store.site(connection, "s")[2] + 1)
             )
+            table = schema.output_rows
+            units = connection.execute(
+                sa.select(table.c.units).where(table.c.replaced_in.is_(None), table.c.units.is_not(None))
+            ).scalars()
+            assert site.earned == sum(units)  # whole numbers, so the order does not matter
         assert abs(site.fees - sum(one.fee for one in proposals if one.paid)) < 1e-9
         assert all(one.paid for one in proposals if one.status == "started")
+
+    @invariant()
+    def stints_follow_one_another(self) -> None:
+        if not self.joined:
+            return
+        with self.store.reading() as connection:
+            key, site, _ = self.store.site(connection, "s")
+            stints = read_stints(connection, key)
+        open_now = {one.station: one.worker for one in stints if one.until is None}
+        assert open_now == {at: worker for at, worker in enumerate(site.roster.stations) if worker != NOBODY}
+        for earlier, later in pairwise(stints):
+            if earlier.station == later.station:
+                assert earlier.until is not None
+                assert earlier.since < earlier.until <= later.since
 
 
 TestAnySite = AnySite.TestCase

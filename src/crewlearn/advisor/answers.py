@@ -18,6 +18,7 @@ class Answer:
     type: str
     proposal: int
     reason: str | None = None
+    keep_out: bool | None = None
     outcome: str | None = None
     period: int | None = None
     out: int | None = None
@@ -29,23 +30,22 @@ class Answer:
         return event.type == self.type and all(event.payload.get(name) == value for name, value in said.items())
 
 
-def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callable[[], None]) -> bool:
-    """Give an answer unless the same person gave it already; say whether it was given now.
+def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callable[[], list[str] | None]) -> list[str]:
+    """Give an answer unless the same person gave it already; give what to be warned of.
 
     Where it cannot be given because somebody answered otherwise, the error says who and when.
     """
     if _is_given(last_answer(store, site, answer.proposal), actor, answer):
-        return False
+        return []
     try:
-        give()
+        return give() or []
     except Conflict as error:
         before = last_answer(store, site, answer.proposal)
         if _is_given(before, actor, answer):  # twice at once, as by a double click
-            return False
+            return []
         if before is None or isinstance(error, Stale):
             raise
         raise Conflict(error.field, error.value, f"{error.remedy}; {told(before)}") from error
-    return True
 
 
 def _is_given(event: Event | None, actor: str, answer: Answer) -> bool:

@@ -238,7 +238,7 @@ def undo(store: Store, name: str, actor: str, *, expected: int | None = None) ->
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
-            raise InvalidInput("undo", name, "there is no answer to take back since other facts were recorded")
+            raise Conflict("undo", name, "there is no answer to take back since other facts were recorded")
         answer = _words_of(work, int(slip["number"]))
         work.add(events.UNDONE, {"number": slip["number"]})
         return answer

@@ -604,7 +604,7 @@ def read_proposals(
     newest_first: bool = False,
     limit: int | None = None,
 ) -> list[Proposal]:
-    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, or no more than some."""
+    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, or some of them."""
     table = schema.proposals
     query = sa.select(table).where(table.c.site == key).limit(limit)
     query = query.order_by(table.c.id.desc() if newest_first else table.c.id)

@@ -160,6 +160,11 @@ class Runner:
             if self._thread.is_alive() and work is not None:
                 work.give_back()
 
+    @property
+    def idle(self) -> bool:
+        """Whether no job is under way."""
+        return self._work is None
+
     def run_one(self) -> bool:
         """Claim a job and do it; say whether there was one."""
         job = self._claim()

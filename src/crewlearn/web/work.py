@@ -37,7 +37,9 @@ def is_big(data: bytes) -> bool:
     return max(data.count(b"\n"), data.count(b"\r")) > BIG_LINES
 
 
-def take_in_output(store: Store, site: str, actor: str, data: bytes, options: Options) -> dict[str, Any]:
+def take_in_output(
+    store: Store, site: str, actor: str, data: bytes, options: Options, expected: int | None = None
+) -> dict[str, Any]:
     """Take in a file of output, or say what that would do."""
     calendar = reads.snapshot(store, site).site.config.calendar
 
@@ -51,7 +53,15 @@ def take_in_output(store: Store, site: str, actor: str, data: bytes, options: Op
             day_of=calendar.day_of,
         )
         return imports.import_output(
-            into, site, rows, data, actor, correct=options.correct, skip_unknown=options.skip_unknown, what=WHAT_OUTPUT
+            into,
+            site,
+            rows,
+            data,
+            actor,
+            correct=options.correct,
+            skip_unknown=options.skip_unknown,
+            what=WHAT_OUTPUT,
+            expected=expected,
         )
 
     if options.check_only:

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Header, Path, Request
-from fastapi.params import Depends
+from fastapi import Depends, Header, Path, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
@@ -14,7 +13,6 @@ from crewlearn.web import reads
 from crewlearn.web.access import Caller, require
 from crewlearn.web.problems import answers
 from crewlearn.web.reads import Snapshot
-from crewlearn.web.versions import at_version
 
 MOST_NUMBER = 2**31 - 1
 
@@ -25,15 +23,6 @@ WRITING = answers(400, 401, 403, 404, 409, 412, 413, 422, 429, 503)
 SiteName = Annotated[str, Path(description="The site's name.", examples=["north"])]
 ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The proposal's number.", examples=[7])]
 JobNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The job's number.", examples=[3])]
-IfMatch = Annotated[
-    str | None,
-    Header(
-        alias="If-Match",
-        pattern=r'^(\*|(W/)?"[0-9]{1,9}")$',
-        description="The version that this change is meant for, as an ETag gave it; if the site has moved on, 412 says how.",
-        examples=['"41"'],
-    ),
-]
 IfNoneMatch = Annotated[
     str | None, Header(alias="If-None-Match", description="An ETag known already: 304 if it is still current.")
 ]
@@ -59,15 +48,6 @@ class Here:
         """The site's name."""
         return self.snapshot.name
 
-    def expecting(self, if_match: str | None) -> Store:
-        """Give the store to write to: what is done there is refused if the site is not at the version given."""
-        return at_version(self.store, version_in(if_match))
-
-    def check_version(self, if_match: str | None) -> None:
-        """Refuse what is meant for another version than the site is at, where it is not written at once."""
-        with self.expecting(if_match).writing(self.name, self.caller.name):
-            pass
-
     def now(self) -> Snapshot:
         """Give the site as it stands after what was done."""
         return reads.snapshot(self.store, self.name)
@@ -83,16 +63,31 @@ def at(role: str) -> Any:
     return Depends(found)
 
 
-def version_in(if_match: str | None) -> int | None:
+_IfMatch = Annotated[
+    str | None,
+    Header(
+        alias="If-Match",
+        pattern=r'^(\*|(W/)?"[0-9]{1,9}")$',
+        description="The version that this change is meant for, as an ETag gave it; else 412 says what changed.",
+        examples=['"41"'],
+    ),
+]
+
+
+def _version(if_match: _IfMatch = None) -> int | None:
     """Read the version that a change is meant for; None if it is for any."""
     return None if if_match is None or if_match == "*" else int(if_match.removeprefix("W/").strip('"'))
 
 
-def required_version(if_match: str | None) -> int | None:
+def _required_version(if_match: _IfMatch = None) -> int | None:
     """Read the version where one must be given."""
     if if_match is None:
         raise HTTPException(428, "Send If-Match with the ETag of what you saw, so that nobody's changes are lost.")
-    return version_in(if_match)
+    return _version(if_match)
+
+
+Expected = Annotated[int | None, Depends(_version)]
+RequiredVersion = Annotated[int | None, Depends(_required_version)]
 
 
 def answer(

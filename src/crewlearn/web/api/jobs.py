@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs
-from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import models, paging
 from crewlearn.web.api.common import LOCATED, READING, WRITING, Here, JobNumber, answer, at, page
 from crewlearn.web.jobs import Job
@@ -52,7 +52,7 @@ def list_jobs(
 
 
 @router.post("/sites/{site}/plan", response_model=models.Job, status_code=202, operation_id="plan", responses=BEGUN)
-def plan(request: Request, here: Annotated[Here, at(VIEWER)], wanted: models.PlanRequest) -> Response:
+def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.PlanRequest) -> Response:
     """Simulate the site from what is known now: which policy is expected to earn most, and by how much.
 
     The site is not changed. Asking for the same again, as long as the site has not changed, finds the job there is.
@@ -68,7 +68,7 @@ def plan(request: Request, here: Annotated[Here, at(VIEWER)], wanted: models.Pla
     tags=["ledger"],
     responses=BEGUN,
 )
-def verify(request: Request, here: Annotated[Here, at(VIEWER)]) -> Response:
+def verify(request: Request, here: Annotated[Here, at(MANAGER)]) -> Response:
     """Rebuild the site from its first event, check the chain, and derive every advice again."""
     return queued(request, here, VERIFY, {}, again=True)
 

@@ -101,7 +101,7 @@ def all_optional(model: type[M]) -> type[M]:
 
 
 class Units(Model):
-    """What output means: `low` counts as nothing and `high` as the best there is; `high` below `low`: less is better."""
+    """What output means: `low` counts as nothing, `high` as the best there is; `high` below `low`: less is better."""
 
     low: Amount
     high: Amount
@@ -155,7 +155,7 @@ class SiteSettings(Model):
     )
 
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "team": 12,
     "fee": 300.0,
     "units": {"low": 0.0, "high": 120.0, "value_per_unit": 0.8},
@@ -237,7 +237,7 @@ class Estimate(Model):
 
 
 class Why(Model):
-    """What spoke for a proposal, in the firm's own units and money, as it was then; null where a policy does not say."""
+    """What spoke for a proposal, in the firm's units and money, as it was then; null where a policy does not say."""
 
     out: Estimate | None = Field(description="Who makes room, or would; null for an empty station.")
     into: Estimate
@@ -255,7 +255,7 @@ class Why(Model):
 
 
 _ESTIMATE = {"days": 38, "prior": 0, "mean": 71.2, "low": 66.0, "high": 76.4}
-_WHY = {
+_WHY: dict[str, Any] = {
     "out": _ESTIMATE,
     "into": {"days": 5, "prior": 20, "mean": 81.5, "low": 77.1, "high": 85.9},
     "settled_on_arrival": False,
@@ -409,6 +409,7 @@ class Rejection(Model):
     model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "in training until March"}]})
 
     reason: str = Field(default="", max_length=LONGEST_REASON)
+    keep_out: Flag = Field(default=False, description="Block who was to come in, for good.")
 
 
 class Offer(Model):
@@ -425,13 +426,14 @@ class Answered(Model):
     """A proposal after an answer, and the advice that stands now: a decline brings the next candidate."""
 
     proposal: Proposal
+    warnings: list[str] = Field(description="What speaks against it; it is done all the same.")
     advice: Advice
 
 
 class Undone(Model):
     """What was taken back, and the advice that stands now."""
 
-    event: Count = Field(description="The number, on record, of the answer that was taken back.")
+    taken_back: str | None = Field(description="Which answer it was; null if it was taken back before.")
     advice: Advice
 
 

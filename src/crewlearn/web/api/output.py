@@ -9,10 +9,11 @@ from fastapi.responses import Response
 from crewlearn.advisor import documents, imports
 from crewlearn.advisor.csv_in import OutputRow, attended
 from crewlearn.advisor.csv_table import Found
+from crewlearn.advisor.events import Row
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging
-from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, IfMatch, answer, at, page
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Expected, Here, answer, at, page
 from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.problems import answers
@@ -51,23 +52,23 @@ def _is_place(place: Any) -> bool:
     return isinstance(place, list) and len(place) == 2 and all(paging.is_number(part) for part in place)
 
 
-def _place_of(found: tuple[int, reads.Row]) -> list[int]:
+def _place_of(found: tuple[int, Row]) -> list[int]:
     return [found[1].worker, found[1].period]
 
 
 @router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
 def import_output(
     here: Annotated[Here, at(MANAGER)],
+    expected: Expected,
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
-    if_match: IfMatch = None,
 ) -> Response:
     """Record output, all rows or none: rows on record already are passed over, other values are a conflict."""
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
     done = imports.import_output(
-        here.expecting(if_match),
+        here.store,
         here.name,
         rows,
         data,
@@ -75,6 +76,7 @@ def import_output(
         correct=correct,
         skip_unknown=skip_unknown,
         what=WHAT_ROWS,
+        expected=expected,
     )
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after.version)
@@ -100,6 +102,7 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
 def import_output_csv(
     request: Request,
     here: Annotated[Here, at(MANAGER)],
+    expected: Expected,
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -107,7 +110,6 @@ def import_output_csv(
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
     check_only: CheckOnly = False,
-    if_match: IfMatch = None,
 ) -> Response:
     """Take in a CSV file of output, all rows or none; or, with check_only, say what that would do.
 
@@ -117,9 +119,9 @@ def import_output_csv(
     """
     options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
-        here.check_version(if_match)
+        with here.store.writing(here.name, here.caller.name, expected):
+            pass  # only to learn whether the version is still current
         told = {"digest": hashlib.sha256(data).hexdigest(), **vars(options)}
-        return queued(request, here, OUTPUT_IMPORT, told, file=data)
-    store = here.store if check_only else here.expecting(if_match)
-    document = take_in_output(store, here.name, here.caller.name, data, options)
+        return queued(request, here, OUTPUT_IMPORT, told, file=data, again=True)
+    document = take_in_output(here.store, here.name, here.caller.name, data, options, expected)
     return answer(document, here.now().version)

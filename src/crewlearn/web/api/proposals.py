@@ -12,7 +12,7 @@ from crewlearn.advisor import commands, documents
 from crewlearn.advisor.answers import Answer
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE
 from crewlearn.advisor.site import Proposal
-from crewlearn.advisor.store import Stale, Store, read_events, read_proposals
+from crewlearn.advisor.store import Stale, read_events, read_proposals
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging
@@ -21,15 +21,14 @@ from crewlearn.web.api.common import (
     UNCHANGED,
     VERSIONED,
     WRITING,
+    Expected,
     Here,
-    IfMatch,
     IfNoneMatch,
     ProposalNumber,
     answer,
     at,
     page,
     unless_known,
-    version_in,
 )
 
 router = APIRouter(prefix="/sites/{site}", tags=["proposals"])
@@ -91,15 +90,17 @@ def _find(here: Here, number: int) -> Proposal:
 )
 def approve(
     here: Annotated[Here, at(MANAGER)],
+    expected: Expected,
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
-    if_match: IfMatch = None,
 ) -> Response:
     """Approve a proposal: the offer goes out. Approving again what one has just approved changes nothing."""
     out = None if approval is None else approval.out
     said = Answer(APPROVED, proposal, out=_number(here, out))
-    store, actor = here.expecting(if_match), here.caller.name
-    return _answered(here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out))
+    store, actor = here.store, here.caller.name
+    return _answered(
+        here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=expected)
+    )
 
 
 @router.post(
@@ -110,14 +111,25 @@ def approve(
 )
 def reject(
     here: Annotated[Here, at(MANAGER)],
+    expected: Expected,
     proposal: ProposalNumber,
     rejection: models.Rejection,
-    if_match: IfMatch = None,
 ) -> Response:
     """Reject a proposal, with a reason for the record; who was to come in is left alone for a while."""
-    said = Answer(REJECTED, proposal, reason=rejection.reason)
-    store, actor = here.expecting(if_match), here.caller.name
-    return _answered(here, said, lambda: commands.reject(store, here.name, proposal, actor, rejection.reason))
+    said = Answer(REJECTED, proposal, reason=rejection.reason, keep_out=rejection.keep_out or None)
+
+    def give() -> None:
+        commands.reject(
+            here.store,
+            here.name,
+            proposal,
+            here.caller.name,
+            rejection.reason,
+            keep_out=rejection.keep_out,
+            expected=expected,
+        )
+
+    return _answered(here, said, give)
 
 
 @router.post(
@@ -127,17 +139,19 @@ def reject(
     responses=WRITING | VERSIONED,
 )
 def record_offer(
-    here: Annotated[Here, at(MANAGER)], proposal: ProposalNumber, offer: models.Offer, if_match: IfMatch = None
+    here: Annotated[Here, at(MANAGER)], proposal: ProposalNumber, offer: models.Offer, expected: Expected
 ) -> Response:
     """Record how an offer went; a decline brings the next candidate."""
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
     said = Answer(OFFER, proposal, outcome=offer.outcome, period=when, leaver=leaver)
-    store, actor = here.expecting(if_match), here.caller.name
+    store, actor = here.store, here.caller.name
     return _answered(
         here,
         said,
-        lambda: commands.record_offer(store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out),
+        lambda: commands.record_offer(
+            store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out, expected=expected
+        ),
     )
 
 
@@ -145,34 +159,37 @@ def _number(here: Here, worker_id: str | None) -> int | None:
     return None if worker_id is None else here.snapshot.number_of(worker_id)
 
 
-def _answered(here: Here, said: Answer, give: Callable[[], None]) -> Response:
+def _answered(here: Here, said: Answer, give: Callable[[], list[str] | None]) -> Response:
     """Give an answer, once; say how the proposal and the advice stand then."""
     _find(here, said.proposal)
-    answered.give_once(here.store, here.name, here.caller.name, said, give)
+    warnings = answered.give_once(here.store, here.name, here.caller.name, said, give)
     after = Here(here.caller, here.store, here.now())
-    document = {"proposal": _document(after, _find(after, said.proposal)), "advice": after.snapshot.advice}
+    document = {
+        "proposal": _document(after, _find(after, said.proposal)),
+        "warnings": warnings,
+        "advice": after.snapshot.advice,
+    }
     return answer(document, after.snapshot.version)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
-def undo(here: Annotated[Here, at(MANAGER)], if_match: IfMatch = None) -> Response:
+def undo(here: Annotated[Here, at(MANAGER)], expected: Expected) -> Response:
     """Take back the last answer, if nothing was recorded since; both stay on record.
 
     With If-Match, the same request again finds it done.
     """
+    words = None
     try:
-        number = commands.undo(here.expecting(if_match), here.name, here.caller.name)
+        words = commands.undo(here.store, here.name, here.caller.name, expected=expected)
     except Stale:
-        before = _undone(here.store, here.snapshot.key, version_in(if_match), here.caller.name)
-        if before is None:
+        if not _took_back(here, expected):
             raise
-        number = before
     after = here.now()
-    return answer({"event": number, "advice": after.advice}, after.version)
+    return answer({"taken_back": words, "advice": after.advice}, after.version)
 
 
-def _undone(store: Store, key: int, version: int | None, actor: str) -> int | None:
-    """Give what the caller took back as the first thing after a version; None if they did not."""
-    with store.reading() as connection:
-        event = next(read_events(connection, key, version, limit=1), None)
-    return event.payload["number"] if event and event.type == UNDONE and event.actor == actor else None
+def _took_back(here: Here, version: int | None) -> bool:
+    """Say whether the caller took something back as the first thing after a version."""
+    with here.store.reading() as connection:
+        event = next(read_events(connection, here.snapshot.key, version, limit=1), None)
+    return event is not None and event.type == UNDONE and event.actor == here.caller.name

@@ -19,17 +19,15 @@ from crewlearn.web.api.common import (
     VERSIONED,
     WRITING,
     Here,
-    IfMatch,
     IfNoneMatch,
+    RequiredVersion,
     answer,
     at,
     page,
-    required_version,
     unless_known,
 )
 from crewlearn.web.api.models import Advice, NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
 from crewlearn.web.problems import answers
-from crewlearn.web.versions import at_version
 
 router = APIRouter(tags=["sites"])
 
@@ -117,15 +115,14 @@ def _view(one: reads.Snapshot) -> dict[str, Any]:
     operation_id="changeSite",
     responses=WRITING | answers(428) | VERSIONED,
 )
-def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, if_match: IfMatch = None) -> Response:
+def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expected: RequiredVersion) -> Response:
     """Change settings from now on, as a JSON merge patch. If-Match must say which version the changes are meant for."""
-    expected = required_version(if_match)
     given = changes.model_dump(mode="json", exclude_unset=True)
     now = here.snapshot.site.config.to_json()
     for part in ("units", "calendar"):
         if part in given:
             given[part] = {**now[part], **given[part]}
-    commands.change_site(at_version(here.store, expected), here.name, given, here.caller.name)
+    commands.change_site(here.store, here.name, given, here.caller.name, expected=expected)
     after = here.now()
     return answer(_view(after), after.version)
 

@@ -18,8 +18,8 @@ from crewlearn.web.api.common import (
     READING,
     VERSIONED,
     WRITING,
+    Expected,
     Here,
-    IfMatch,
     answer,
     at,
     page,
@@ -87,11 +87,11 @@ def _called(here: Here, number: int) -> str:
 
 
 @router.post("/workers", response_model=models.Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
-def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, if_match: IfMatch = None) -> Response:
+def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, expected: Expected) -> Response:
     """Take in workers, all or none: newcomers join, what changed of others is recorded, the same again is nothing."""
     rows = [WorkerRow(**one.model_dump()) for one in new.workers]
     data = as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = imports.import_workers(here.expecting(if_match), here.name, rows, data, here.caller.name)
+    done = imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=expected)
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after.version)
 
@@ -105,11 +105,11 @@ def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, i
 )
 def import_workers_csv(
     here: Annotated[Here, at(MANAGER)],
+    expected: Expected,
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
     check_only: CheckOnly = False,
-    if_match: IfMatch = None,
 ) -> Response:
     """Take in a CSV file of workers, all or none; or, with check_only, say what that would do.
 
@@ -120,12 +120,12 @@ def import_workers_csv(
 
     def take_in(store: Store) -> imports.Done:
         rows = csv_in.read_workers(data, mapping, what=WHAT_WORKERS, decimal=decimal)
-        return imports.import_workers(store, here.name, rows, data, here.caller.name)
+        return imports.import_workers(store, here.name, rows, data, here.caller.name, expected=expected)
 
     if check_only:
         understand = partial(read_table, data, WHAT_WORKERS, csv_in.WORKERS, mapping)
         return answer(documents.checked(rehearsal.check_import(here.store, understand, take_in)), here.snapshot.version)
-    done = take_in(here.expecting(if_match))
+    done = take_in(here.store)
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after.version)
 
@@ -154,18 +154,18 @@ def _worker(here: Here, worker_id: str) -> Response:
     responses=WRITING | VERSIONED,
 )
 def change_worker(
-    here: Annotated[Here, at(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges, if_match: IfMatch = None
+    here: Annotated[Here, at(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges, expected: Expected
 ) -> Response:
     """Record that a worker left, returned, is blocked or pinned, or has a fee of their own."""
     here.snapshot.number_of(worker_id)
     given = changes.model_dump(exclude_unset=True)
-    commands.change_worker(here.expecting(if_match), here.name, worker_id, here.caller.name, **given)
+    commands.change_worker(here.store, here.name, worker_id, here.caller.name, expected=expected, **given)
     return _worker(Here(here.caller, here.store, here.now()), worker_id)
 
 
 @router.delete("/workers/{worker_id:path}", status_code=204, operation_id="eraseWorker", responses=WRITING)
-def erase_worker(here: Annotated[Here, at(ADMIN)], worker_id: WorkerPath, if_match: IfMatch = None) -> Response:
+def erase_worker(here: Annotated[Here, at(ADMIN)], worker_id: WorkerPath, expected: Expected) -> Response:
     """Remove a person from the store for good; the record keeps a bare number and nothing else of them."""
     here.snapshot.number_of(worker_id)
-    commands.erase_worker(here.expecting(if_match), here.name, worker_id, here.caller.name)
+    commands.erase_worker(here.store, here.name, worker_id, here.caller.name, expected=expected)
     return Response(status_code=204)

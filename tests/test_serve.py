@@ -1,0 +1,255 @@
+"""`crewlearn serve` as a process: how it starts, what it refuses, and how it ends."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx2 as httpx
+import pytest
+import sqlalchemy as sa
+from typer.testing import CliRunner
+
+import crewlearn
+from crewlearn.advisor import schema
+from crewlearn.advisor.store import make_engine, open_store
+from crewlearn.cli.main import app
+from crewlearn.web import jobs
+from stores import ME, Database, site_with_proposals
+
+SOURCE = str(Path(crewlearn.__file__).parents[1])
+
+
+class Server:
+    """A server process, and what it says."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": SOURCE, "LOGNAME": "erika"},
+        )
+        self.said: list[str] = []
+        self._listener = threading.Thread(target=self._listen)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as lines:
+            self.said.extend(iter(lines.readline, ""))
+
+    def find(self, pattern: str) -> str:
+        """Wait until the server says something; give the first group."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            for line in list(self.said):
+                found = re.search(pattern, line)
+                if found:
+                    return found.group(1)
+            assert self.process.poll() is None or self._listener.is_alive(), self.said
+            time.sleep(0.02)
+        raise AssertionError(f"{pattern} was not said: {self.said}")
+
+    @property
+    def url(self) -> str:
+        return self.find(r"crewlearn is at (http://\S+)/ ")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(30)
+        self._listener.join()
+        return code
+
+
+def serving(url: str, *options: str) -> AbstractContextManager[Server]:
+    return running("-m", "crewlearn", "serve", "--port", "0", "--db", url, *options)
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[Server]:
+    server = Server(*arguments)
+    try:
+        yield server
+    finally:
+        server.process.kill()
+        server.process.wait()
+        server._listener.join()
+
+
+def users(url: str, *arguments: str) -> str:
+    done = CliRunner().invoke(app, ["users", *arguments, "--db", url])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*arguments: str) -> str:
+    """Run `serve` to its refusal; give the one line it says."""
+    done = CliRunner().invoke(app, ["serve", *arguments])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_the_first_start_lets_its_person_in_and_a_signal_ends_it(empty_database: Database) -> None:
+    with serving(empty_database.url) as server, httpx.Client(base_url=server.url) as browser:
+        link = server.find(r"^  (http://\S+)$")
+        assert link.startswith(f"{server.url}/sign-in/once?code=")
+        assert browser.get(link).headers["location"] == "/"
+        me = {"name": "erika", "role": "admin", "sites": None}
+        assert browser.get("/api/v1/me").json() == me
+        assert httpx.get(link).status_code == 401
+        assert browser.get("/api/v1/health", headers={"Host": "evil.example"}).status_code == 400
+        again = users(empty_database.url, "link", "erika", "--url", server.url).strip()
+        with httpx.Client(base_url=server.url) as later:
+            later.get(again)
+            assert later.get("/api/v1/me").json() == me
+        assert server.end() == 0
+        logged = [line for line in server.said if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} (GET|POST) /", line)]
+        assert len(logged) == 6
+        said = "".join(server.said)
+        assert said.count(link.partition("code=")[2]) == 1, "shown once, and never in the log"
+        assert again.partition("code=")[2] not in said
+        assert str(browser.cookies["crewlearn_session"]) not in said
+        assert "Traceback" not in said
+    with serving(empty_database.url) as server:
+        assert server.url
+        server.find("(Sign in with a token)")
+        assert server.end(signal.SIGINT) == 0
+        assert not any("code=" in line for line in server.said)
+
+
+def test_other_addresses_take_users(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/site.db"
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.com"):
+        said = refused("--host", host, "--db", url)
+        assert "crewlearn users add NAME --role admin, then: crewlearn users token NAME" in said
+    users(url, "add", "ann", "--role", "viewer")
+    token = users(url, "token", "ann").strip()
+    with serving(url, "--host", "0.0.0.0", "--allowed-host", "crew.example") as server:
+        headers = {"Authorization": f"Bearer {token}", "Host": "crew.example"}
+        assert httpx.get(f"{server.url}/api/v1/me", headers=headers).json()["name"] == "ann"
+        server.find("(Tokens travel readable)")
+        assert not any("code=" in line or token in line for line in server.said)
+    users(url, "disable", "ann")
+    assert "nobody is known" in refused("--host", "0.0.0.0", "--db", url)
+
+
+def test_what_cannot_be_listened_at_is_one_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/site.db"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refused("--port", port, "--db", url)
+    assert said == f"crewlearn: port = {port}: is in use by another program; choose another with --port\n"
+    assert "from 0 to 65535" in refused("--port", "70000", "--db", url)
+    users(url, "add", "ann", "--role", "viewer")
+    assert "is no address of this machine" in refused("--host", "192.0.2.1", "--db", url)
+    assert "is no address of this machine" in refused("--host", "nowhere.invalid", "--db", url)
+
+
+def test_addresses_of_callers_come_from_a_proxy_only_if_there_is_one(tmp_path: Path) -> None:
+    for options, expected in (((), "127.0.0.1"), (("--behind-proxy",), "198.51.100.7")):
+        url = f"sqlite:///{tmp_path}/{len(options)}.db"
+        with serving(url, *options) as server:
+            wrong = {"Authorization": "Bearer crew_wrong", "X-Forwarded-For": "198.51.100.7"}
+            assert httpx.get(f"{server.url}/api/v1/me", headers=wrong).status_code == 401
+        engine = make_engine(url)
+        with engine.connect() as connection, connection.begin():
+            assert connection.execute(sa.select(schema.sign_in_failures.c.address)).scalars().all() == [expected]
+        engine.dispose()
+
+
+SLOW = """
+import sys, time
+from crewlearn.advisor.store import open_store
+from crewlearn.web import server
+from crewlearn.web.app import make_app
+from crewlearn.web.settings import Settings
+
+def work(store, job, progress):
+    while True:
+        progress(0.5, "at it")
+        time.sleep(0.02)
+
+def slow():
+    print("asked", file=sys.stderr, flush=True)
+    time.sleep(1)
+    return "answered"
+
+settings = Settings(port=0)
+with open_store(sys.argv[1]) as store, server.listen(settings) as taken:
+    app = make_app(store, settings, {"work": work})
+    app.get("/slow")(slow)
+    print(f"crewlearn is at {server.url_of(taken, settings)}/ ", file=sys.stderr, flush=True)
+    server.run(app, taken, settings)
+"""
+
+
+def test_at_the_end_requests_are_answered_and_the_job_goes_back(database: Database) -> None:
+    with database.open() as store:
+        site_with_proposals(store)
+        job = jobs.submit(store, "site", "work", ME, {})
+    answers: list[httpx.Response] = []
+    with running("-c", SLOW, database.url) as server, open_store(database.url) as store:
+        asking = threading.Thread(target=lambda: answers.append(httpx.get(f"{server.url}/slow")))
+        asking.start()
+        server.find("(asked)")
+        deadline = time.monotonic() + 20
+        while jobs.read(store, job.id).status != jobs.RUNNING:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert server.end() == 0
+        back = jobs.read(store, job.id)
+        asking.join()
+    assert [answer.json() for answer in answers] == ["answered"]
+    assert (back.status, back.attempts) == (jobs.QUEUED, 0)
+
+
+def test_other_commands_do_not_load_the_web(tmp_path: Path) -> None:
+    program = (
+        "import sys; from typer.testing import CliRunner; import crewlearn; from crewlearn.cli.main import app; "
+        f"CliRunner().invoke(app, ['site', 'list', '--db', 'sqlite:///{tmp_path}/x.db']); "
+        "print([name for name in ('fastapi', 'starlette', 'uvicorn', 'crewlearn.web') if name in sys.modules])"
+    )
+    said = subprocess.check_output([sys.executable, "-c", program], text=True, env={"PYTHONPATH": SOURCE})
+    assert said == "[]\n"
+
+
+def test_users_from_the_command_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/site.db"
+    assert "There is no user yet" in users(url, "list")
+    with open_store(url) as store:
+        site_with_proposals(store, "north")
+    users(url, "add", "ann", "--role", "manager", "--site", "north")
+    token = users(url, "token", "ann", "--days", "5", "--label", "laptop").strip()
+    listed = users(url, "list")
+    assert re.search(r"ann +manager +north +1 laptop until \d{4}-", listed)
+    assert token not in listed
+    users(url, "set", "ann", "--role", "admin", "--all-sites")
+    assert re.search(r"ann +admin +all", users(url, "list"))
+    users(url, "revoke", "ann", "--token", "1")
+    assert "laptop" not in users(url, "list")
+    assert '"revoked": "2' in users(url, "list", "--json")
+    for arguments, said in (
+        (["token", "bob"], "user = 'bob': does not exist"),
+        (["add", "bob", "--role", "king"], "role = 'king'"),
+        (["add", "bob", "--role", "viewer", "--site", "east"], "there are ['north']"),
+        (["set", "ann", "--all-sites", "--site", "north"], "choose one of the two"),
+    ):
+        done = CliRunner().invoke(app, ["users", *arguments, "--db", url])
+        assert done.exit_code == 2
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "users"])
+def test_help_is_at_hand(command: str) -> None:
+    assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0

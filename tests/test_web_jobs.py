@@ -1,0 +1,291 @@
+"""Jobs: done once, by one server, told to all, and taken up again when a server dies; on both databases."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from crewlearn.advisor import schema
+from crewlearn.advisor.csv_in import CsvError, CsvErrors
+from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import jobs
+from crewlearn.web.jobs import DONE, FAILED, MOST_ATTEMPTS, QUEUED, RUNNING, Handler, Job, Progress, Runner
+from stores import ME, Database
+from web_app import Clock, opened
+
+QUICK = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
+
+
+@pytest.fixture
+def store(database: Database) -> Iterator[Store]:
+    with opened(database.url, Clock(), "north", "south") as made:
+        yield made
+
+
+@pytest.fixture
+def other(store: Store, database: Database) -> Iterator[Store]:
+    """The same database, as another server process has it."""
+    with opened(database.url, Clock()) as made:
+        yield made
+
+
+def until(what: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """Wait until something is so; give it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("waited in vain")
+
+
+def submit(store: Store, kind: str = "work", site: str = "north", **given: Any) -> Job:
+    return jobs.submit(store, site, kind, ME, given)
+
+
+def doubled(store: Store, job: Job, progress: Progress) -> Any:
+    progress(0.5, "half way")
+    return {"twice": 2 * job.input["number"]}
+
+
+class Gate:
+    """Work that says how far it is and waits there until it is let go on."""
+
+    def __init__(self) -> None:
+        self.open, self.begun = threading.Event(), 0
+
+    def __call__(self, store: Store, job: Job, progress: Progress) -> Any:
+        self.begun += 1
+        progress(0.25, "waiting at the gate")
+        while not self.open.wait(0.02):
+            progress(0.25, "waiting at the gate")
+        return self.begun
+
+
+def test_a_job_is_queued_done_and_told(store: Store, other: Store) -> None:
+    job = submit(store, number=21)
+    assert (job.status, job.progress, job.attempts, job.site, job.actor) == (QUEUED, 0.0, 0, "north", ME)
+    runner = Runner(store, {"work": doubled})
+    assert runner.run_one()
+    assert not runner.run_one()
+    done = jobs.read(other, job.id)
+    assert (done.status, done.progress, done.result, done.attempts, done.over) == (DONE, 1.0, {"twice": 42}, 1, True)
+    assert done.started is not None
+    assert done.finished is not None
+    assert done.created <= done.started <= done.finished
+
+
+def test_jobs_are_done_in_turn_and_listed_newest_first(store: Store) -> None:
+    made = [submit(store, number=number).id for number in range(3)]
+    submit(store, site="south", number=0)
+    Runner(store, {"work": doubled}).run_one()
+    assert [jobs.read(store, id).status for id in made] == [DONE, QUEUED, QUEUED]
+    assert [job.id for job in jobs.jobs_of(store, "north")] == made[::-1]
+    assert [job.id for job in jobs.jobs_of(store, "north", limit=2)] == made[:0:-1]
+    assert [job.id for job in jobs.jobs_of(store, "north", before=made[1])] == made[:1]
+    assert jobs.jobs_of(store, "north", kind="else") == []
+    with pytest.raises(InvalidInput, match="does not exist"):
+        jobs.read(store, 999)
+    with pytest.raises(InvalidInput, match="does not exist"):
+        submit(store, site="nowhere")
+
+
+def test_of_many_runners_one_gets_a_job(store: Store, database: Database) -> None:
+    made = [submit(store, number=number).id for number in range(12)]
+    done: list[int] = []
+
+    def once(store: Store, job: Job, progress: Progress) -> Any:
+        done.append(job.id)
+
+    def run() -> None:
+        with opened(database.url, Clock()) as own:
+            runner = Runner(own, {"work": once})
+            while any(jobs.read(own, id).status == QUEUED for id in made):
+                runner.run_one()
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == made
+    until(lambda: all(jobs.read(store, id).status == DONE for id in made))
+    assert [jobs.read(store, id).attempts for id in made] == [1] * 12
+
+
+def test_progress_is_seen_from_another_server_and_a_beating_job_is_left_alone(store: Store, other: Store) -> None:
+    job, gate = submit(store), Gate()
+    runner = Runner(store, {"work": gate}, **QUICK)
+    runner.start()
+    seen = until(lambda: (found := jobs.read(other, job.id)).progress and found)
+    assert (seen.status, seen.progress, seen.message) == (RUNNING, 0.25, "waiting at the gate")
+    deadline = time.monotonic() + 2 * QUICK["lost_seconds"]
+    while time.monotonic() < deadline:
+        assert not Runner(other, {"work": gate}, **QUICK).run_one()
+        time.sleep(0.05)
+    gate.open.set()
+    assert until(lambda: (found := jobs.read(other, job.id)).over and found).result == 1
+    runner.stop()
+
+
+def test_a_job_amid_a_transaction_may_say_how_far_it_is(store: Store) -> None:
+    """On SQLite there is one writer: the job must not wait for itself."""
+
+    def busy(store: Store, job: Job, progress: Progress) -> Any:
+        with store.changing():
+            for step in range(10):
+                progress(step / 10, f"step {step}")
+                time.sleep(0.03)
+        return "well"
+
+    job = submit(store)
+    began = time.monotonic()
+    Runner(store, {"work": busy}, **QUICK).run_one()
+    assert jobs.read(store, job.id).result == "well"
+    assert time.monotonic() - began < 5
+
+
+def test_what_is_wrong_with_its_input_fails_a_job_in_words(store: Store) -> None:
+    def fails(store: Store, job: Job, progress: Progress) -> Any:
+        raise CsvErrors("output.csv", [CsvError(7, "units", "many", "a number")], 1)
+
+    def breaks(store: Store, job: Job, progress: Progress) -> Any:
+        raise RuntimeError("inner details")
+
+    handlers: dict[str, Handler] = {"fails": fails, "breaks": breaks, "odd": lambda *_: float("nan")}
+    ids = [submit(store, kind).id for kind in ("fails", "breaks", "unheard-of", "odd")]
+    runner = Runner(store, handlers)
+    while runner.run_one():
+        pass
+    bad, broken, unknown, odd = (jobs.read(store, id) for id in ids)
+    assert [job.status for job in (bad, broken, unknown, odd)] == [FAILED] * 4
+    assert bad.result["status"] == 422
+    assert bad.result["errors"] == [
+        {"field": "units", "value": "many", "remedy": "a number", "line": 7, "column": "units"}
+    ]
+    assert broken.result is None
+    assert "inner details" not in broken.message
+    assert "no kind of job" in unknown.message
+
+
+def test_stopping_gives_the_job_back(store: Store, other: Store) -> None:
+    job, gate = submit(store), Gate()
+    runner = Runner(store, {"work": gate}, **QUICK)
+    runner.start()
+    until(lambda: gate.begun)
+    runner.stop()
+    back = jobs.read(other, job.id)
+    assert (back.status, back.attempts) == (QUEUED, 0)
+    gate.open.set()
+    assert Runner(other, {"work": gate}, **QUICK).run_one()
+    assert jobs.read(other, job.id).result == 2
+
+
+def test_stopping_waits_for_no_job_that_does_not_listen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 0.2)
+    job, let_go, ended = submit(store), threading.Event(), threading.Event()
+
+    def deaf(store: Store, job: Job, progress: Progress) -> Any:
+        let_go.wait(20)
+        ended.set()
+        return "too late"
+
+    runner = Runner(store, {"work": deaf}, **QUICK)
+    runner.start()
+    until(lambda: jobs.read(store, job.id).status == RUNNING)
+    runner.stop()
+    assert jobs.read(store, job.id).status == QUEUED
+    let_go.set()
+    assert ended.wait(5)
+    until(lambda: runner.idle)
+    after = jobs.read(store, job.id)
+    assert (after.status, after.result) == (QUEUED, None), "it was no longer its own"
+
+
+def test_who_lost_a_job_notices_and_writes_nothing(store: Store, other: Store) -> None:
+    job, gate = submit(store), Gate()
+    runner = Runner(store, {"work": gate}, **QUICK)
+    runner.start()
+    until(lambda: gate.begun)
+    with other.changing() as connection:  # as another server does that takes it up
+        connection.execute(schema.jobs.update().values(owner="another", heartbeat=time.time() + 1000))
+    until(lambda: runner.idle)
+    runner.stop()
+    found = jobs.read(other, job.id)
+    assert (found.status, found.attempts, found.result) == (RUNNING, 1, None)
+
+
+DIES = """
+import os, signal, sys, time
+from crewlearn.advisor.store import open_store
+from crewlearn.web.jobs import Runner
+
+def work(store, job, progress):
+    progress(0.75, "nearly there")
+    print("begun", flush=True)
+    time.sleep(60)
+
+with open_store(sys.argv[1]) as store:
+    Runner(store, {"work": work}, beat_seconds=0.05).run_one()
+"""
+
+
+def die(url: str) -> None:
+    """A server process that takes up a job and is killed over it."""
+    source = str(Path(jobs.__file__).parents[2])
+    command = [sys.executable, "-c", DIES, url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": source}) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "begun\n"
+            time.sleep(0.3)  # for the heartbeat to tell how far it is
+        finally:
+            process.kill()
+
+
+def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store, database: Database) -> None:
+    first = submit(store)
+    die(database.url)
+    assert (jobs.read(store, first.id).status, jobs.read(store, first.id).progress) == (RUNNING, 0.75)
+    runner = Runner(store, {"work": lambda *_: "done after all"}, **QUICK)
+    until(lambda: runner.run_one() and jobs.read(store, first.id).over)
+    done = jobs.read(store, first.id)
+    assert (done.status, done.attempts, done.result) == (DONE, 2, "done after all")
+    second = submit(store)
+    for attempt in range(MOST_ATTEMPTS):
+        die(database.url)
+        assert jobs.read(store, second.id).attempts == attempt + 1
+        with store.changing() as connection:  # let time pass
+            connection.execute(schema.jobs.update().values(heartbeat=schema.jobs.c.heartbeat - 60))
+    assert not runner.run_one()
+    given_up = jobs.read(store, second.id)
+    assert (given_up.status, given_up.attempts, given_up.result) == (FAILED, MOST_ATTEMPTS, None)
+    assert given_up.message.startswith("given up after 3 attempts")
+    assert given_up.message.endswith("nearly there")
+    assert not runner.run_one()
+
+
+def test_a_runner_outlives_a_store_out_of_reach(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    failing = threading.Event()
+    failing.set()
+
+    @sa.event.listens_for(store.engine, "before_cursor_execute")
+    def fail(*_: Any) -> None:
+        if failing.is_set() and threading.current_thread().name == "jobs":
+            raise OSError("out of reach")
+
+    runner = Runner(store, {"work": doubled}, **QUICK)
+    runner.start()
+    until(lambda: "looking for jobs failed" in caplog.text)
+    failing.clear()
+    job = submit(store, number=4)
+    assert until(lambda: (found := jobs.read(store, job.id)).over and found).result == {"twice": 8}
+    runner.stop()

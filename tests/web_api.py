@@ -1,0 +1,112 @@
+"""What tests of the API share: callers of each role, whose every answer is held against the OpenAPI document."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonschema_rs
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from crewlearn.advisor.store import Store
+from crewlearn.web import users
+from crewlearn.web.app import make_app
+from crewlearn.web.settings import Settings
+from web_app import BASE, bearer
+
+API = "/api/v1"
+PROBLEM = "application/problem+json"
+
+
+@dataclass
+class Api:
+    """The API as one user calls it: paths are given without their beginning."""
+
+    client: TestClient
+    headers: dict[str, str]
+    contract: "Contract"
+
+    def call(self, method: str, path: str, status: int = 200, **given: Any) -> Any:
+        """Call, expect a status, and give the document, or the text if it is none."""
+        found = self.send(method, path, **given)
+        assert found.status_code == status, (found.status_code, found.text)
+        return found.json() if "json" in found.headers.get("content-type", "").split(";")[0] else found.text
+
+    def send(self, method: str, path: str, headers: dict[str, str] | None = None, **given: Any) -> Response:
+        found = self.client.request(method, f"{API}{path}", headers={**self.headers, **(headers or {})}, **given)
+        self.contract.check(method, path, found)
+        return found
+
+    def get(self, path: str, status: int = 200, **given: Any) -> Any:
+        return self.call("GET", path, status, **given)
+
+    def post(self, path: str, body: Any = None, status: int = 200, **given: Any) -> Any:
+        return self.call("POST", path, status, **given, **({} if body is None else {"json": body}))
+
+    def csv(self, path: str, text: str, status: int = 200, **given: Any) -> Any:
+        headers = {"Content-Type": "text/csv", **given.pop("headers", {})}
+        return self.call("POST", path, status, content=text.encode(), headers=headers, **given)
+
+    def pages(self, path: str, **parameters: Any) -> Iterator[list[Any]]:
+        """Give every piece of a list."""
+        cursor = {}
+        while True:
+            piece = self.get(path, params={**parameters, **cursor})
+            yield piece["items"]
+            if piece["next"] is None:
+                return
+            cursor = {"cursor": piece["next"]}
+
+    def all(self, path: str, **parameters: Any) -> list[Any]:
+        return [item for piece in self.pages(path, **parameters) for item in piece]
+
+
+@dataclass
+class Contract:
+    """The OpenAPI document, as a judge of answers."""
+
+    document: dict[str, Any]
+    validators: dict[str, Any] = field(default_factory=dict)
+
+    def operation(self, method: str, path: str) -> tuple[str, dict[str, Any]]:
+        """Find what the document says of a call; a template of more plain letters goes before one of fewer."""
+        bare = f"{API}{path}".partition("?")[0]
+        for template, item in sorted(self.document["paths"].items(), key=lambda one: one[0].count("{")):
+            pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template))
+            if re.fullmatch(pattern, bare) and method.lower() in item:
+                return template, item[method.lower()]
+        raise AssertionError(f"{method} {path} is not documented")
+
+    def check(self, method: str, path: str, found: Response) -> None:
+        template, operation = self.operation(method, path)
+        said = operation["responses"].get(str(found.status_code))
+        assert said is not None, f"{method} {path}: {found.status_code} is not documented: {found.text}"
+        kind = found.headers.get("content-type", "").split(";")[0]
+        content = said.get("content", {})
+        assert (kind in content) or (not content and not found.content), (method, path, found.status_code, kind)
+        if "json" in kind and kind != "application/jsonl":
+            key = f"{method} {template} {found.status_code} {kind}"
+            if key not in self.validators:
+                schema = {**content[kind]["schema"], "components": self.document["components"]}
+                self.validators[key] = jsonschema_rs.validator_for(schema)
+            self.validators[key].validate(found.json())
+
+
+@contextmanager
+def served(store: Store, *, settings: Settings | None = None) -> Iterator[TestClient]:
+    """A server over a store, its job runner included."""
+    app = make_app(store, Settings() if settings is None else settings)
+    with TestClient(app, base_url=BASE, follow_redirects=False) as client:
+        yield client
+
+
+def caller(client: TestClient, name: str, role: str, sites: list[str] | None = None) -> Api:
+    """A user with a token; they are added if they are not known."""
+    app: Any = client.app
+    store: Store = app.state.store
+    if name not in [one.name for one in users.list_users(store)]:
+        users.add(store, name, role, sites)
+    _, token = users.new_token(store, name)
+    return Api(client, bearer(token), Contract(app.openapi()))
