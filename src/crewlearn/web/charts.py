@@ -1,7 +1,7 @@
 """Charts as SVG made on the server: they need no script, scale with the page, and their text keeps its size.
 
-Lines are drawn in an inner picture that stretches with the width; words and dots are placed by percentages, so that they do
-not stretch. Colours are classes of the style sheet, which knows light, dark and print.
+Lines are drawn in an inner picture that stretches with the width; words and dots are placed by percentages, so that
+they do not stretch. Colours are classes of the style sheet, which knows light, dark and print.
 """
 
 import math

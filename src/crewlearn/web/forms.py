@@ -188,7 +188,8 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
     low, high = form.number("low"), form.number("high")
     value, hours = form.number("value_per_unit"), form.maybe_number("hours_per_period")
     start = form.read("start", lambda text: a_day("start", text), date(2000, 1, 3))
-    closures = form.read("closures", lambda text: days_in("closures", text), ())
+    closed: tuple[date, ...] = ()
+    closures = form.read("closures", lambda text: days_in("closures", text), closed)
     weekdays = [int(day) for day in form.ticked("weekdays") if day in "0123456"]
     rest: dict[str, Any] = {
         "team": form.whole("team"),

@@ -190,7 +190,8 @@ def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Pro
                 (
                     one.decided_in,
                     ended,
-                    f"{reading.label(one.into)}: approved for {reading.day(one.decided_in)}, {words} {reading.day(ended)}",
+                    f"{reading.label(one.into)}: approved for {reading.day(one.decided_in)}, "
+                    f"{words} {reading.day(ended)}",
                 )
             )
     return found
@@ -242,7 +243,7 @@ def _output(
     picture = chart(
         "output-by-day",
         "Output by day against what was expected",
-        f"{len(periods)} days; on {odd} of them the whole team's output lay outside what was expected of those who worked.",
+        f"{len(periods)} days; on {odd} of them the team's output lay outside what was expected of those who worked.",
         scale,
         [wording.number(tick, digits) for tick in scale.ticks],
         _marks(reading, window),
@@ -272,8 +273,8 @@ def _money(
     picture = chart(
         "money-by-day",
         "Fees and gain up to each day",
-        f"Up to {reading.day(window.last)} the fees come to {wording.money(float(series.fees[window.last - 1]))}, and the gain "
-        f"against keeping the first team, fees taken off, to {wording.money(gains[-1][1], sign=True)}.",
+        f"Up to {reading.day(window.last)} the fees come to {wording.money(float(series.fees[window.last - 1]))}, and the "
+        f"gain against keeping the first team, fees taken off, to {wording.money(gains[-1][1], sign=True)}.",
         scale,
         [wording.money(tick) for tick in scale.ticks],
         _marks(reading, window),
@@ -364,8 +365,8 @@ def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
     picture = chart(
         "learning",
         "Output and estimate over time",
-        f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval from "
-        f"{reading.output(low)} to {reading.output(high)}.",
+        f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
+        f"from {reading.output(low)} to {reading.output(high)}.",
         scale,
         [reading.output(tick) for tick in scale.ticks],
         _marks(reading, window),

@@ -1,4 +1,4 @@
-"""What the pages show of a site as it stands: plain values made from the advisor's state, in people's words and units."""
+"""What the pages show of a site as it stands: plain values made from its state, in people's words and units."""
 
 import math
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, REJECTED, 
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
 from crewlearn.web.charts import Scale, interval_bar, scale_over
+from crewlearn.web.reads import Snapshot
 
 STATUS_WORDS = {
     PROPOSED: "to be answered",
@@ -44,14 +45,35 @@ def site_url(name: str, *parts: object) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """A site as it was read for a page: its name, state, people, version (the number of its last event), day, and key."""
+    """A site as it was read for a page, and which day it is there."""
 
-    name: str
-    site: Site
-    people: People
-    version: int
+    snapshot: Snapshot
     today: date
-    key: int = 0
+
+    @property
+    def name(self) -> str:
+        """What the site is called."""
+        return self.snapshot.name
+
+    @property
+    def key(self) -> int:
+        """The site's key in the store."""
+        return self.snapshot.key
+
+    @property
+    def version(self) -> int:
+        """The number of its last event."""
+        return self.snapshot.version
+
+    @property
+    def site(self) -> Site:
+        """How it stands."""
+        return self.snapshot.site
+
+    @property
+    def people(self) -> People:
+        """Who is who there."""
+        return self.snapshot.people
 
     def url(self, *parts: object) -> str:
         """Give the address of one of the site's pages."""
@@ -389,7 +411,8 @@ def cycle(reading: Reading) -> Cycle:
     if look_again is not None and int(look_again) > site.period:
         days = int(look_again) - site.period
         lines.append(
-            f"The next look is due on {reading.day(int(look_again))}, in {wording.count(days, 'day')}, unless facts change."
+            f"The next look is due on {reading.day(int(look_again))}, in {wording.count(days, 'day')}, "
+            "unless facts change."
         )
         return Cycle("Holding", tuple(lines), days)
     lines.append("The advice is worked out again with every day's output.")
@@ -476,7 +499,7 @@ SHOWN = 12
 def today(reading: Reading, money: Money) -> Today:
     """Show a site as it stands this morning."""
     site = reading.site
-    members = explain.members(site, reading.people)
+    members = reading.snapshot.members
     scale = common_scale(members)
     proposed = site.open_proposals(PROPOSED)
     shown = proposed[:SHOWN]

@@ -1,4 +1,4 @@
-"""How numbers, money and days are written on the pages: in the site's own units, with no more digits than they carry."""
+"""How numbers, money and days are written on the pages: in the site's units, with no more digits than they carry."""
 
 import math
 from datetime import UTC, date, datetime

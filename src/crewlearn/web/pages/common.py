@@ -11,11 +11,14 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from crewlearn.advisor.identities import read_people
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.gain import gain_over_first_team
+from crewlearn.advisor.stints import read_stints
+from crewlearn.advisor.store import Store, read_proposals
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import views
 from crewlearn.web.access import MANAGER, Caller
 from crewlearn.web.forms import Form
+from crewlearn.web.reads import snapshot
 from crewlearn.web.templating import page
 from crewlearn.web.views import Reading, site_url
 
@@ -58,10 +61,15 @@ def today_at(store: Store) -> date:
 def reading_of(request: Request, name: str) -> Reading:
     """Read a site for a page."""
     store = store_of(request)
-    with store.reading() as connection:
-        key, site, version = store.site(connection, name)
-        people = read_people(connection, key)
-    return Reading(name, site, people, version, site.config.calendar.day_of(store.clock()), key)
+    found = snapshot(store, name)
+    return Reading(found, found.site.config.calendar.day_of(store.clock()))
+
+
+def money_of(request: Request, reading: Reading) -> views.Money:
+    """Read what was earned, paid and gained at a site."""
+    with store_of(request).reading() as connection:
+        stints, proposals = read_stints(connection, reading.key), read_proposals(connection, reading.key)
+    return views.money_so_far(reading, gain_over_first_team(reading.site, stints, proposals))
 
 
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:

@@ -1,17 +1,18 @@
 """The page of sites, and setting one up."""
 
+from functools import cache
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
-from crewlearn.policies.registry import REGISTRY
+from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms, views
 from crewlearn.web.access import ADMIN, VIEWER, Caller, require
 from crewlearn.web.forms import Form
-from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
+from crewlearn.web.pages.common import Filled, go, money_of, reading_of, show, store_of, today_at
 
 router = APIRouter()
 
@@ -21,7 +22,7 @@ def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Respo
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
     readings = [reading_of(request, name) for name in names]
-    cards = [views.card(reading, views.money_so_far(reading)) for reading in readings]
+    cards = [views.card(reading, money_of(request, reading)) for reading in readings]
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 
@@ -52,6 +53,7 @@ def _ask(request: Request, form: Form, status: int = 200) -> Response:
     return show(request, "new_site.html", {"form": form, "policies": policies(), "weekdays": forms.WEEKDAYS}, status)
 
 
-def policies() -> list[tuple[str, str]]:
+@cache
+def policies() -> tuple[tuple[str, str], ...]:
     """Name the policies that can run live, with a line about each."""
-    return [(name, entry.line) for name, entry in REGISTRY.items() if not entry.policy.oracle and "oracle" not in name]
+    return tuple((name, entry.line) for name, entry in REGISTRY.items() if not make_policy(name).oracle)

@@ -2,15 +2,19 @@
 
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
+from crewlearn.advisor.answers import Answer, give_once
+from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
+from crewlearn.advisor.site import STARTED
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import Filled, do, reading_of, show_site, store_of
+from crewlearn.web.pages.common import Filled, Flash, do, money_of, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -21,7 +25,7 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning."""
     reading = reading_of(request, site)
-    view = views.today(reading, views.money_so_far(reading))
+    view = views.today(reading, money_of(request, reading))
     view = replace(view, rows=views.found(view.rows, q, show))
     values = {"view": view, "search": {"q": q, "show": show}}
     return show_site(request, caller, reading, "Today", "today.html", values)
@@ -40,9 +44,15 @@ def approve(
 ) -> Response:
     """Approve a proposal."""
 
-    def done() -> str:
-        commands.approve(store_of(request), site, proposal, caller.name, out=form.value("out") or None)
-        return "Approved: the offer can go out. Say below how it went as soon as that is known."
+    store, out = store_of(request), form.value("out") or None
+
+    def done() -> Flash:
+        said = Answer(
+            APPROVED, proposal, out=None if out is None else reading_of(request, site).snapshot.number_of(out)
+        )
+        give = partial(commands.approve, store, site, proposal, caller.name, out=out)
+        more = give_once(store, site, caller.name, said, give)
+        return Flash("Approved: the offer can go out. Say below how it went as soon as that is known.", "", tuple(more))
 
     return do(views.site_url(site), done)
 
@@ -53,9 +63,12 @@ def reject(
 ) -> Response:
     """Reject a proposal."""
 
+    store, reason = store_of(request), form.value("reason").strip()
+
     def done() -> str:
-        commands.reject(store_of(request), site, proposal, caller.name, form.value("reason").strip())
-        return "Rejected, with your reason on record."
+        give = partial(commands.reject, store, site, proposal, caller.name, reason)
+        give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason), give)
+        return "Rejected, with your reason on record." if reason else "Rejected."
 
     return do(views.site_url(site), done)
 
@@ -66,12 +79,22 @@ def offer(
 ) -> Response:
     """Record how an offer went."""
 
-    def done() -> str:
-        outcome, given = form.value("outcome"), form.value("on").strip()
+    store, outcome, given = store_of(request), form.value("outcome"), form.value("on").strip()
+
+    def done() -> Flash:
+        now = reading_of(request, site).snapshot
         on: date | None = forms.a_day("on", given) if given else None
-        room = form.value("out") or None if outcome == "started" else None
-        commands.record_offer(store_of(request), site, proposal, outcome, caller.name, on=on, out=room)
-        return f"Recorded: {views.STATUS_WORDS.get(outcome, outcome)}."
+        room = form.value("out") or None if outcome == STARTED else None
+        said = Answer(
+            OFFER,
+            proposal,
+            outcome=outcome,
+            period=None if on is None else now.site.config.calendar.period_of(on),
+            leaver=None if room is None else now.number_of(room),
+        )
+        give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
+        more = give_once(store, site, caller.name, said, give)
+        return Flash(f"Recorded: {views.STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
 
     return do(views.site_url(site), done)
 
@@ -81,7 +104,7 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
     """Take back the last answer."""
 
     def done() -> str:
-        number = commands.undo(store_of(request), site, caller.name)
-        return f"Taken back; both the answer (event {number}) and the undoing stay on record."
+        words = commands.undo(store_of(request), site, caller.name)
+        return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
     return do(views.site_url(site), done)
