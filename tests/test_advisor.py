@@ -656,6 +656,8 @@ def test_what_changed_names_the_fact(life: Life) -> None:
     said = what_changed(life.site, life.people)
     assert f"Name {first.into} (w{first.into}) changed" in said
     assert "is withdrawn" in said
+    commands.change_worker(life.store, "s", "w0", "ann", pinned=True)
+    assert what_changed(life.site, life.people).startswith(said.partition(")")[0])  # still since it was first said
 
 
 def test_somebody_who_looked_at_an_earlier_version_is_told_what_changed(life: Life) -> None:

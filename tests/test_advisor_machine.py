@@ -98,6 +98,13 @@ class AnySite(RuleBasedStateMachine):
         imports.import_workers(self.store, "s", rows, b"", "ann")
         self.joined += count
 
+    @rule(data=st.data(), count=st.sampled_from([0, 1, 5, 40]), mean=st.integers(-1, 11))
+    def change_prior(self, data: st.DataObject, count: int, mean: int) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        row = WorkerRow(f"w{worker}", name=f"Name {mean}", prior_n=count, prior_mean=float(mean))
+        imports.import_workers(self.store, "s", [row], b"", "ann")
+        assert self.site().workers[worker].prior_n == count
+
     @rule(data=st.data(), skip=st.integers(0, 1))
     def work(self, data: st.DataObject, skip: int) -> None:
         site = self.site()
@@ -123,7 +130,7 @@ class AnySite(RuleBasedStateMachine):
         if yes:
             commands.approve(self.store, "s", number, "bo")
         else:
-            commands.reject(self.store, "s", number, "bo", "no")
+            commands.reject(self.store, "s", number, "bo", "no", keep_out=data.draw(st.booleans()))
 
     @precondition(lambda self: self.site().open_proposals(*UNDER_WAY))
     @rule(data=st.data(), outcome=st.sampled_from(["started", "started", "offered", "accepted", *FAILURES]))
@@ -134,6 +141,25 @@ class AnySite(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         self.tried(lambda: commands.undo(self.store, "s", "bo"))
+
+    @invariant()
+    def sums_are_of_what_was_brought_along_and_recorded(self) -> None:
+        if not self.joined:
+            return
+        site = self.site()
+        with self.store.reading() as connection:
+            key, _, _ = self.store.site(connection, "s")
+            table = schema.output_rows
+            rows = connection.execute(
+                sa.select(table.c.worker, table.c.units).where(
+                    table.c.site == key, table.c.replaced_in.is_(None), table.c.units.is_not(None)
+                )
+            ).all()
+        for number, worker in enumerate(site.workers):
+            seen = [min(max(units / 10.0, 0.0), 1.0) for whose, units in rows if whose == number]
+            assert site.estimates.counts[number] == worker.prior_n + len(seen)
+            total = worker.prior_n * worker.prior_mean + sum(seen)
+            assert abs(site.estimates.sums[number] - total) < 1e-9
 
     @rule(data=st.data(), changes=st.sampled_from(CHANGES))
     def change_worker(self, data: st.DataObject, changes: dict[str, Any]) -> None:

@@ -195,39 +195,37 @@ def test_settings_are_merged_and_kept(mia: Api) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"team": 0}, "settings.team"),
-        ({"team": "2"}, "settings.team"),
-        ({"team": True}, "settings.team"),
-        ({"fee": -1}, "settings.fee"),
-        ({"fee": None}, "settings.fee"),
-        ({"feee": 1}, "settings.feee"),
-        ({"policy": "no-such"}, "settings.policy"),
-        ({"policy": "os:system"}, "settings.policy"),
-        ({"policy": "oracle"}, "policy"),
-        ({"calendar": {"start": "16.11.2026"}}, "settings.calendar.start"),
-        ({"calendar": {"start": 5}}, "settings.calendar.start"),
-        ({"units": {"low": 1, "high": 1}}, "high"),
-        ({"horizon": 1.5}, "settings.horizon"),
-    ],
-)
-def test_wrong_settings_are_refused_by_name(mia: Api, store: Store, changes: dict[str, Any], field: str) -> None:
-    problem = mia.post("/sites", {"site": "north", "settings": {**SETTINGS, **changes}}, 422)
-    assert [one["field"] for one in problem["errors"]] == [field]
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"team": 0}, "settings.team"),
+    ({"team": "2"}, "settings.team"),
+    ({"team": True}, "settings.team"),
+    ({"fee": -1}, "settings.fee"),
+    ({"fee": None}, "settings.fee"),
+    ({"feee": 1}, "settings.feee"),
+    ({"policy": "no-such"}, "settings.policy"),
+    ({"policy": "os:system"}, "settings.policy"),
+    ({"policy": "oracle"}, "policy"),
+    ({"calendar": {"start": "16.11.2026"}}, "settings.calendar.start"),
+    ({"calendar": {"start": 5}}, "settings.calendar.start"),
+    ({"units": {"low": 1, "high": 1}}, "high"),
+    ({"horizon": 1.5}, "settings.horizon"),
+]
+
+
+def test_wrong_settings_are_refused_by_name(mia: Api, store: Store) -> None:
+    for changes, field in WRONG:
+        problem = mia.post("/sites", {"site": "north", "settings": {**SETTINGS, **changes}}, 422)
+        assert [one["field"] for one in problem["errors"]] == [field]
     assert store.names() == []
 
 
-@pytest.mark.parametrize(
-    "text", ["NaN", "Infinity", "-Infinity", "1e999", '"\\ud800"', "[" * 5000, "\x00", "{", "null", ""]
-)
-def test_strange_bodies_are_refused(mia: Api, text: str) -> None:
-    body = json.dumps({"site": "north", "settings": {**SETTINGS, "fee": "HERE"}}).replace('"HERE"', text or "x")
-    for content in (body, text):
-        found = mia.send("POST", "/sites", content=content.encode(), headers={"Content-Type": "application/json"})
-        assert found.status_code in (400, 422)
-        assert found.headers["content-type"] == PROBLEM
+def test_strange_bodies_are_refused(mia: Api) -> None:
+    for text in ("NaN", "Infinity", "-Infinity", "1e999", '"\\ud800"', "[" * 5000, "\x00", "{", "null", ""):
+        body = json.dumps({"site": "north", "settings": {**SETTINGS, "fee": "HERE"}}).replace('"HERE"', text or "x")
+        for content in (body, text):
+            found = mia.send("POST", "/sites", content=content.encode(), headers={"Content-Type": "application/json"})
+            assert found.status_code in (400, 422)
+            assert found.headers["content-type"] == PROBLEM
 
 
 def test_ids_with_slashes_dots_and_signs_are_found(client: TestClient, mia: Api) -> None:

@@ -48,6 +48,10 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
         "recorded",
         lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
     ),
+    "change prior": (
+        "recorded",
+        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME),
+    ),
     "import output": ("recorded", lambda store: imports.import_output(store, "recorded", day(3), b"", ME)),
     "correct output": (
         "recorded",
@@ -55,6 +59,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
+    "reject for good": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no", keep_out=True)),
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
     "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -251,3 +252,112 @@ def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
     assert not done or kind == "site create" or found["events"] > before  # what was acknowledged is there
     desk.run("output", "import", "north", desk.days(1, first=8))
     assert desk.json("ledger", "verify", "north")["sound"]
+
+
+def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> None:
+    desk.create()
+    said = desk.run("output", "import", "north", desk.days(8)).stdout
+    assert "16 rows recorded, 0 known already." in said
+    assert "Proposed for 2026-01-15" in said
+    corrected = desk.file("fix.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
+    assert (
+        "2 rows recorded (2 of them corrected)" in desk.run("output", "import", "north", corrected, "--correct").stdout
+    )
+    said = desk.run("workers", "set", "north", "1", "--pin", "--fee", "7.5").stdout
+    assert "1: pinned: no → yes; fee: the site's → 7.5." in said
+    assert "2026-01-15" in said
+    assert desk.run("workers", "set", "north", "1", "--pin").stdout == "1: nothing changed.\n"
+    assert "fee: 7.5 → the site's" in desk.run("workers", "set", "north", "1", "--fee", "none").stdout
+    assert "fee" in desk.run("workers", "set", "north", "1", "--fee", "cheap", code=2).stderr
+    said = desk.run("site", "set", "north", "fee=300", "closed=2026-12-24").stdout
+    assert "fee: 5 a replacement → 300 a replacement, from 2026-01-15 on" in said
+    assert "closed: no days → 2026-12-24, from 2026-01-15 on" in said
+    assert desk.run("site", "set", "north", "fee=300").stdout == "Nothing changed.\n"
+    said = desk.run("workers", "erase", "north", "5").stdout
+    assert "the store knows 5 no more" in said
+    shown = desk.json("site", "show", "north")
+    assert shown["in_words"]["fee"] == "300 a replacement"
+    assert shown["since"]["fee"] == {"day": "2026-01-15", "actor": "ann"}
+    assert "300 a replacement" in desk.run("site", "show", "north").stdout
+
+
+def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    first, *_ = desk.json("advise", "north")["proposals"]
+    number = str(first["id"])
+    desk.run("workers", "set", "north", "1", "--pin")
+    outcome = desk.run("approve", "north", number, "--out", "1")
+    assert "warning: 1 is pinned" in outcome.stderr
+    assert f"Taken back: ann approved proposal {number}" in desk.run("undo", "north").stdout
+    said = desk.run("reject", "north", number, "--keep-out").stdout
+    assert f"{first['in']} is blocked" in said
+    waiting = [str(one["id"]) for one in desk.json("advise", "north")["proposals"]]
+    refused = desk.run("approve", "north", number, code=2).stderr
+    assert f"is rejected; waiting for an answer: {', '.join(waiting) or 'none'}" in refused
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"), [("dr-ucb:gamma=3", "Cycle 1, "), ("keep-team", "looks again every period")]
+)
+def test_the_status_shows_the_cycle_and_overdue_offers(desk: Desk, policy: str, said: str) -> None:
+    desk.create("--policy", policy)
+    assert said in desk.run("status", "north").stdout
+    if policy == "keep-team":
+        return
+    for day in range(40):
+        desk.run("output", "import", "north", desk.days(1, first=day))
+        if found := desk.json("advise", "north")["proposals"]:
+            break
+    desk.run("approve", "north", str(found[0]["id"]))
+    assert "OVERDUE" not in desk.run("status", "north").stdout
+    desk.run("output", "import", "north", desk.days(8, first=day + 1))
+    for arguments in (["status", "north"], ["status", "north", "--sheet"]):
+        text = desk.run(*arguments).stdout
+        assert f"OVERDUE: Name {found[0]['in']} ({found[0]['in']}) has been awaited for 8 periods" in text
+        assert "about 2 are usual" in text
+    status = desk.json("status", "north")
+    assert status["proposals"][0]["overdue"]
+    assert status["cycle"]["awaited"] == [found[0]["in"]]
+
+
+READERS = (
+    *(["advise", "x"], ["status", "x"], ["explain", "x", "1"], ["plan", "x"], ["site", "list"], ["site", "show", "x"]),
+    *(["ledger", "verify", "x"], ["ledger", "export", "x"], ["undo", "x"], ["workers", "erase", "x", "1"]),
+)
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_a_mistyped_store_is_not_made(desk: Desk, command: list[str]) -> None:
+    assert "there is no store here" in desk.run(*command, code=2).stderr
+    assert not list(desk.folder.iterdir())
+
+
+def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    groups = desk.file("groups.csv", "\ufeffBadge no;Group\n1;a\n3;b\n77;b\n")
+    found = desk.json("ledger", "impact", "north", "--groups", groups)
+    assert "not legal clearance" in found["note"]
+    assert found["warnings"] == [
+        "1 of the file's 3 workers are not known here and not counted",
+        "3 of the site's 5 workers have no group and are not counted",
+    ]
+    assert [one["people"] for one in found["coming in"]["proposed"]] == [1, 1]
+    assert set(found["going out"]) == {"proposed", "let go"}
+
+
+def test_the_commands_of_the_documentation_work(desk: Desk) -> None:
+    """The first block of docs/advisor.md, in order, with files such as it describes; what follows # is another way."""
+    text = (Path(__file__).parent.parent / "docs" / "advisor.md").read_text(encoding="utf-8")
+    block = text.split("```\n")[1]
+    desk.file("workers.csv", "worker_id,active\n" + "".join(f"{n},{'yes' if n < 10 else 'no'}\n" for n in range(20)))
+    days = [START + timedelta(days=day) for day in range(5)]
+    lines = [f"{day},{n},{45 if n == 3 else 110}" for day in days for n in range(10)]
+    desk.file("monday.csv", "\n".join(["date,worker_id,units", *lines]) + "\n")
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "crewlearn"
+        if words[1:3] == ["site", "create"]:
+            words += ["--start", str(START)]
+        desk.run(*(str(desk.folder / word) if word.endswith(".csv") else word for word in words[1:]))

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import jsonschema_rs
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.web import users
 from crewlearn.web.app import make_app
 from crewlearn.web.settings import Settings
@@ -109,4 +110,11 @@ def caller(client: TestClient, name: str, role: str, sites: list[str] | None = N
     if name not in [one.name for one in users.list_users(store)]:
         users.add(store, name, role, sites)
     _, token = users.new_token(store, name)
-    return Api(client, bearer(token), Contract(app.openapi()))
+    return Api(client, bearer(token), contract())
+
+
+@cache
+def contract() -> Contract:
+    """The document, which is the same over every store."""
+    with open_store("sqlite://") as store:
+        return Contract(make_app(store, Settings()).openapi())

@@ -148,18 +148,23 @@ def take_up(site: Site, payload: Mapping[str, Any]) -> None:
     site.decided, site.changed, site.revised = site.period, False, False
     site.completed, site.failed = [], []
     site.fees += payload["interviews"]
-    because, site.because = site.because, []
+    first, because = _first_said(site.advice, site.period)
+    because, site.because = [*because, *site.because], []
     site.advice = {
         "period": payload["period"],
         "kind": payload["kind"],
         "proposals": ids,
         "held_back": payload["held_back"],
         "waiting": payload["waiting"],
-        "before": _said(site.advice),
+        "before": first,
         "because": because,
     }
 
 
-def _said(advice: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the advice before said, to tell what changed."""
-    return {key: advice[key] for key in ("period", "kind", "proposals") if key in advice}
+def _first_said(advice: Mapping[str, Any], period: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Give what was first said of a period, and what happened since; nothing, if this is the first."""
+    if advice.get("period") != period:
+        return {}, []
+    if advice["before"]:
+        return advice["before"], advice["because"]
+    return {key: advice[key] for key in ("period", "kind", "proposals")}, []

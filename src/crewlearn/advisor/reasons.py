@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from crewlearn.advisor.site import Site
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
@@ -45,9 +43,8 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
 
 def beliefs_of(site: Site) -> Beliefs:
     """Give what the pool's own data say of the pool and of everybody."""
-    counts = np.array([worker.prior_n for worker in site.workers], dtype=np.int64)
-    sums = np.array([worker.prior_n * worker.prior_mean for worker in site.workers], dtype=np.float64)
-    beliefs = fresh_beliefs(counts, sums)
+    prior = site.prior()
+    beliefs = fresh_beliefs(prior.counts, prior.sums)
     learn(beliefs, site.estimates, _ASSUMED)
     return beliefs
 

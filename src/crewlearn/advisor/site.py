@@ -143,7 +143,14 @@ class Site:
         """Give what the policy may look at for the coming period."""
         may_enter = np.array([self.may_enter(worker) for worker in range(len(self.workers))], dtype=np.bool_)
         may_leave = np.array([self.may_leave(worker) for worker in range(len(self.workers))], dtype=np.bool_)
-        return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave)
+        prior = self.prior()
+        return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave, prior=prior)
+
+    def prior(self) -> Estimates:
+        """Give what people brought along, whose spread nobody knows."""
+        counts = np.array([worker.prior_n for worker in self.workers], dtype=np.int64)
+        sums = np.array([worker.prior_n * worker.prior_mean for worker in self.workers], dtype=np.float64)
+        return Estimates(counts, sums, sums)
 
     def may_enter(self, number: int) -> bool:
         """Say whether a worker may be hired now."""

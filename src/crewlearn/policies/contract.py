@@ -53,7 +53,8 @@ class Situation:
     """What a policy may look at, and must not change, at the start of a period.
 
     `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who
-    may be let go: pins, blocks and leavers of a live site; everybody in a simulation.
+    may be let go: pins, blocks and leavers of a live site; everybody in a simulation. `prior` is the part of the
+    estimates that people brought along, where that may change on the way; else it is what was there at the start.
     """
 
     period: int
@@ -63,6 +64,7 @@ class Situation:
     may_enter: BoolArray
     may_leave: BoolArray
     hidden: Hidden | None = None
+    prior: Estimates | None = None
 
     @classmethod
     def open_to_all(

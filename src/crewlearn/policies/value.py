@@ -520,8 +520,10 @@ class ValueOfReplacement(Policy[ValueState]):
 
 
 def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
-    """Note which of the workers not known before came with output whose spread is not known."""
-    counts, sums, squares = (array.tolist() for array in situation.estimates)
+    """Note which of the workers not known before came with output whose spread is not known; all, where it is told."""
+    if situation.prior is not None:
+        state = replace(state, spared_workers=(), spared_counts=(), spared_sums=(), known=0)
+    counts, sums, squares = (array.tolist() for array in situation.prior or situation.estimates)
     news = range(state.known, len(counts))
     spared = [worker for worker in news if counts[worker] > 0 and squares[worker] == sums[worker]]
     return replace(

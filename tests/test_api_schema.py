@@ -1,0 +1,87 @@
+"""The whole OpenAPI document tried out by schemathesis: whatever is sent, the server answers as documented."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+
+from crewlearn.advisor import commands, imports
+from crewlearn.advisor.store import Store, open_store
+from crewlearn.web import jobs, users
+from crewlearn.web.app import make_app
+from crewlearn.web.settings import Settings
+from stores import ME, day, fixed_clock, proposed, site_with_proposals
+from web_api import contract
+from web_app import bearer
+
+CHECKS: list[Any] = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+    checks.negative_data_rejection,
+    checks.unsupported_method,
+]
+EXAMPLES = 15
+KNOWN = {"site": "north", "worker_id": "c", "name": "mia"}
+"""What there is, so that not every call ends at a site or a worker that nobody knows."""
+
+_serving: dict[str, Any] = {}
+
+
+async def server(scope: Any, receive: Any, send: Any) -> None:
+    """The application over the store of this module, which is there once the tests run."""
+    await _serving["app"](scope, receive, send)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store with a small site that has some of everything."""
+    with open_store(f"sqlite:///{tmp_path_factory.mktemp('schema')}/site.db", fixed_clock) as made:
+        site_with_proposals(made, "north")
+        imports.import_output(made, "north", day(1), b"1", ME)
+        commands.approve(made, "north", proposed(made, "north")[0], ME)
+        jobs.submit(made, "north", "verify", "mia", {})
+        yield made
+
+
+@pytest.fixture(scope="module")
+def headers(store: Store) -> Iterator[dict[str, str]]:
+    """An admin's; the application is there for as long as they are needed."""
+    users.add(store, "root", "admin")
+    users.add(store, "mia", "manager")
+    _serving["app"] = make_app(store, Settings())
+    yield bearer(users.new_token(store, "root")[1])
+    _serving.clear()
+
+
+schema = schemathesis.openapi.from_dict(contract().document)
+schema.app = server
+
+
+@schema.hook
+def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Ask mostly for what there is."""
+    if path_parameters is None:
+        return None
+    erasing = context.operation is not None and context.operation.method == "delete"
+    known = {name: value for name, value in KNOWN.items() if name in path_parameters}
+    if erasing:
+        known.pop("worker_id", None)
+    near = {
+        name: value % 8 + 1
+        for name, value in path_parameters.items()
+        if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
+    }
+    return {**path_parameters, **known, **near}
+
+
+@schema.parametrize()
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+def test_every_answer_is_as_documented(case: Any, headers: dict[str, str]) -> None:
+    case.call_and_validate(headers=headers, checks=CHECKS)
