@@ -80,8 +80,8 @@ def test_from_an_empty_store_to_a_checked_record(
     page.get_by_label("Stations", exact=True).fill("2")
     page.get_by_label("Fee of a replacement").fill("5")
     page.get_by_label("Days from an offer").fill("2")
-    page.get_by_label("First day").fill(str(FIRST))
-    page.get_by_label("Days ahead").fill("250")
+    page.get_by_label("First day", exact=True).fill(str(FIRST))
+    page.get_by_label("Days ahead", exact=True).fill("250")
     me.expected = {422}
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was changed yet")
