@@ -26,9 +26,10 @@ class Scale:
         """Give where a value lies, from 0 to 1; beyond the ends it lies at the end."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
-    def percent(self, value: float) -> str:
-        """Give where a value lies, in percent of the width."""
-        return f"{100.0 * self.share(value):.2f}".rstrip("0").rstrip(".")
+    @property
+    def digits(self) -> int:
+        """How many decimals the ticks need."""
+        return max(0, -math.floor(math.log10(self.ticks[1] - self.ticks[0]) + 1e-9))
 
 
 def scale_over(values: Sequence[float], most: int = 5) -> Scale:
@@ -107,13 +108,15 @@ def chart(
         f'<desc id="{name}-d">{escape(description)}</desc>'
     ]
 
+    texts = []
+
     def across(value: float) -> float:
         return top + tall * (1.0 - scale.share(value))
 
     for tick, words in zip(scale.ticks, values, strict=True):
         zero = " zero" if tick == 0 else ""
         parts.append(f'<line class="grid{zero}" x1="0" x2="100%" y1="{across(tick):.1f}" y2="{across(tick):.1f}"/>')
-        parts.append(f'<text class="tick" x="0" y="{across(tick) - 4:.1f}">{escape(words)}</text>')
+        texts.append(f'<text class="tick" x="0" y="{across(tick) - 4:.1f}">{escape(words)}</text>')
     parts.append(
         f'<svg x="0" y="{top}" width="100%" height="{tall}" viewBox="0 0 {WIDE} {tall}" preserveAspectRatio="none">'
     )
@@ -123,6 +126,7 @@ def chart(
     parts += [
         f'<circle class="{kind}" cx="{100.0 * at:.2f}%" cy="{across(value):.1f}" r="2.5"/>' for at, value, kind in dots
     ]
+    parts += texts  # above the lines, so that they stay readable
     parts += [_mark(mark, height - 8) for mark in marks]
     parts.append("</svg>")
     return Markup("".join(parts))
@@ -193,10 +197,10 @@ def gantt(
         y = ROW * place
         for span in spans:
             x, width = f"{100.0 * span.start:.3f}%", f"{100.0 * max(span.end - span.start, 0.0):.3f}%"
-            fill = f' fill="url(#{name}-hatch)"' if span.kind == "transition" else ""
+            look = f'fill="url(#{name}-hatch)"' if span.kind == "transition" else f'class="span {span.kind}"'
             parts.append(
                 f'<svg x="{x}" y="{y + 3}" width="{width}" height="{ROW - 6}"><title>{escape(span.title)}</title>'
-                f'<rect class="span {span.kind}" width="100%" height="100%"{fill}/>'
+                f'<rect {look} width="100%" height="100%"/>'
                 + (f'<text class="span-text" x="6" y="16">{escape(span.text)}</text>' if span.text else "")
                 + "</svg>"
             )

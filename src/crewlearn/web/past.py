@@ -12,18 +12,17 @@ from crewlearn.advisor.events import Event, Row
 from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.fold import observation
 from crewlearn.advisor.gain import GainByPeriod, gain_by_period
-from crewlearn.advisor.narration import told
 from crewlearn.advisor.reasons import beliefs_of, estimates_of
 from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.store import Store, read_events
 from crewlearn.policies.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
 from crewlearn.web.charts import Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
-from crewlearn.web.views import Exchange, Reading, exchange
+from crewlearn.web.views import STATUS_WORDS, Exchange, Reading, exchange
 
-WINDOW = 120
+WINDOW = 130
 """Periods shown at once."""
 STATIONS = 40
 """Stations shown at once."""
@@ -62,6 +61,8 @@ class Pager:
     words: str
     newer: str
     older: str
+    back: str = "Newer"
+    on: str = "Older"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,6 @@ class Decision:
     exchange: Exchange
     day: str
     answers: tuple[tuple[str, str], ...]
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,9 @@ def history(
     span = f"{reading.day(window.first)} to {reading.day(window.last)}"
     recorded = reading.site.period > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
+    replaced = any(one.decided_in for one in proposals)
     money, money_rows = (
-        _money(reading, gain_by_period(reading.site, stints, proposals), window) if recorded else (None, ())
+        _money(reading, gain_by_period(reading.site, stints, proposals), window) if recorded and replaced else (None, ())
     )
     return History(
         gantt=_gantt(reading, shown, stations, proposals, window, span) if stations and recorded else None,
@@ -234,10 +235,10 @@ def _output(
     periods = sorted(period for period in made if window.first <= period <= window.last)
     if not periods:
         return None, ()
-    lows = {period: hoped[period] - SURE * math.sqrt(doubt[period]) for period in periods}
-    highs = {period: hoped[period] + SURE * math.sqrt(doubt[period]) for period in periods}
+    reach = SURE * _shared([(made[p] - hoped[p]) / math.sqrt(doubt[p]) for p in periods])
+    lows = {period: hoped[period] - reach * math.sqrt(doubt[period]) for period in periods}
+    highs = {period: hoped[period] + reach * math.sqrt(doubt[period]) for period in periods}
     scale = scale_over([*(made[p] for p in periods), *lows.values(), *highs.values()], 4)
-    digits = wording.digits_of(units) if scale.ticks[1] - scale.ticks[0] < 1.0 else 0
     dots = [(window.middle(p), made[p], "dot" if lows[p] <= made[p] <= highs[p] else "odd") for p in periods]
     odd = sum(kind == "odd" for _, _, kind in dots)
     picture = chart(
@@ -245,16 +246,24 @@ def _output(
         "Output by day against what was expected",
         f"{len(periods)} days; on {odd} of them the team's output lay outside what was expected of those who worked.",
         scale,
-        [wording.number(tick, digits) for tick in scale.ticks],
+        [wording.number(tick, scale.digits) for tick in scale.ticks],
         _marks(reading, window),
         bands=[Band([(window.middle(p), lows[p], highs[p]) for p in periods], "")],
         lines=[Line([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
     )
-    table = tuple(
-        (reading.day(p), wording.number(made[p], digits), wording.number(hoped[p], digits)) for p in reversed(periods)
-    )
+    table = tuple((reading.day(p), reading.output(made[p]), reading.output(hoped[p])) for p in reversed(periods))
     return picture, table
+
+
+def _shared(standardised: Sequence[float]) -> float:
+    """Give how much more days vary than people do: by a bad or good day for all, which no single worker's noise has."""
+    if len(standardised) < _FEW:
+        return 1.0
+    return max(1.0, math.sqrt(sum(one * one for one in standardised) / len(standardised)))
+
+
+_FEW = 10
 
 
 def _money(
@@ -273,7 +282,7 @@ def _money(
     picture = chart(
         "money-by-day",
         "Fees and gain up to each day",
-        f"Up to {reading.day(window.last)} the fees come to {wording.money(float(series.fees[window.last - 1]))}, and the "
+        f"Up to {reading.day(window.last)} fees come to {wording.money(float(series.fees[window.last - 1]))}, and the "
         f"gain against keeping the first team, fees taken off, to {wording.money(gains[-1][1], sign=True)}.",
         scale,
         [wording.money(tick) for tick in scale.ticks],
@@ -290,7 +299,7 @@ def _money(
             reading.day(p),
             wording.money(float(series.fees[p - 1])),
             wording.money(float(series.expected[p - 1]), sign=True),
-            f"{wording.money(float(low[p - 1]), sign=True)} to {wording.money(float(high[p - 1]), sign=True)}",
+            wording.money_span(float(low[p - 1]), float(high[p - 1])),
         )
         for p in list(reversed(periods))[::step]
     )
@@ -298,26 +307,43 @@ def _money(
 
 
 def decisions(
-    reading: Reading, proposals: Sequence[Proposal], answers: Mapping[int, Sequence[Event]]
+    reading: Reading, proposals: Sequence[Proposal], answers: Mapping[int, Sequence[tuple[Event, bool]]]
 ) -> list[Decision]:
     """Show proposals with their reasons as they were, and what people said to them."""
-    by_number = {one.id: one for one in proposals}
-    calendar = reading.site.config.calendar
     return [
         Decision(
             exchange(reading, one),
             reading.day(one.period),
             tuple(
-                (f"{event.actor} {told(event, reading.people, by_number, calendar)}", wording.moment(event.at))
-                for event in answers.get(one.id, ())
+                (f"{event.actor} {_answer(event)}{' (taken back)' if undone else ''}", wording.moment(event.at))
+                for event, undone in answers.get(one.id, ())
             ),
-            one.reason,
         )
         for one in proposals
     ]
 
 
+def _answer(event: Event) -> str:
+    """Say what somebody answered."""
+    if event.type == events.APPROVED:
+        return "approved it"
+    if event.type == events.REJECTED:
+        return f"rejected it: {event.payload['reason']}" if event.payload["reason"] else "rejected it"
+    return f"recorded: {STATUS_WORDS[event.payload['outcome']]}"
+
+
 ANSWERS = (events.APPROVED, events.REJECTED, events.OFFER)
+
+
+def answers_in(connection: sa.Connection, key: int) -> dict[int, list[tuple[Event, bool]]]:
+    """Read all answers by proposal, with whether they were taken back."""
+    listed = list(read_events(connection, key, types=(*ANSWERS, events.UNDONE)))
+    undone = {event.payload["number"] for event in listed if event.type == events.UNDONE}
+    found: dict[int, list[tuple[Event, bool]]] = {}
+    for event in listed:
+        if event.type in ANSWERS:
+            found.setdefault(event.payload["proposal"], []).append((event, event.number in undone))
+    return found
 
 
 def output_of(store: Store, reading: Reading, workers: Sequence[int], window: Window | None = None) -> list[Row]:
@@ -368,7 +394,7 @@ def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
         f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
         f"from {reading.output(low)} to {reading.output(high)}.",
         scale,
-        [reading.output(tick) for tick in scale.ticks],
+        [wording.number(tick, scale.digits) for tick in scale.ticks],
         _marks(reading, window),
         bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
         lines=[Line([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],

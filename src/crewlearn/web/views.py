@@ -395,6 +395,10 @@ def cycle(reading: Reading) -> Cycle:
         return Cycle("Not begun", ("Import workers, and the first advice is there at once.",))
     if awaited:
         lines.append(f"Waiting for {_listed([_name(reading.people, one.into) for one in awaited])} to start.")
+    proposed = len(site.open_proposals(PROPOSED))
+    if proposed:
+        verb = "waits" if proposed == 1 else "wait"
+        lines.append(f"{wording.count(proposed, 'proposal')} {verb} for an answer.")
     if "phase" in said:
         title = f"Cycle {said['cycle']}: " + (
             "bringing the team together" if said["phase"] == "transition" else "learning"
@@ -408,7 +412,7 @@ def cycle(reading: Reading) -> Cycle:
         )
         return Cycle(title, tuple(lines))
     look_again = said.get("look_again")
-    if look_again is not None and int(look_again) > site.period:
+    if look_again is not None and int(look_again) > site.period + 1 and not proposed:
         days = int(look_again) - site.period
         lines.append(
             f"The next look is due on {reading.day(int(look_again))}, in {wording.count(days, 'day')}, "
@@ -416,7 +420,8 @@ def cycle(reading: Reading) -> Cycle:
         )
         return Cycle("Holding", tuple(lines), days)
     lines.append("The advice is worked out again with every day's output.")
-    return Cycle("Looking every day" if not awaited else "Waiting for arrivals", tuple(lines))
+    title = "Waiting for an answer" if proposed else "Waiting for an arrival" if awaited else "Looking every day"
+    return Cycle(title, tuple(lines))
 
 
 def _listed(words: Sequence[str], most: int = 3) -> str:
@@ -520,7 +525,7 @@ def today(reading: Reading, money: Money) -> Today:
         money=money,
         waiting=tuple(waiting(reading)),
         rows=tuple(rows),
-        axis=tuple(reading.output(tick) for tick in (scale.low, (scale.low + scale.high) / 2.0, scale.high)),
+        axis=tuple(wording.number(tick, scale.digits) for tick in scale.ticks),
         filled=filled,
         team=site.config.team,
         pool=len(rows) - filled,
@@ -597,9 +602,9 @@ def card(reading: Reading, money: Money) -> Card:
 def money_so_far(reading: Reading, gain: Gain) -> Money:
     """Give money so far, with what was gained against keeping the first team."""
     site = reading.site
-    spread = f"{wording.money(gain.low, sign=True)} to {wording.money(gain.high, sign=True)}"
+    spread, shown = wording.money_span(gain.low, gain.high), wording.money(gain.expected, sign=True)
     if gain.low == gain.high == 0.0:
-        spread, words = "", "Nobody was replaced yet, so nothing is gained or lost."
+        spread, shown, words = "nobody replaced yet", "–", "Nobody was replaced yet, so nothing is gained or lost."
     elif gain.low > 0.0:
         words = f"95% interval {spread}, all fees taken off: a gain, as far as can be told."
     elif gain.high < 0.0:
@@ -609,7 +614,7 @@ def money_so_far(reading: Reading, gain: Gain) -> Money:
     return Money(
         earned=wording.money(site.earned),
         fees=wording.money(site.fees),
-        gain=wording.money(gain.expected, sign=True),
+        gain=shown,
         interval=spread,
         tone="bad" if gain.high < 0.0 else "",
         words=words,

@@ -42,6 +42,17 @@ def money(value: float, sign: bool = False) -> str:
     return f"+{text}" if sign and value > 0 else text
 
 
+def money_span(low: float, high: float) -> str:
+    """Write an interval of money, both ends with as many digits.
+
+    >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25)
+    ('+69 to +2,983', '−1.50 to +20.25')
+    """
+    digits = 0 if max(abs(low), abs(high)) >= 100.0 else 2
+    ends = [f"{'+' if value > 0 else ''}{number(value, digits)}" for value in (low, high)]
+    return " to ".join(ends)
+
+
 def day(when: date, now: date | None = None) -> str:
     """Write a day as people say it; with its year where that is not the year of `now`.
 

@@ -2,13 +2,11 @@
 
 from typing import Annotated
 
-import sqlalchemy as sa
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.events import Event
 from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import read_events, read_proposals
+from crewlearn.advisor.store import read_proposals
 from crewlearn.web import past, wording
 from crewlearn.web.access import VIEWER, Caller, require
 from crewlearn.web.pages.common import reading_of, show_site, store_of
@@ -32,7 +30,7 @@ def history(
     window = past.window_of(reading, to)
     with store.reading() as connection:
         stints, proposals = read_stints(connection, reading.key), read_proposals(connection, reading.key)
-        answers = answers_by_proposal(connection, reading.key)
+        answers = past.answers_in(connection, reading.key)
     there = [one for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)]
     rows = past.output_of(store, reading, sorted({one.worker for one in there}), window)
     shown = [one for one in reversed(proposals) if before is None or one.id < before][: past.DECISIONS]
@@ -44,14 +42,6 @@ def history(
         "pages": _decisions(reading, [one.id for one in proposals], [one.id for one in shown]),
     }
     return show_site(request, caller, reading, "History", "history.html", values)
-
-
-def answers_by_proposal(connection: sa.Connection, key: int) -> dict[int, list[Event]]:
-    """Read all answers, by proposal."""
-    found: dict[int, list[Event]] = {}
-    for event in read_events(connection, key, types=past.ANSWERS):
-        found.setdefault(event.payload["proposal"], []).append(event)
-    return found
 
 
 def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
@@ -72,6 +62,8 @@ def _stations(reading: Reading, first: int, to: int | None, many: int) -> Pager:
         f"Stations {first} to {min(many, first + past.STATIONS - 1)} of {many}",
         f"{url}?stations={max(1, first - past.STATIONS)}{when}" if first > 1 else "",
         f"{url}?stations={first + past.STATIONS}{when}" if first + past.STATIONS <= many else "",
+        "Stations before",
+        "Stations after",
     )
 
 

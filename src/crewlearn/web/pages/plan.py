@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.charts import Scale, scale_over
 from crewlearn.web.forms import Form
 from crewlearn.web.jobs import Job
@@ -56,7 +56,7 @@ def plan(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]
 
 
 @router.post("")
-def begin(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], form: Filled) -> Response:
+def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
     """Begin to simulate what was asked for."""
     reading = reading_of(request, site)
     config = reading.site.config
@@ -129,7 +129,8 @@ def _show(
 ) -> Response:
     config = reading.site.config
     result = job.result if job is not None and job.status == jobs.DONE else None
-    names = list(dict.fromkeys([config.policy, *(name for name, _ in policies())]))
+    first = list(dict.fromkeys([config.policy, *COMPARED]))
+    more = [name for name, _ in policies() if name not in (*first, KEEP)]
     values = {
         "form": form,
         "job": job,
@@ -137,7 +138,8 @@ def _show(
         "outcomes": outcomes(result) if result else (),
         "axis": _axis(result) if result else (),
         "fault": _fault(job),
-        "names": names,
+        "first": first,
+        "others": more,
         "lines": dict(policies()),
         "own": config.policy,
         "runs": RUNS,
@@ -188,7 +190,7 @@ def outcomes(plan: Mapping[str, Any]) -> list[Outcome]:
 
 
 def _span(low: float, high: float) -> str:
-    return f"{wording.money(low, sign=True)} to {wording.money(high, sign=True)}"
+    return wording.money_span(low, high)
 
 
 def _scale(plan: Mapping[str, Any]) -> Scale:

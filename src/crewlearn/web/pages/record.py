@@ -10,7 +10,7 @@ from crewlearn.advisor.narration import told
 from crewlearn.advisor.store import read_events, read_proposals
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import go, reading_of, show_site, store_of
 from crewlearn.web.past import Pager
 
@@ -70,7 +70,7 @@ def record(
 
 
 @router.post("/verify")
-def verify(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
     """Have the record checked."""
     reading = reading_of(request, site)
     job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {})

@@ -12,7 +12,6 @@ from crewlearn.web import past, views, wording
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
-from crewlearn.web.pages.history import answers_by_proposal
 from crewlearn.web.views import Reading
 
 router = APIRouter(prefix="/sites/{site}/workers")
@@ -39,7 +38,7 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         proposals = [
             one for one in read_proposals(connection, reading.key) if number in (one.into, one.out, one.leaver)
         ]
-        answers = answers_by_proposal(connection, reading.key)
+        answers = past.answers_in(connection, reading.key)
     member = next(one for one in reading.snapshot.members if one.number == number)
     facts = reading.site.workers[number]
     rows = past.output_of(store, reading, [number])

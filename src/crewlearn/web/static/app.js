@@ -1,6 +1,9 @@
 /* What the pages gain from a script; all of them work without it. */
 "use strict";
 
+/* The tab one is on is in sight, however narrow the window. */
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 /* Jobs: show how far they are; when they are over, the page itself has the result. */
 for (const box of document.querySelectorAll("[data-job]")) {
   const bar = box.querySelector("progress");
