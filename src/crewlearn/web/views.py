@@ -119,11 +119,12 @@ class Waiting:
     urgent: bool = False
 
 
-def waiting(reading: Reading) -> list[Waiting]:
-    """List what waits for a person at a site."""
+def waiting(reading: Reading, may_manage: bool) -> list[Waiting]:
+    """List what waits for a person at a site, with where it is done if the reader may do it."""
     site, said = reading.site, []
+    importing = reading.url("import") if may_manage else reading.url()
     if not site.workers:
-        return [Waiting("Workers to import", reading.url("import"))]
+        return [Waiting("Workers to import", importing)]
     proposed = len(site.open_proposals(PROPOSED))
     if proposed:
         said.append(Waiting(f"{wording.count(proposed, 'proposal')} to answer", reading.url(), True))
@@ -136,7 +137,7 @@ def waiting(reading: Reading) -> list[Waiting]:
     if missing:
         first, last = missing
         days = wording.count(last - first + 1, "day")
-        said.append(Waiting(f"Output of {days} to import", reading.url("import")))
+        said.append(Waiting(f"Output of {days} to import", importing))
     return said
 
 
@@ -501,7 +502,7 @@ SHOWN = 12
 """So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
 
 
-def today(reading: Reading, money: Money) -> Today:
+def today(reading: Reading, money: Money, may_manage: bool) -> Today:
     """Show a site as it stands this morning."""
     site = reading.site
     members = reading.snapshot.members
@@ -523,7 +524,7 @@ def today(reading: Reading, money: Money) -> Today:
         undo=undo_words(reading),
         cycle=cycle(reading),
         money=money,
-        waiting=tuple(waiting(reading)),
+        waiting=tuple(waiting(reading, may_manage)),
         rows=tuple(rows),
         axis=tuple(wording.number(tick, scale.digits) for tick in scale.ticks),
         filled=filled,
@@ -583,7 +584,7 @@ def undo_words(reading: Reading) -> str:
     return f"{_name(reading.people, now.into)}: {STATUS_WORDS.get(now.status, now.status)}"
 
 
-def card(reading: Reading, money: Money) -> Card:
+def card(reading: Reading, money: Money, may_manage: bool) -> Card:
     """Show a site in short."""
     site = reading.site
     return Card(
@@ -595,7 +596,7 @@ def card(reading: Reading, money: Money) -> Card:
         team=site.config.team,
         workers=len(site.workers),
         money=money,
-        waiting=tuple(waiting(reading)),
+        waiting=tuple(waiting(reading, may_manage)),
     )
 
 

@@ -25,7 +25,7 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning."""
     reading = reading_of(request, site)
-    view = views.today(reading, money_of(request, reading))
+    view = views.today(reading, money_of(request, reading), caller.may(MANAGER, site))
     view = replace(view, rows=views.found(view.rows, q, show))
     values = {"view": view, "search": {"q": q, "show": show}}
     return show_site(request, caller, reading, "Today", "today.html", values)
