@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from crewlearn.advisor import documents, schema
 from crewlearn.advisor.events import Row
 from crewlearn.advisor.explain import Member, members, sentence
+from crewlearn.advisor.gain import Past, read_past
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import WORKERS_AT_ONCE, Store
@@ -37,6 +38,7 @@ class Snapshot:
     head: str
     site: Site
     people: People
+    past: Past
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -61,7 +63,7 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as programs are told it."""
-        return documents.status(self.name, self.site, self.people, self.members)
+        return documents.status(self.name, self.site, self.people, self.past, self.members)
 
     @cached_property
     def advice_text(self) -> bytes:
@@ -102,7 +104,8 @@ def snapshot(store: Store, name: str) -> Snapshot:
             if found is None:
                 key, site, version = store.site(connection, name)
                 head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
-                found = Snapshot(name, key, version, head, site, read_people(connection, key))
+                people, past = read_people(connection, key), read_past(connection, key)
+                found = Snapshot(name, key, version, head, site, people, past)
                 _keep(store, found)
     return found
 
