@@ -88,28 +88,42 @@ def as_json(document: Any) -> bytes:
 
 
 _kept: WeakKeyDictionary[sa.Engine, OrderedDict[str, Snapshot]] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[sa.Engine, dict[str, Lock]] = WeakKeyDictionary()
 _lock = Lock()
 
 
 def snapshot(store: Store, name: str) -> Snapshot:
-    """Give a site as it stands now."""
-    table = schema.sites
+    """Give a site as it stands now. After a change the first who asks reads it, and the others wait for that."""
     if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
         raise Unknown("site", name, "does not exist")
     with store.reading() as connection:
-        row = connection.execute(
-            sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)
-        ).first()
-        if row is None:
-            raise Unknown("site", name, "does not exist")
-        kept = _recall(store, name)
-        if kept is not None and (kept.key, kept.version, kept.head) == tuple(row):
-            return kept
-        key, site, version = store.site(connection, name)
-        people, past = read_people(connection, key), read_past(connection, key)
-        found = Snapshot(name, key, version, row.head, site, people, past)
-    _keep(store, found)
+        found = _current(store, connection, name)
+    if found is None:
+        with _turn(store, name), store.reading() as connection:
+            found = _current(store, connection, name)
+            if found is None:
+                key, site, version = store.site(connection, name)
+                head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
+                people, past = read_people(connection, key), read_past(connection, key)
+                found = Snapshot(name, key, version, head, site, people, past)
+                _keep(store, found)
     return found
+
+
+def _current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
+    """Give what is kept of a site, if nothing has happened there since."""
+    table = schema.sites
+    row = connection.execute(sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)).first()
+    if row is None:
+        raise Unknown("site", name, "does not exist")
+    kept = _recall(store, name)
+    return kept if kept is not None and (kept.key, kept.version, kept.head) == tuple(row) else None
+
+
+def _turn(store: Store, name: str) -> Lock:
+    """Give the lock under which a site is read."""
+    with _lock:
+        return _turns.setdefault(store.engine, {}).setdefault(name, Lock())
 
 
 def _recall(store: Store, name: str) -> Snapshot | None:

@@ -13,7 +13,18 @@ from crewlearn.advisor.explain import Estimate, Member, is_overdue
 from crewlearn.advisor.facts import facts
 from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
-from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.site import (
+    APPROVED,
+    BLOCKED,
+    LEFT,
+    PROPOSED,
+    REJECTED,
+    STARTED,
+    UNDER_WAY,
+    WITHDRAWN,
+    Proposal,
+    Site,
+)
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
 from crewlearn.web.charts import Scale, interval_bar, scale_over
@@ -578,10 +589,14 @@ def undo_words(reading: Reading) -> str:
     slip = reading.site.undo
     if slip is None:
         return ""
-    now = reading.site.proposals.get(int(slip["proposal"]["id"]))
-    if now is None:
-        return ""
-    return f"{_name(reading.people, now.into)}: {STATUS_WORDS.get(now.status, now.status)}"
+    before = {one["id"]: one["status"] for one in slip["before"]["proposals"]}
+    said = [
+        (one.into, STATUS_WORDS.get(one.status, one.status))
+        for one in reading.site.proposals.values()
+        if one.status not in (before.get(one.id, PROPOSED), WITHDRAWN)
+    ]
+    said += [(int(number), "what was said of them") for number in slip["workers"]]
+    return "" if not said else f"{_name(reading.people, said[0][0])}: {said[0][1]}"
 
 
 def card(reading: Reading, money: Money, may_manage: bool) -> Card:
