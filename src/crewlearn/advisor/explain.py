@@ -16,12 +16,13 @@ def sentence(site: Site, people: People) -> str:
     """Say the advice in one sentence."""
     open_now = site.open_proposals(PROPOSED)
     if open_now:
-        pairs = "; ".join(_proposed(people, one) for one in open_now)
+        pairs = "; ".join(proposed(people, one) for one in open_now)
         return f"Proposed for {day(site)}: {pairs}."
-    return f"Wait ({day(site)}): {_waits(site, people)}"
+    return f"Wait ({day(site)}): {waits(site, people)}"
 
 
-def _proposed(people: People, proposal: Proposal) -> str:
+def proposed(people: People, proposal: Proposal) -> str:
+    """Say what a proposal would have done, as the end of a sentence."""
     into = people.label(proposal.into)
     if proposal.out != NOBODY:
         return f"replace {people.label(proposal.out)} by {into}"
@@ -83,7 +84,7 @@ def place(people: People, proposal: Proposal) -> str:
     return "an empty station" if proposal.why["leaver"] == NOBODY else "whoever makes room on arrival"
 
 
-def _waits(site: Site, people: People) -> str:
+def waits(site: Site, people: People) -> str:
     """Say what is waited for, or why nothing is proposed."""
     said = site.advice.get("waiting", {})
     if not site.workers:
@@ -197,6 +198,7 @@ class Member:
 def members(site: Site, people: People) -> list[Member]:
     """List everybody: the team by station, then the others from the best estimate down."""
     everybody, _ = estimates_of(site)
+    answered = site.open_proposals()
     listed = []
     for number, said in enumerate(everybody):
         station = int(site.roster.arrays.station_of[number])
@@ -206,7 +208,7 @@ def members(site: Site, people: People) -> list[Member]:
             "pinned" if worker.pinned else "",
             worker.status if worker.status in (BLOCKED, LEFT) else "",
             f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
-            *(_under_way(site, people, one, number) for one in site.open_proposals()),
+            *(_under_way(site, people, one, number) for one in answered),
         ]
         note = ", ".join(note for note in notes if note)
         estimate = people_estimate(site.config.units, said)
@@ -237,4 +239,4 @@ def is_overdue(site: Site, proposal: Proposal) -> bool:
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
 
 
-__all__ = ["Estimate", "Member", "day", "explain", "is_overdue", "members", "place", "sentence", "what_changed"]
+__all__ = ["Estimate", "Member", "day", "explain", "is_overdue", "members", "place", "proposed", "sentence", "waits", "what_changed"]

@@ -13,7 +13,7 @@ from crewlearn.advisor.site import Site
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb import DRUCB
-from crewlearn.policies.posterior import LEARN, NOISE, Assumed, fresh_beliefs, learn
+from crewlearn.policies.posterior import LEARN, NOISE, Assumed, Beliefs, fresh_beliefs, learn
 from crewlearn.policies.trials import chance_above
 from crewlearn.policies.value import ValueOfReplacement
 from crewlearn.problem.arrays import NOBODY
@@ -26,9 +26,7 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
 
     It is the posterior that the pool's own data give, whatever the policy: so people see one estimate everywhere.
     """
-    prior = site.prior()
-    beliefs = fresh_beliefs(prior.counts, prior.sums)
-    learn(beliefs, site.estimates, _ASSUMED)
+    beliefs = beliefs_of(site)
     everybody = [
         {
             "days": int(site.estimates.counts[number]) - worker.prior_n,
@@ -41,6 +39,14 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
         )
     ]
     return everybody, math.sqrt(float(beliefs.pool[NOISE]))
+
+
+def beliefs_of(site: Site) -> Beliefs:
+    """Give what the pool's own data say of the pool and of everybody."""
+    prior = site.prior()
+    beliefs = fresh_beliefs(prior.counts, prior.sums)
+    learn(beliefs, site.estimates, _ASSUMED)
+    return beliefs
 
 
 def reasons_of(

@@ -9,7 +9,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.store import Store
-from crewlearn.web import api, basics, problems, signin, work
+from crewlearn.web import api, basics, pages, problems, signin, work
 from crewlearn.web.guard import Guard
 from crewlearn.web.jobs import Handler, Runner
 from crewlearn.web.settings import Settings
@@ -45,6 +45,7 @@ def make_app(store: Store, settings: Settings, handlers: Mapping[str, Handler] |
     app.include_router(basics.router, prefix=API)
     app.include_router(api.router, prefix=API)
     app.include_router(signin.router)
+    app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=settings)
     return app

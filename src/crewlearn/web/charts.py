@@ -1,0 +1,220 @@
+"""Charts as SVG made on the server: they need no script, scale with the page, and their text keeps its size.
+
+Lines are drawn in an inner picture that stretches with the width; words and dots are placed by percentages, so that
+they do not stretch. Colours are classes of the style sheet, which knows light, dark and print.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+WIDE = 1000
+"""Units across the inner picture."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale from `low` to `high` with round numbers to mark."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def share(self, value: float) -> float:
+        """Give where a value lies, from 0 to 1; beyond the ends it lies at the end."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    @property
+    def digits(self) -> int:
+        """How many decimals the ticks need."""
+        return max(0, -math.floor(math.log10(self.ticks[1] - self.ticks[0]) + 1e-9))
+
+
+def scale_over(values: Sequence[float], most: int = 5) -> Scale:
+    """Give a scale that holds all values and begins and ends at a round number.
+
+    >>> scale_over([3.0, 97.0]).ticks
+    (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
+    """
+    known = [value for value in values if math.isfinite(value)]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    if high <= low:
+        low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * power for size in (1.0, 2.0, 5.0, 10.0) if size * power >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    digits = max(0, -math.floor(math.log10(step)))
+    return Scale(first * step, last * step, tuple(round(n * step, digits) for n in range(first, last + 1)))
+
+
+def interval_bar(scale: Scale, low: float, mean: float, high: float, kind: str = "") -> Markup:
+    """Draw an interval with its mean as a bar on a common scale; the numbers stand beside it, so it is silent."""
+    start, end = 100.0 * scale.share(low), 100.0 * scale.share(high)
+    return Markup(
+        f'<svg class="bar {kind}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="track" d="M0 5H100"/>'
+        f'<rect x="{start:.1f}" y="2" width="{max(end - start, 0.6):.1f}" height="6"/>'
+        f'<path class="mean" d="M{100.0 * scale.share(mean):.1f} 0V10"/></svg>'
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line by place (0 to 1) and value; None breaks it."""
+
+    points: Sequence[tuple[float, float | None]]
+    kind: str
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Band:
+    """The room between two values, by place."""
+
+    points: Sequence[tuple[float, float, float]]
+    kind: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Words at a place below a chart."""
+
+    at: float
+    text: str
+
+
+def chart(
+    name: str,
+    title: str,
+    description: str,
+    scale: Scale,
+    values: Sequence[str],
+    marks: Sequence[Mark],
+    *,
+    bands: Sequence[Band] = (),
+    lines: Sequence[Line] = (),
+    dots: Sequence[tuple[float, float, str]] = (),
+    height: int = 240,
+) -> Markup:
+    """Draw lines with bands and dots over time; `values` are the words at the scale's ticks."""
+    top, bottom = 18, 26
+    tall = height - top - bottom
+    parts = [
+        f'<svg class="chart" id="{name}" width="100%" height="{height}" role="img" '
+        f'aria-labelledby="{name}-t {name}-d"><title id="{name}-t">{escape(title)}</title>'
+        f'<desc id="{name}-d">{escape(description)}</desc>'
+    ]
+
+    texts = []
+
+    def across(value: float) -> float:
+        return top + tall * (1.0 - scale.share(value))
+
+    for tick, words in zip(scale.ticks, values, strict=True):
+        zero = " zero" if tick == 0 else ""
+        parts.append(f'<line class="grid{zero}" x1="0" x2="100%" y1="{across(tick):.1f}" y2="{across(tick):.1f}"/>')
+        texts.append(f'<text class="tick" x="0" y="{across(tick) - 4:.1f}">{escape(words)}</text>')
+    parts.append(
+        f'<svg x="0" y="{top}" width="100%" height="{tall}" viewBox="0 0 {WIDE} {tall}" preserveAspectRatio="none">'
+    )
+    parts += [_band(band, scale, tall) for band in bands]
+    parts += [_line(line, scale, tall) for line in lines]
+    parts.append("</svg>")
+    parts += [
+        f'<circle class="{kind}" cx="{100.0 * at:.2f}%" cy="{across(value):.1f}" r="2.5"/>' for at, value, kind in dots
+    ]
+    parts += texts  # above the lines, so that they stay readable
+    parts += [_mark(mark, height - 8) for mark in marks]
+    parts.append("</svg>")
+    return Markup("".join(parts))
+
+
+def _mark(mark: Mark, y: float) -> str:
+    anchor = "start" if mark.at < 0.06 else "end" if mark.at > 0.94 else "middle"
+    return (
+        f'<text class="tick" x="{100.0 * mark.at:.2f}%" y="{y:.0f}" text-anchor="{anchor}">{escape(mark.text)}</text>'
+    )
+
+
+def _band(band: Band, scale: Scale, tall: float) -> str:
+    if not band.points:
+        return ""
+    there = [f"{WIDE * at:.1f} {tall * (1.0 - scale.share(high)):.1f}" for at, _, high in band.points]
+    back = [f"{WIDE * at:.1f} {tall * (1.0 - scale.share(low)):.1f}" for at, low, _ in reversed(band.points)]
+    return f'<path class="band {band.kind}" d="M{"L".join([*there, *back])}Z"/>'
+
+
+def _line(line: Line, scale: Scale, tall: float) -> str:
+    path, pen, before = [], "M", 0.0
+    for at, value in line.points:
+        if value is None:
+            pen = "M"
+            continue
+        y = tall * (1.0 - scale.share(value))
+        if line.steps and pen == "L":
+            path.append(f"L{WIDE * at:.1f} {before:.1f}")
+        path.append(f"{pen}{WIDE * at:.1f} {y:.1f}")
+        pen, before = "L", y
+    return f'<path class="line {line.kind}" d="{"".join(path)}"/>' if path else ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that lasts, from one place to another: a stint at a station, or a transition (no words)."""
+
+    start: float
+    end: float
+    text: str
+    title: str
+    kind: str
+
+
+ROW = 30
+"""Pixels of one row of a Gantt chart, as the style sheet has it for the words beside."""
+
+
+def gantt(
+    name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[Mark], now: float | None
+) -> Markup:
+    """Draw who was where over time, a row a station; words are cut off at the end of their span."""
+    height = ROW * len(rows) + 26
+    parts = [
+        f'<svg class="chart gantt" id="{name}" width="100%" height="{height}" role="img" '
+        f'aria-labelledby="{name}-t {name}-d"><title id="{name}-t">{escape(title)}</title>'
+        f'<desc id="{name}-d">{escape(description)}</desc>'
+        f'<defs><pattern id="{name}-hatch" width="6" height="6" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><rect class="hatch-ground" width="6" height="6"/>'
+        f'<line class="hatch" x1="0" x2="0" y1="0" y2="6"/></pattern></defs>'
+    ]
+    for mark in marks:
+        x = f"{100.0 * mark.at:.2f}%"
+        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="{ROW * len(rows)}"/>')
+        parts.append(_mark(mark, height - 8))
+    for place, spans in enumerate(rows):
+        y = ROW * place
+        for span in spans:
+            x, width = f"{100.0 * span.start:.3f}%", f"{100.0 * max(span.end - span.start, 0.0):.3f}%"
+            look = f'fill="url(#{name}-hatch)"' if span.kind == "transition" else f'class="span {span.kind}"'
+            parts.append(
+                f'<svg x="{x}" y="{y + 3}" width="{width}" height="{ROW - 6}"><title>{escape(span.title)}</title>'
+                f'<rect {look} width="100%" height="100%"/>'
+                + (f'<text class="span-text" x="6" y="16">{escape(span.text)}</text>' if span.text else "")
+                + "</svg>"
+            )
+    if now is not None:
+        x = f"{100.0 * now:.2f}%"
+        parts.append(f'<line class="now" x1="{x}" x2="{x}" y1="0" y2="{ROW * len(rows)}"/>')
+    parts.append("</svg>")
+    return Markup("".join(parts))
+
+
+def spread_marks(first: int, last: int, words: Sequence[str], most: int = 5) -> list[Mark]:
+    """Give words for a few of the periods from `first` to `last`, evenly spread; `words` has one for each period."""
+    many = last - first
+    if many <= 0:
+        return [Mark(0.0, words[0])] if words else []
+    step = max(1, math.ceil(many / most))
+    return [Mark(n / many, words[n]) for n in range(0, many + 1, step)]

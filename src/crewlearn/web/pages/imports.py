@@ -1,0 +1,325 @@
+"""Import: a file is chosen, dropped or pasted, checked and shown; only what was seen is then put on record.
+
+Nothing is kept on the server in between: the page that shows what was found carries the file, packed.
+"""
+
+import base64
+import binascii
+import dataclasses
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+
+from crewlearn.advisor import csv_in, imports
+from crewlearn.advisor.csv_table import Columns, CsvError, CsvErrors, Table, read_table
+from crewlearn.advisor.imports import Done
+from crewlearn.advisor.rehearsal import Checked, check_import
+from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.web import jobs, wording, work
+from crewlearn.web.access import MANAGER, Caller, require
+from crewlearn.web.pages.common import go, reading_of, show_site, store_of
+from crewlearn.web.settings import Settings
+from crewlearn.web.views import Reading
+
+router = APIRouter(prefix="/sites/{site}/import")
+OUTPUT, WORKERS = KINDS = ("output", "workers")
+COLUMNS: Mapping[str, Columns] = {OUTPUT: csv_in.OUTPUT, WORKERS: csv_in.WORKERS}
+WORDS = {
+    "worker_id": "Worker's id",
+    "name": "Name",
+    "active": "In the team at the start",
+    "fee": "Own fee",
+    "prior_n": "Earlier days seen",
+    "prior_mean": "Their mean",
+    "status": "Status",
+    "interview": "Interview score",
+    "pinned": "Pinned",
+    "date": "Date",
+    "period": "Period",
+    "shift": "Shift",
+    "units": "Output",
+    "hours": "Hours",
+    "attendance": "Attendance",
+}
+SHOWN = 8
+"""Rows shown of a file that is sound."""
+WRONG = 50
+"""Wrong rows shown."""
+_EXAMPLES = {
+    OUTPUT: "date,worker_id,units\n2026-11-16,007,41\n2026-11-16,008,38",
+    WORKERS: "worker_id,name,active\n007,Ann Ames,yes\n008,Ben Byrd,no",
+}
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file as somebody gave it, and how it is to be read."""
+
+    data: bytes
+    name: str
+    kind: str
+    mapping: Mapping[str, str]
+    decimal: Literal[".", ","] | None
+    dates: Literal["day-first", "month-first"] | None
+    correct: bool
+    confirmed: bool
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row of a file: its line, its cells with those that are wrong marked, and what is wrong."""
+
+    line: int
+    cells: tuple[tuple[str, bool], ...]
+    faults: tuple[str, ...]
+
+
+async def _given(request: Request) -> FormData:
+    settings: Settings = request.app.state.settings
+    return await request.form(max_files=1, max_fields=100, max_part_size=settings.import_bytes)
+
+
+@router.get("")
+def ask(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
+    """Ask for a file."""
+    return _ask(request, caller, reading_of(request, site))
+
+
+def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", status: int = 200) -> Response:
+    missing = reading.missing
+    values = {
+        "fault": fault,
+        "no_workers": not reading.site.workers,
+        "missing": f"{reading.day(missing[0])} to {reading.day(missing[1])}" if missing else "",
+        "next_day": reading.day(reading.site.period),
+        "examples": _EXAMPLES,
+        "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
+    }
+    return show_site(request, caller, reading, "Import", "import.html", values, status)
+
+
+@router.post("")
+async def take(
+    request: Request,
+    site: str,
+    caller: Annotated[Caller, require(MANAGER)],
+    given: Annotated[FormData, Depends(_given)],
+) -> Response:
+    """Check a file and show what was found, or, once that was seen, put it on record."""
+    upload = given.get("file")
+    data = await upload.read() if isinstance(upload, UploadFile) else b""
+    name = upload.filename or "" if isinstance(upload, UploadFile) else ""
+    return await run_in_threadpool(_take, request, caller, site, given, data, name)
+
+
+def _take(request: Request, caller: Caller, site: str, form: FormData, data: bytes, name: str) -> Response:
+    reading, store = reading_of(request, site), store_of(request)
+    try:
+        file = _read(form, data, name, reading, request.app.state.settings.import_bytes)
+    except InvalidInput as error:
+        return _ask(request, caller, reading, error.remedy, 422)
+    found = _check(store, reading, file, caller)
+    may = found.sound and (file.correct or not found.done.corrected)
+    if file.confirmed and may:
+        return _import(store, reading, file, caller)
+    refused = "Tick that the rows on record are to be replaced." if file.confirmed and found.sound else ""
+    return _preview(request, caller, reading, file, found, refused)
+
+
+def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -> Given:
+    """Read the form; the file comes as a file, as text, or packed from the page before."""
+    text, packed = _text(form, "text"), _text(form, "packed")
+    if not data and packed:
+        data, name = _unpacked(packed, most), _text(form, "file_name")
+    elif not data:
+        data, name = text.encode(), "what was pasted"
+    if not data.strip():
+        raise InvalidInput("file", name, "Choose a file, or paste what it holds.")
+    prefix = "column-"
+    mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
+    decimal, dates = _text(form, "decimal"), _text(form, "dates")
+    kind = _text(form, "kind")
+    return Given(
+        data=data,
+        name=name[:100] or "the file",
+        kind=kind if kind in KINDS else _kind(data, reading),
+        mapping=mapping if kind in KINDS and kind == _text(form, "mapped_as") else {},
+        decimal="," if decimal == "," else "." if decimal == "." else None,
+        dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
+        correct=_text(form, "correct") == "yes",
+        confirmed=_text(form, "step") == "confirm",
+    )
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def packed(data: bytes) -> str:
+    """Pack a file so that a page can carry it."""
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+def _unpacked(text: str, most: int) -> bytes:
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(text, validate=True), most)
+    except (binascii.Error, ValueError, zlib.error):
+        raise InvalidInput("file", "", "The file got lost on the way. Choose it again.") from None
+    if unpacker.unconsumed_tail:
+        raise InvalidInput("file", "", "The file is too large. Split it.")
+    return data
+
+
+def _kind(data: bytes, reading: Reading) -> str:
+    """Find out what a file is about by its header."""
+    for kind in KINDS:
+        try:
+            read_table(data, kind, COLUMNS[kind])
+            return kind
+        except InvalidInput:
+            continue
+    return OUTPUT if reading.site.workers else WORKERS
+
+
+def _take_in(store: Store, reading: Reading, file: Given, caller: Caller, correct: bool) -> Done:
+    """Read the file and put it on record in the store given."""
+    if file.kind == WORKERS:
+        people = csv_in.read_workers(file.data, file.mapping, what=file.name, decimal=file.decimal)
+        return imports.import_workers(store, reading.name, people, file.data, caller.name)
+    rows = csv_in.read_output(
+        file.data,
+        file.mapping,
+        what=file.name,
+        decimal=file.decimal,
+        dates=file.dates,
+        day_of=reading.site.config.calendar.day_of,
+    )
+    return imports.import_output(store, reading.name, rows, file.data, caller.name, correct=correct)
+
+
+def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Checked:
+    """Find out what importing the file would do; corrections are counted here and asked about before they are made."""
+    return check_import(
+        store,
+        lambda: read_table(file.data, file.name, COLUMNS[file.kind], file.mapping),
+        lambda into: _take_in(into, reading, file, caller, correct=True),
+    )
+
+
+def _import(store: Store, reading: Reading, file: Given, caller: Caller) -> Response:
+    if file.kind == OUTPUT and work.is_big(file.data):
+        options = dataclasses.asdict(work.Options(dict(file.mapping), file.decimal, file.dates, file.correct))
+        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data)
+        return go(reading.url("import", job.id), "The import is under way; you may leave this page.")
+    try:
+        done = _take_in(store, reading, file, caller, file.correct)
+    except InvalidInput as error:  # somebody else was quicker
+        return go(reading.url("import"), f"Nothing was recorded: {error.remedy}", "bad")
+    return go(reading.url(), _said(done.recorded, done.known, done.corrected, file.kind), "", done.warnings)
+
+
+def _said(recorded: int, known: int, corrected: int, kind: str) -> str:
+    rows = wording.count(recorded, "row") if kind == OUTPUT else wording.count(recorded, "worker")
+    more = [f"{known:,} known already"] if known else []
+    more += [f"{corrected:,} corrected"] if corrected else []
+    return f"{rows} recorded{', ' if more else ''}{' and '.join(more)}."
+
+
+def _preview(request: Request, caller: Caller, reading: Reading, file: Given, found: Checked, refused: str) -> Response:
+    table = _table(file)
+    headers = table.headers if table is not None else ()
+    positions: Mapping[str, int] = table.positions if table is not None else {}
+    values = {
+        "file": file,
+        "found": found,
+        "sound": found.sound,
+        "said": _said(found.done.recorded, found.done.known, 0, file.kind),
+        "corrected": found.done.corrected,
+        "refused": refused,
+        "headers": headers,
+        "columns": [
+            (
+                column.name,
+                WORDS[column.name],
+                column.required,
+                headers[positions[column.name]] if column.name in positions else "",
+            )
+            for column in COLUMNS[file.kind].columns
+        ],
+        "rows": _rows(table, positions, found.errors),
+        "general": [f"{one.column} {one.value}: {one.expected}" for one in found.errors if not one.line],
+        "packed": packed(file.data),
+        "more": found.total - len(found.errors),
+    }
+    return show_site(request, caller, reading, "Import", "import_check.html", values, 200 if found.sound else 422)
+
+
+def _table(file: Given) -> Table | None:
+    """Understand the file's header even where a column is missing, so that it can be named."""
+    columns = COLUMNS[file.kind]
+    lenient = Columns(tuple(dataclasses.replace(column, required=False) for column in columns.columns))
+    for mapping in (file.mapping, {}):
+        try:
+            return read_table(file.data, file.name, lenient, mapping)
+        except InvalidInput:
+            continue
+    return None
+
+
+def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
+    """Give the rows to show: those that are wrong, in place, or the first ones if none is."""
+    if table is None:
+        return []
+    wrong: dict[int, list[CsvError]] = {}
+    for one in errors:
+        if one.line:
+            wrong.setdefault(one.line, []).append(one)
+    shown = []
+    try:
+        for line, cells in table.rows():
+            if wrong and line not in wrong:
+                continue
+            own = wrong.get(line, [])
+            marked = {positions.get(one.column, -1) for one in own}
+            shown.append(
+                Shown(
+                    line,
+                    tuple((cell[:60], place in marked) for place, cell in enumerate(cells)),
+                    tuple(
+                        f"{WORDS.get(one.column, one.column)}: {one.value or 'nothing'} – expected {one.expected}"
+                        for one in own
+                    ),
+                )
+            )
+            if len(shown) >= (WRONG if wrong else SHOWN):
+                break
+    except CsvErrors:
+        pass
+    known = {one.line for one in shown}
+    for line in sorted(line for line in wrong if line not in known)[:WRONG]:
+        faults = tuple(f"{one.column}: {one.value or 'nothing'} – expected {one.expected}" for one in wrong[line])
+        shown.append(Shown(line, (), faults))
+    return shown
+
+
+@router.get("/{job}")
+def imported(request: Request, site: str, job: int, caller: Annotated[Caller, require(MANAGER)]) -> Response:
+    """Show how far a big import is, or what came of it."""
+    reading = reading_of(request, site)
+    found = jobs.read(store_of(request), job)
+    if found.site != site or found.kind != work.OUTPUT_IMPORT:
+        raise Unknown("job", str(job), "does not exist")
+    done = found.result if found.status == jobs.DONE else None
+    fault = found.result.get("detail", found.message) if isinstance(found.result, dict) and not done else found.message
+    said = _said(done["recorded"], done["known"], done["corrected"], OUTPUT) if done else ""
+    values = {"job": found, "said": said, "warnings": done["warnings"] if done else (), "fault": fault}
+    return show_site(request, caller, reading, "Import", "import_job.html", values)

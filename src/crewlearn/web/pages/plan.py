@@ -1,0 +1,215 @@
+"""What if: settings to try, simulated in the background, with what came out side by side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.web import jobs, wording, work
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.charts import Scale, scale_over
+from crewlearn.web.forms import Form
+from crewlearn.web.jobs import Job
+from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
+from crewlearn.web.pages.sites import policies
+from crewlearn.web.views import Reading
+
+router = APIRouter(prefix="/sites/{site}/plan")
+KEEP = "keep-team"
+COMPARED = ("value-of-replacement", "dr-ucb")
+RUNS = (("200", "200: a quick look"), ("500", "500"), ("2000", "2,000: finer"))
+LABELS = {
+    "team": "Stations",
+    "fee": "Fee of a replacement",
+    "horizon": "Days ahead",
+    "mean_delay": "Days from an offer to the first day",
+    "policies": "Policies",
+    "runs": "Simulated worlds",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a policy is expected to bring."""
+
+    policy: str
+    own: bool
+    net: str
+    gain: str
+    interval: str
+    worlds: str
+    better: str
+    replacements: str
+    fees: str
+    picture: Markup
+
+
+@router.get("")
+def plan(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+    """Ask what to try."""
+    reading = reading_of(request, site)
+    return _show(request, caller, reading, _form(reading))
+
+
+@router.post("")
+def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
+    """Begin to simulate what was asked for."""
+    reading = reading_of(request, site)
+    config = reading.site.config
+    form.labels = LABELS
+    wanted: dict[str, Any] = {
+        "team": form.whole("team"),
+        "fee": form.number("fee"),
+        "horizon": form.whole("horizon"),
+        "mean_delay": form.number("mean_delay"),
+    }
+    runs, chosen = form.whole("runs"), list(form.ticked("policies"))
+    if not chosen:
+        form.errors["policies"] = "tick at least one"
+    if not reading.site.workers:
+        form.errors["team"] = "there is nobody to plan with yet; import workers first"
+    if not form.errors:
+        current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
+        changes = {name: value for name, value in wanted.items() if value != current[name]}
+        try:
+            check(reading, chosen, runs, changes)
+        except InvalidInput as error:
+            form.take(error)
+    if form.errors:
+        return _show(request, caller, reading, form, status=422)
+    given = {**changes, "policies": chosen, "runs": runs, "seed": 1, "version": reading.version}
+    job = jobs.submit(store_of(request), site, work.PLAN, caller.name, given)
+    return go(reading.url("plan", job.id), "The simulation is under way.")
+
+
+def check(reading: Reading, chosen: list[str], runs: int, changes: Mapping[str, Any]) -> None:
+    """Refuse at once what could not be simulated."""
+    import dataclasses
+
+    from crewlearn.problem.errors import one_of, whole
+
+    whole("runs", runs, 2, 10_000)
+    config = dataclasses.replace(reading.site.config, **changes)
+    for name in chosen:
+        one_of("policies", name, [KEEP, reading.site.config.policy, *(known for known, _ in policies())])
+    if not config.rolling and config.horizon < reading.site.period:
+        raise InvalidInput("horizon", config.horizon, f"must be beyond today, day {reading.site.period}")
+
+
+@router.get("/{job}")
+def planned(request: Request, site: str, job: int, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+    """Show how far a simulation is, or what came of it."""
+    reading = reading_of(request, site)
+    found = jobs.read(store_of(request), job)
+    if found.site != site or found.kind != work.PLAN:
+        raise Unknown("job", str(job), "does not exist")
+    return _show(request, caller, reading, _form(reading, found.input), found)
+
+
+def _delay(reading: Reading) -> float:
+    config = reading.site.config
+    return round(reading.site.mean_delay, 1) if config.learn_delay else config.mean_delay
+
+
+def _form(reading: Reading, given: Mapping[str, Any] | None = None) -> Form:
+    config, given = reading.site.config, given or {}
+    current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
+    values = {name: f"{given.get(name, value):.15g}" for name, value in current.items()}
+    values["runs"] = str(given.get("runs", 200))
+    chosen = given.get("policies") or list(dict.fromkeys([config.policy, *COMPARED, KEEP]))
+    return Form(values, {"policies": chosen}, labels=LABELS)
+
+
+def _show(
+    request: Request, caller: Caller, reading: Reading, form: Form, job: Job | None = None, status: int = 200
+) -> Response:
+    config = reading.site.config
+    result = job.result if job is not None and job.status == jobs.DONE else None
+    first = list(dict.fromkeys([config.policy, *COMPARED]))
+    more = [name for name, _ in policies() if name not in (*first, KEEP)]
+    values = {
+        "form": form,
+        "job": job,
+        "plan": result,
+        "outcomes": outcomes(result) if result else (),
+        "axis": _axis(result) if result else (),
+        "fault": _fault(job),
+        "first": first,
+        "others": more,
+        "lines": dict(policies()),
+        "own": config.policy,
+        "runs": RUNS,
+        "tried": _tried(job),
+        "before": jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
+        "moved_on": job is not None and job.input.get("version") not in (None, reading.version),
+        "moment": wording.moment,
+        "rolling": config.rolling,
+    }
+    return show_site(request, caller, reading, "Plan", "plan.html", values, status)
+
+
+def _fault(job: Job | None) -> str:
+    if job is None or job.status != jobs.FAILED:
+        return ""
+    said = job.result.get("detail") if isinstance(job.result, dict) else None
+    return str(said or job.message)
+
+
+def _tried(job: Job | None) -> list[tuple[str, str]]:
+    if job is None:
+        return []
+    return [
+        (LABELS[name], f"{job.input[name]:,.15g}")
+        for name in ("team", "fee", "horizon", "mean_delay")
+        if job.input.get(name) is not None
+    ]
+
+
+def outcomes(plan: Mapping[str, Any]) -> list[Outcome]:
+    """Show what came of each policy, what earned most first."""
+    scale = _scale(plan)
+    return [
+        Outcome(
+            policy=name,
+            own=name == plan["own"],
+            net=wording.money(one["net"]["mean"]),
+            gain="–" if name == KEEP else wording.money(one["gain"]["mean"], sign=True),
+            interval="" if name == KEEP else _span(one["gain"]["low"], one["gain"]["high"]),
+            worlds="" if name == KEEP else _span(one["gain"]["worst"], one["gain"]["best"]),
+            better="" if name == KEEP else wording.share(one["chance_better"]),
+            replacements=wording.number(one["replacements"], 1),
+            fees=wording.money(one["fees"]),
+            picture=_picture(scale, one["gain"]),
+        )
+        for name, one in plan["policies"].items()
+    ]
+
+
+def _span(low: float, high: float) -> str:
+    return wording.money_span(low, high)
+
+
+def _scale(plan: Mapping[str, Any]) -> Scale:
+    gains = [one["gain"] for one in plan["policies"].values()]
+    return scale_over([0.0, *(gain[end] for gain in gains for end in ("low", "high", "worst", "best"))], 4)
+
+
+def _axis(plan: Mapping[str, Any]) -> list[str]:
+    scale = _scale(plan)
+    return [wording.money(tick, sign=True) for tick in scale.ticks]
+
+
+def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:
+    """Draw the gain: where it came out in most worlds, wide; where its expectation lies, narrow."""
+    at = {end: 100.0 * scale.share(gain[end]) for end in ("low", "high", "worst", "best", "mean")}
+    zero = 100.0 * scale.share(0.0)
+    return Markup(
+        '<svg class="spread" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="wide" x="{at["worst"]:.2f}" y="5" width="{max(at["best"] - at["worst"], 0.3):.2f}" height="20"/>'
+        f'<rect class="narrow" x="{at["low"]:.2f}" y="11" width="{max(at["high"] - at["low"], 0.3):.2f}" height="8"/>'
+        f'<path class="zero" d="M{zero:.2f} 0V30"/><path class="mean" d="M{at["mean"]:.2f} 5V25"/></svg>'
+    )

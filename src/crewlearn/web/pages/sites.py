@@ -1,0 +1,59 @@
+"""The page of sites, and setting one up."""
+
+from functools import cache
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor import commands
+from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import forms, views
+from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web.forms import Form
+from crewlearn.web.pages.common import Filled, go, money_of, reading_of, show, store_of, today_at
+
+router = APIRouter()
+
+
+@router.get("/")
+def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+    """Show the sites, each in short."""
+    names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
+    readings = [reading_of(request, name) for name in names]
+    cards = [views.card(reading, money_of(request, reading), caller.may(MANAGER, reading.name)) for reading in readings]
+    return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
+
+
+@router.get("/sites/new")
+def new_site(request: Request, caller: Annotated[Caller, require(ADMIN)]) -> Response:
+    """Ask what is needed to set up a site."""
+    return _ask(request, forms.new_site(today_at(store_of(request))))
+
+
+@router.post("/sites/new")
+def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], form: Filled) -> Response:
+    """Set up a site."""
+    name = form.value("name").strip()
+    config = forms.read_site(form)
+    if not name:
+        form.errors["name"] = "is needed"
+    if config is not None and not form.errors:
+        try:
+            commands.create_site(store_of(request), name, config, caller.name)
+        except InvalidInput as error:
+            form.errors["name" if error.field == "site" else error.field] = error.remedy
+        else:
+            return go(f"{views.site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
+    return _ask(request, form, 422)
+
+
+def _ask(request: Request, form: Form, status: int = 200) -> Response:
+    return show(request, "new_site.html", {"form": form, "policies": policies(), "weekdays": forms.WEEKDAYS}, status)
+
+
+@cache
+def policies() -> tuple[tuple[str, str], ...]:
+    """Name the policies that can run live, with a line about each."""
+    return tuple((name, entry.line) for name, entry in REGISTRY.items() if not make_policy(name).oracle)

@@ -1,0 +1,110 @@
+"""A site today: the advice, and answers to it."""
+
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from crewlearn.advisor import commands
+from crewlearn.advisor.answers import Answer, give_once
+from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
+from crewlearn.advisor.site import STARTED
+from crewlearn.web import forms, views
+from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.pages.common import Filled, Flash, do, money_of, reading_of, show_site, store_of
+
+router = APIRouter(prefix="/sites/{site}")
+
+
+@router.get("")
+def today(
+    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], q: str = "", show: str = ""
+) -> Response:
+    """Show a site as it stands this morning."""
+    reading = reading_of(request, site)
+    view = views.today(reading, money_of(request, reading), caller.may(MANAGER, site))
+    view = replace(view, rows=views.found(view.rows, q, show))
+    values = {"view": view, "search": {"q": q, "show": show}}
+    return show_site(request, caller, reading, "Today", "today.html", values)
+
+
+@router.get("/proposals")
+def proposals(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+    """Show every proposal that is to be answered."""
+    reading = reading_of(request, site)
+    return show_site(request, caller, reading, "Today", "proposals.html", {"listed": views.to_answer(reading)})
+
+
+@router.post("/proposals/{proposal}/approve")
+def approve(
+    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+) -> Response:
+    """Approve a proposal."""
+
+    store, out = store_of(request), form.value("out") or None
+
+    def done() -> Flash:
+        said = Answer(
+            APPROVED, proposal, out=None if out is None else reading_of(request, site).snapshot.number_of(out)
+        )
+        give = partial(commands.approve, store, site, proposal, caller.name, out=out)
+        more = give_once(store, site, caller.name, said, give)
+        return Flash("Approved: the offer can go out. Say below how it went as soon as that is known.", "", tuple(more))
+
+    return do(views.site_url(site), done)
+
+
+@router.post("/proposals/{proposal}/reject")
+def reject(
+    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+) -> Response:
+    """Reject a proposal."""
+
+    store, reason = store_of(request), form.value("reason").strip()
+
+    def done() -> str:
+        give = partial(commands.reject, store, site, proposal, caller.name, reason)
+        give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason), give)
+        return "Rejected, with your reason on record." if reason else "Rejected."
+
+    return do(views.site_url(site), done)
+
+
+@router.post("/proposals/{proposal}/offer")
+def offer(
+    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+) -> Response:
+    """Record how an offer went."""
+
+    store, outcome, given = store_of(request), form.value("outcome"), form.value("on").strip()
+
+    def done() -> Flash:
+        now = reading_of(request, site).snapshot
+        on: date | None = forms.a_day("on", given) if given else None
+        room = form.value("out") or None if outcome == STARTED else None
+        said = Answer(
+            OFFER,
+            proposal,
+            outcome=outcome,
+            period=None if on is None else now.site.config.calendar.period_of(on),
+            leaver=None if room is None else now.number_of(room),
+        )
+        give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
+        more = give_once(store, site, caller.name, said, give)
+        return Flash(f"Recorded: {views.STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
+
+    return do(views.site_url(site), done)
+
+
+@router.post("/undo")
+def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
+    """Take back the last answer."""
+
+    def done() -> str:
+        words = commands.undo(store_of(request), site, caller.name)
+        return f"Taken back: {words}. Both the answer and the undoing stay on record."
+
+    return do(views.site_url(site), done)

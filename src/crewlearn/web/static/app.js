@@ -1,0 +1,94 @@
+/* What the pages gain from a script; all of them work without it. */
+"use strict";
+
+/* The tab one is on is in sight, however narrow the window. */
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
+/* Jobs: show how far they are; when they are over, the page itself has the result. */
+for (const box of document.querySelectorAll("[data-job]")) {
+  const bar = box.querySelector("progress");
+  const words = box.querySelector("[data-message]");
+  const look = async () => {
+    try {
+      const answer = await fetch("/api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      const job = await answer.json();
+      if (job.status === "done" || job.status === "failed") { location.reload(); return; }
+      bar.value = job.progress;
+      if (words.textContent !== job.message) words.textContent = job.message;
+      setTimeout(look, 700);
+    } catch { setTimeout(() => location.reload(), 3000); }
+  };
+  setTimeout(look, 400);
+}
+
+/* A file dropped anywhere on the form is the file chosen. */
+for (const form of document.querySelectorAll("[data-drop]")) {
+  const zone = form.querySelector(".drop");
+  const input = form.querySelector("input[type=file]");
+  const words = form.querySelector("[data-drop-words]");
+  const plain = words.textContent;
+  words.textContent = "Or drop it here. " + plain;
+  for (const kind of ["dragenter", "dragover"]) zone.addEventListener(kind, (event) => { event.preventDefault(); zone.classList.add("over"); });
+  for (const kind of ["dragleave", "drop"]) zone.addEventListener(kind, () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    form.requestSubmit();
+  });
+  input.addEventListener("change", () => { if (input.files.length) form.requestSubmit(); });
+}
+
+/* Long tables: found and sorted at once, without asking the server. */
+const countRows = (form, table) => {
+  const shown = table.tBodies[0].querySelectorAll("tr:not([hidden])").length;
+  const words = form.querySelector("[data-count]");
+  if (words) words.textContent = shown.toLocaleString("en") + " shown";
+};
+for (const form of document.querySelectorAll("[data-filter]")) {
+  const table = document.getElementById(form.dataset.filter);
+  if (!table) continue;
+  const all = !new URLSearchParams(location.search).has("q");
+  if (!all) continue; /* the server left rows out: let it answer again */
+  const text = form.querySelector("input[type=search]");
+  const show = form.querySelector("select");
+  const rows = Array.from(table.tBodies[0].rows, (row) => [row, row.cells[0].textContent.toLowerCase()]);
+  const apply = () => {
+    const wanted = text.value.trim().toLowerCase();
+    for (const [row, words] of rows) {
+      const kind = show.value;
+      const fits = kind === "" || (kind === "team" && !("pool" in row.dataset)) || (kind === "pool" && "pool" in row.dataset) || (kind === "pending" && "pending" in row.dataset);
+      row.hidden = !(fits && (!wanted || words.includes(wanted)));
+    }
+    countRows(form, table);
+  };
+  text.addEventListener("input", apply);
+  show.addEventListener("change", apply);
+  form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+}
+for (const table of document.querySelectorAll("[data-sortable]")) {
+  const heads = table.querySelectorAll("th[data-sort]");
+  for (const head of heads) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "descending" || (head.dataset.sort === "text" && head.getAttribute("aria-sort") !== "ascending");
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const place = head.cellIndex;
+      const key = (row) => {
+        const cell = row.cells[place];
+        const words = cell.dataset.value ?? cell.textContent.trim();
+        return head.dataset.sort === "number" ? (words === "" ? Infinity * (up ? 1 : -1) : Number(words.replaceAll(",", ""))) : words;
+      };
+      const rows = Array.from(table.tBodies[0].rows, (row) => [key(row), row]);
+      rows.sort(([a], [b]) => (up ? 1 : -1) * (typeof a === "number" ? a - b : a.localeCompare(b)));
+      for (const [, row] of rows) row.classList.remove("split");
+      table.tBodies[0].append(...rows.map(([, row]) => row));
+    });
+  }
+}

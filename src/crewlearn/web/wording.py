@@ -1,0 +1,106 @@
+"""How numbers, money and days are written on the pages: in the site's units, with no more digits than they carry."""
+
+import math
+from datetime import UTC, date, datetime
+
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.units import Units
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Write a number with thousands apart and a true minus sign.
+
+    >>> number(1234.56, 1), number(-0.04, 1), number(-3)
+    ('1,234.6', '0.0', '−3')
+    """
+    text = f"{value:,.{digits}f}"
+    if float(text.replace(",", "")) == 0.0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def digits_of(units: Units) -> int:
+    """Give the decimals that output needs: a two-hundredth of the range still shows.
+
+    >>> digits_of(Units(0, 140)), digits_of(Units(0, 1)), digits_of(Units(0, 5000))
+    (1, 3, 0)
+    """
+    return max(0, math.ceil(-math.log10(abs(units.high - units.low) / 200.0)))
+
+
+def money(value: float, sign: bool = False) -> str:
+    """Write money: whole above a hundred, where small change says nothing.
+
+    >>> money(1234.56), money(12.5), money(310.2, sign=True), money(-4)
+    ('1,235', '12.50', '+310', '−4')
+    """
+    whole = abs(value) >= 100.0 or value == int(value)
+    text = number(value, 0 if whole else 2)
+    return f"+{text}" if sign and value > 0 else text
+
+
+def money_span(low: float, high: float) -> str:
+    """Write an interval of money, both ends with as many digits.
+
+    >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25)
+    ('+69 to +2,983', '−1.50 to +20.25')
+    """
+    digits = 0 if max(abs(low), abs(high)) >= 100.0 else 2
+    ends = [f"{'+' if value > 0 else ''}{number(value, digits)}" for value in (low, high)]
+    return " to ".join(ends)
+
+
+def day(when: date, now: date | None = None) -> str:
+    """Write a day as people say it; with its year where that is not the year of `now`.
+
+    >>> day(date(2026, 11, 17)), day(date(2025, 11, 17), date(2026, 1, 5))
+    ('Tue 17 Nov', 'Mon 17 Nov 2025')
+    """
+    text = f"{_DAYS[when.weekday()]} {when.day} {_MONTHS[when.month - 1]}"
+    return text if now is None or when.year == now.year else f"{text} {when.year}"
+
+
+def short_day(when: date) -> str:
+    """Write a day where there is little room."""
+    return f"{when.day} {_MONTHS[when.month - 1]}"
+
+
+def period(calendar: WorkCalendar, which: int, now: date | None = None) -> str:
+    """Write a period as its day, with the shift where a day has several."""
+    text = day(calendar.date_of(which), now)
+    return text if calendar.shifts_per_day == 1 else f"{text}, shift {calendar.shift_of(which)}"
+
+
+def moment(at: str) -> str:
+    """Write a moment of the record (UTC, ISO) as this machine's clock had it."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    local = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone()
+    return f"{day(local.date())} {local.year}, {local:%H:%M}"
+
+
+def count(many: int, one: str, more: str | None = None) -> str:
+    """Write how many there are of something.
+
+    >>> count(1, "day"), count(2, "day"), count(1200, "person", "people")
+    ('1 day', '2 days', '1,200 people')
+    """
+    return f"{many:,} {one if many == 1 else more or one + 's'}"
+
+
+def share(value: float) -> str:
+    """Write a chance as a percentage; never as certain if it is not.
+
+    >>> share(0.5), share(0.9999), share(0.0001), share(1.0)
+    ('50%', 'over 99%', 'under 1%', '100%')
+    """
+    if 0.0 < value < 0.01:
+        return "under 1%"
+    if 0.99 < value < 1.0:
+        return "over 99%"
+    return f"{value:.0%}"

@@ -1,0 +1,503 @@
+"""The pages in process: who sees what, forms that change things, hostile names, a thousand workers, no dead links."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx import Response
+
+from crewlearn.advisor import commands, imports
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.store import Store, open_store
+from crewlearn.advisor.units import Units
+from crewlearn.planning.demo import make_demo
+from crewlearn.web import past, users
+from crewlearn.web.app import make_app
+from crewlearn.web.reads import snapshot
+from crewlearn.web.settings import Settings
+from crewlearn.web.views import Reading
+
+BASE = "http://127.0.0.1:8000"
+ROLES = ("viewer", "manager", "admin")
+HOSTILE = "<script>alert(1)</script>"
+DEMO = "Demo hall"
+NOW = datetime(2026, 11, 16, 7, tzinfo=UTC)
+CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out)([^"]*)"')
+
+
+@dataclass
+class Browser:
+    """A browser that is signed in; it sends what browsers send and follows where it is sent."""
+
+    client: TestClient
+
+    def get(self, path: str, status: int = 200) -> str:
+        found = self.client.get(path, headers={"Accept": "text/html"}, follow_redirects=True)
+        assert found.status_code == status, (path, found.status_code, found.text[:500])
+        return found.text
+
+    def post(self, path: str, data: dict[str, Any], status: int = 200, **more: Any) -> str:
+        found = self.send(path, data, **more)
+        assert found.status_code == status, (path, found.status_code, found.text[:2000])
+        return found.text
+
+    def send(self, path: str, data: dict[str, Any], **more: Any) -> Response:
+        headers = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+        return self.client.post(path, data=data, headers=headers, follow_redirects=True, **more)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(f"sqlite:///{tmp_path}/pages.db", lambda: NOW) as made:
+        yield made
+
+
+@pytest.fixture
+def demo(store: Store) -> Store:
+    make_demo(store, DEMO, today=date(2026, 11, 16))
+    return store
+
+
+def browser(store: Store, role: str = "manager", sites: list[str] | None = None) -> Browser:
+    client = TestClient(make_app(store, Settings()), base_url=BASE)
+    name = f"{role} {len(users.list_users(store))}"
+    users.add(store, name, role, sites)
+    _, token = users.new_token(store, name)
+    assert client.post("/sign-in", data={"token": token}).status_code == 200
+    return Browser(client)
+
+
+def set_up(store: Store, name: str = "hall", **changes: Any) -> None:
+    given: dict[str, Any] = {
+        "team": 2,
+        "fee": 5.0,
+        "units": Units(0.0, 100.0),
+        "calendar": WorkCalendar(start=date(2026, 11, 2)),
+        "horizon": 300,
+        "mean_delay": 2.0,
+        "policy": "dr-ucb",
+    }
+    commands.create_site(store, name, SiteConfig(**{**given, **changes}), "test")
+
+
+CREW = [
+    WorkerRow("a", "Ann", True, prior_n=30, prior_mean=10.0),
+    WorkerRow("b", "Ben", True, prior_n=30, prior_mean=50.0),
+    WorkerRow("c", "Cleo", False, prior_n=30, prior_mean=90.0),
+    WorkerRow("d", HOSTILE, False, prior_n=30, prior_mean=95.0),
+]
+
+
+def with_crew(store: Store, name: str = "hall") -> None:
+    set_up(store, name)
+    imports.import_workers(store, name, CREW, b"", "test")
+
+
+def proposals_of(store: Store, name: str = "hall") -> list[int]:
+    return [one.id for one in snapshot(store, name).site.open_proposals("proposed")]
+
+
+def recorded(store: Store, name: str = "hall") -> int:
+    return snapshot(store, name).version
+
+
+class Links(HTMLParser):
+    """The addresses a page leads to, and the ids it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.ids: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        for name in ("href", "src"):
+            if given.get(name):
+                self.found.add(str(given[name]))
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        assert "style" not in given, "the Content-Security-Policy forbids it"
+        assert not any(name.startswith("on") for name in given)
+
+
+def crawl(user: Browser) -> dict[str, str]:
+    """Follow every link from the first page on; every one must lead somewhere, and to an id that is there."""
+    waiting, seen, fragments = ["/"], {}, []
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        found = user.client.get(path, headers={"Accept": "text/html"}, follow_redirects=True)
+        assert found.status_code == 200, (path, found.status_code)
+        seen[path] = found.text if "html" in found.headers["content-type"] else ""
+        if not seen[path]:
+            continue
+        links = Links(seen[path])
+        assert len(links.ids) == len(set(links.ids)), (path, "an id stands twice")
+        for link in links.found:
+            address = urlsplit(urljoin(path, link))
+            assert not address.netloc, f"{path} leads off this machine: {link}"
+            target = address.path + (f"?{address.query}" if address.query else "")
+            if address.fragment:
+                fragments.append((path, target, address.fragment))
+            if len([one for one in seen if "/workers/" in one]) < 12 or "/workers/" not in target:
+                waiting.append(target)
+    for path, target, fragment in fragments:
+        if target in seen:
+            assert f'id="{fragment}"' in seen[target], (path, target, fragment)
+    return seen
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_link_leads_somewhere_for_everybody(demo: Store, role: str) -> None:
+    set_up(demo, "empty line")
+    with_crew(demo, "small hall")
+    pages = crawl(browser(demo, role))
+    parts = ("", "/history", "/plan", "/record") + (("/import", "/settings") if role != "viewer" else ())
+    for site in ("Demo%20hall", "empty%20line", "small%20hall"):
+        for part in parts:
+            assert f"/sites/{site}{part}" in pages, (site, part)
+    assert ("/sites/new" in pages) == (role == "admin")
+    assert any("/record/export/events" in path for path in pages)
+    if role == "viewer":
+        for path, text in pages.items():
+            assert not CHANGING.findall(text), path
+
+
+def test_a_viewer_may_not_change_anything(store: Store) -> None:
+    with_crew(store)
+    viewer, before = browser(store, "viewer"), recorded(store)
+    number = proposals_of(store)[0]
+    for path in (
+        f"proposals/{number}/approve",
+        f"proposals/{number}/reject",
+        f"proposals/{number}/offer",
+        "undo",
+        "workers/0",
+        "workers/0/erase",
+        "import",
+        "settings",
+        "plan",
+        "record/verify",
+    ):
+        found = viewer.send(f"/sites/hall/{path}", {"status": "left", "outcome": "started", "sure": "yes"})
+        assert found.status_code == 403, path
+        assert "To the sites" in found.text
+    assert recorded(store) == before
+    assert viewer.send("/sites/new", {"name": "x"}).status_code == 403
+
+
+def test_who_is_not_signed_in_is_asked_to(store: Store) -> None:
+    with_crew(store)
+    stranger = TestClient(make_app(store, Settings()), base_url=BASE)
+    for path in ("/", "/sites/hall", "/sites/hall/history", "/sites/hall/workers/0"):
+        found = stranger.get(path, headers={"Accept": "text/html"}, follow_redirects=False)
+        assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
+    assert "Your token" in stranger.get("/sign-in").text
+    wrong = stranger.post("/sign-in", data={"token": "crew_wrong"})
+    assert wrong.status_code == 401
+    assert 'role="alert"' in wrong.text
+
+
+def test_sites_of_others_are_not_shown(store: Store) -> None:
+    with_crew(store, "mine")
+    with_crew(store, "theirs")
+    limited = browser(store, "manager", ["mine"])
+    page = limited.get("/")
+    assert "mine" in page
+    assert "theirs" not in page
+    assert "theirs" not in limited.get("/sites/theirs", 404).replace("/sites/theirs", "").replace("site theirs", "")
+
+
+def test_a_site_is_set_up_by_its_form(store: Store) -> None:
+    admin = browser(store, "admin")
+    assert "There is no site yet" in admin.get("/")
+    assert "crewlearn demo" in admin.get("/")
+    form = {
+        "name": "North (2)",
+        "team": "3",
+        "fee": "12,5",
+        "low": "0",
+        "high": "80",
+        "value_per_unit": "0.5",
+        "horizon": "250",
+        "rolling": "yes",
+        "mean_delay": "2",
+        "start": "2026-11-02",
+        "weekdays": ["0", "1", "2", "3", "4", "5"],
+        "closures": "2026-12-25\n2026-12-26",
+        "fee_due": "completion",
+        "least_tenure": "5",
+        "most_a_week": "",
+        "ask_again_after": "10",
+        "shifts_per_day": "1",
+        "cutoff_hour": "0",
+        "policy": "dr-ucb",
+    }
+    wrong = admin.post("/sites/new", {**form, "team": "three", "high": "0", "name": ""}, 422)
+    assert 'id="team-wrong"' in wrong
+    assert 'value="three"' in wrong
+    assert 'id="name-wrong"' in wrong
+    assert store.names() == []
+    assert 'id="high-wrong"' in admin.post("/sites/new", {**form, "high": "0"}, 422)
+    assert 'id="fee-wrong"' in admin.post("/sites/new", {**form, "fee": "1,500"}, 422)
+    assert 'id="policy-wrong"' in admin.post("/sites/new", {**form, "policy": "oracle"}, 422)
+    assert 'id="weekdays-wrong"' in admin.post("/sites/new", {**form, "weekdays": []}, 422)
+    assert 'id="closures-wrong"' in admin.post("/sites/new", {**form, "closures": "Christmas"}, 422)
+
+    assert "is set up" in admin.post("/sites/new", form)
+    config = snapshot(store, "North (2)").site.config
+    assert (config.team, config.fee, config.units.high, config.rolling, config.learn_delay) == (3, 12.5, 80.0, True, False)
+    assert config.calendar.weekdays == (0, 1, 2, 3, 4, 5)
+    assert config.calendar.closures == (date(2026, 12, 25), date(2026, 12, 26))
+    assert config.fee_due == "completion"
+    assert 'id="name-wrong"' in admin.post("/sites/new", form, 422)  # the name is taken
+
+
+def test_answers_are_given_and_taken_back(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    number = proposals_of(store)[0]
+    assert "Nothing waits" not in manager.get("/")
+    assert "Approved" in manager.post(f"/sites/hall/proposals/{number}/approve", {})
+    assert snapshot(store, "hall").site.proposals[number].status == "approved"
+    after = recorded(store)
+    manager.post(f"/sites/hall/proposals/{number}/approve", {})  # a double click
+    assert recorded(store) == after
+    page = manager.get("/sites/hall")
+    assert "Offers under way" in page
+    assert "Who makes room" in page
+    assert "Taken back" in manager.post("/sites/hall/undo", {})
+    assert snapshot(store, "hall").site.proposals[number].status == "proposed"
+    assert "Nothing was done" in manager.post("/sites/hall/undo", {})
+
+    manager.post(f"/sites/hall/proposals/{number}/approve", {})
+    other = browser(store)
+    said = other.post(f"/sites/hall/proposals/{number}/reject", {"reason": "no"})
+    assert "Nothing was done" in said
+    assert "manager 0" in said  # who was quicker
+    assert "declined" in manager.post(f"/sites/hall/proposals/{number}/offer", {"outcome": "declined", "on": "2026-11-02"})
+    assert snapshot(store, "hall").site.proposals[number].status == "declined"
+    wrong = manager.post(f"/sites/hall/proposals/{number}/offer", {"outcome": "started", "on": "tomorrow"})
+    assert "must be a day" in wrong
+
+    following = proposals_of(store)[0]
+    assert "on record" in manager.post(f"/sites/hall/proposals/{following}/reject", {"reason": f"no {HOSTILE}"})
+    history = manager.get("/sites/hall/history")
+    assert "approved it" in history
+    assert "(taken back)" in history
+    assert "rejected it: no &lt;script&gt;" in history
+
+
+def test_who_started_takes_the_station_of_whom_a_person_chose(store: Store) -> None:
+    with_crew(store)
+    manager, number = browser(store), proposals_of(store)[0]
+    proposal = snapshot(store, "hall").site.proposals[number]
+    other = ({0, 1} - {proposal.out}).pop()
+    manager.post(f"/sites/hall/proposals/{number}/approve", {})
+    manager.post(f"/sites/hall/proposals/{number}/offer", {"outcome": "started", "out": CREW[other].worker_id})
+    roster = snapshot(store, "hall").site.roster
+    assert proposal.into in roster.active
+    assert other not in roster.active
+
+
+def test_hostile_names_are_words(store: Store) -> None:
+    with_crew(store)
+    admin = browser(store, "admin")
+    pages = crawl(admin)
+    assert any("&lt;script&gt;alert(1)" in text for text in pages.values())
+    for path, text in pages.items():
+        assert HOSTILE not in text, path
+    note = admin.post("/sites/hall/workers/0", {"fee": f'"{HOSTILE}'}, 422)
+    assert HOSTILE not in note
+    assert "fee-wrong" in note
+    shown = admin.post("/sites/hall/import", {"text": f'worker_id,name,fee\nx,"{HOSTILE}",{HOSTILE}'}, 422)
+    assert HOSTILE not in shown
+
+
+def test_what_is_said_of_workers(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    for given, name, value in (
+        ({"pinned": "yes"}, "pinned", True),
+        ({"pinned": "no"}, "pinned", False),
+        ({"status": "blocked"}, "status", "blocked"),
+        ({"status": "left"}, "status", "left"),
+        ({"status": "pool"}, "status", "pool"),
+        ({"fee": "7.5"}, "fee", 7.5),
+        ({"fee": ""}, "fee", None),
+    ):
+        manager.post("/sites/hall/workers/2", given)
+        assert getattr(snapshot(store, "hall").site.workers[2], name) == value
+    assert "Nothing was done" in manager.post("/sites/hall/workers/2", {"status": "gone"})
+    manager.get("/sites/hall/workers/99", 404)
+    admin = browser(store, "admin")
+    assert "tick that you are sure" in admin.post("/sites/hall/workers/2/erase", {})
+    assert "Erased" in admin.post("/sites/hall/workers/2/erase", {"sure": "yes"})
+    assert "Cleo" not in admin.get("/sites/hall")
+    assert "erased" in admin.get("/sites/hall/workers/2")
+
+
+def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -> None:
+    with_crew(store)
+    first, second = browser(store), browser(store)
+    forms = []
+    for user in (first, second):
+        page = user.get("/sites/hall/settings")
+        values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
+        version = re.search(r'name="version" value="(\d+)"', page)
+        assert version
+        forms.append({**values, "version": version[1], "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation"})
+    assert "changed from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
+    refused = second.post("/sites/hall/settings", {**forms[1], "team": "3"}, 412)
+    assert "changed fee" in refused
+    assert "manager 0" in refused
+    assert 'value="3"' in refused  # what was typed still stands
+    config = snapshot(store, "hall").site.config
+    assert (config.fee, config.team) == (9.0, 2)
+    again = re.search(r'name="version" value="(\d+)"', refused)
+    assert again
+    second.post("/sites/hall/settings", {**forms[1], "fee": "9", "team": "3", "version": again[1]})
+    assert snapshot(store, "hall").site.config.team == 3
+    wrong = second.post("/sites/hall/settings", {**forms[1], "horizon": "0", "version": recorded(store)}, 422)
+    assert 'id="horizon-wrong"' in wrong
+
+
+def packed_in(page: str) -> dict[str, str]:
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page))
+
+
+def upload(user: Browser, name: str, text: str, status: int = 200, **fields: str) -> str:
+    return user.post("/sites/hall/import", fields, status, files={"file": (name, text.encode(), "text/csv")})
+
+
+def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
+    set_up(store)
+    manager = browser(store)
+    page = upload(manager, "people.csv", "Badge no;Name;In team\n1;Ann;x\n2;Ben;x\n3;Cleo;\n")
+    assert "3 workers will be recorded" in page
+    assert "read as workers" in page
+    assert not snapshot(store, "hall").site.workers
+    manager.post("/sites/hall/import", {**packed_in(page), "kind": "workers", "step": "confirm"}, files={"x": b""})
+    assert len(snapshot(store, "hall").site.workers) == 3
+
+    wrong = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,40\n2026-11-02,2,x\n2026-11-07,9,5\n", 422)
+    assert "wrong, so nothing was recorded" in wrong
+    assert re.search(r'<th scope="row" class="line">3</th>', wrong)
+    assert 'class="cell-wrong">x' in wrong
+    assert "Record it" not in wrong
+
+    text = "Tag,Wer,Stück\n02.11.2026,1,40\n02.11.2026,2,50\n"
+    asked = upload(manager, "out.csv", text, 422, kind="output")
+    mapping = {"column-date": "Tag", "column-worker_id": "Wer", "column-units": "Stück", "mapped_as": "output"}
+    given = {**packed_in(asked), **mapping, "kind": "output"}
+    found = manager.post("/sites/hall/import", {**given, "step": "check"}, files={"x": b""})
+    assert "2 rows will be recorded" in found
+    assert recorded(store) == 3  # set up, workers, advice: nothing else yet
+    assert "2 rows recorded" in manager.post("/sites/hall/import", {**given, "step": "confirm"}, files={"x": b""})
+    assert snapshot(store, "hall").site.period == 2
+
+    again = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,41\n2026-11-02,2,50\n")
+    assert "1 of these rows differ" in again
+    given = {**packed_in(again), "kind": "output", "step": "confirm"}
+    assert "are to be replaced" in manager.post("/sites/hall/import", given, files={"x": b""})
+    done = manager.post("/sites/hall/import", {**given, "correct": "yes"}, files={"x": b""})
+    assert "1 corrected" in done
+    assert "Choose a file" in manager.post("/sites/hall/import", {"text": " "}, 422)
+    lost = manager.post("/sites/hall/import", {"packed": "!!", "step": "confirm"}, 422)
+    assert "got lost" in lost
+
+
+def until(user: Browser, path: str, words: str) -> str:
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        page = user.get(path)
+        if words in page:
+            return page
+        time.sleep(0.1)
+    raise AssertionError(f"{path} never said {words}")
+
+
+def test_a_check_and_a_plan_run_in_the_background(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    with manager.client:
+        assert "under way" in manager.post("/sites/hall/record/verify", {})
+        until(manager, "/sites/hall/record", "✓ sound")
+        form = {"team": "2", "fee": "7", "horizon": "40", "mean_delay": "1", "runs": "20", "policies": ["dr-ucb"]}
+        assert 'id="policies-wrong"' in manager.post("/sites/hall/plan", {**form, "policies": []}, 422)
+        assert 'id="horizon-wrong"' in manager.post("/sites/hall/plan", {**form, "horizon": "0"}, 422)
+        assert "policies-wrong" in manager.post("/sites/hall/plan", {**form, "policies": ["oracle"]}, 422)
+        begun = manager.send("/sites/hall/plan", form)
+        assert begun.status_code == 200
+        page = until(manager, begun.url.path, "simulated worlds, against keeping")
+    assert "fee of a replacement were 7" in page
+    assert "keep-team" in page
+    manager.get("/sites/hall/plan/999", 404)
+
+
+def test_a_thousand_workers_are_one_page(store: Store) -> None:
+    set_up(store, team=200, policy="value-of-replacement")
+    crew = [WorkerRow(f"W{n:04d}", f"Person {n} of many", n < 200) for n in range(1000)]
+    imports.import_workers(store, "hall", crew, b"", "test")
+    rows = [OutputRow(2, None, 1, f"W{n:04d}", 30.0 + n % 50, None, "worked") for n in range(200)]
+    imports.import_output(store, "hall", rows, b"", "test")
+    viewer = browser(store, "viewer")
+    viewer.get("/sites/hall")
+    began = time.perf_counter()
+    page = viewer.get("/sites/hall")
+    assert time.perf_counter() - began < 1.0  # about a third of that on a quiet machine
+    assert len(page.encode()) < 1_500_000
+    assert page.count("<tr") == 1001
+    few = viewer.get("/sites/hall?q=w0777")
+    assert few.count("<tr") == 2
+    assert viewer.get("/sites/hall?show=team").count("<tr") == 201
+    viewer.get("/sites/hall/history?stations=41")
+
+
+def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) -> None:
+    now = snapshot(demo, DEMO)
+    reading = Reading(now, date(2026, 11, 16))
+    everybody, _ = estimates_of(now.site)
+    for number in (0, 5, 11):
+        rows = past.output_of(demo, reading, [number])
+        values = [value for row in rows if (value := past.observation(now.site, row)) is not None]
+        mean, sd = past.narrowing(reading, number, values)[-1]
+        assert mean == pytest.approx(everybody[number]["mean"], rel=1e-12)
+        assert sd == pytest.approx(everybody[number]["sd"], rel=1e-12)
+        widths = [width for _, width in past.narrowing(reading, number, values)]
+        assert widths == sorted(widths, reverse=True)
+
+
+def test_exports_are_files(demo: Store) -> None:
+    viewer = browser(demo, "viewer")
+    for what, ending in (("events", "jsonl"), ("decisions", "csv"), ("output", "csv"), ("workers", "csv")):
+        found = viewer.client.get(f"/sites/Demo%20hall/record/export/{what}")
+        assert found.headers["content-disposition"] == f'attachment; filename="Demo-hall-{what}.{ending}"'
+        assert found.text.count("\n") > 10
+    viewer.get("/sites/Demo%20hall/record/export/passwords", 404)
+
+
+def test_where_less_is_better_and_where_the_pool_is_small(store: Store) -> None:
+    set_up(store, "errors", units=Units(30.0, 0.0, 4.0))
+    imports.import_workers(store, "errors", [WorkerRow(one, None, one in "ab") for one in "abc"], b"", "test")
+    rows = [OutputRow(2, None, period, one, 6.0, None, "worked") for period in range(1, 6) for one in "ab"]
+    imports.import_output(store, "errors", rows, b"", "test")
+    set_up(store, "short", team=5)
+    imports.import_workers(store, "short", [WorkerRow(one, None, True) for one in "ab"], b"", "test")
+    manager = browser(store)
+    assert "less is better" in manager.get("/sites/errors")
+    assert "2 of 5 stations filled" in manager.get("/sites/short")
+    crawl(manager)
