@@ -173,6 +173,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "filled": 12,
             "earned": 29184.0,
             "fees": 600.0,
+            "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
             "cycle": _WAITING,
             "proposals": [{**_PROPOSAL, "overdue": False}],
             "workers": [_WORKER],
