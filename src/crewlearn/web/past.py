@@ -112,7 +112,9 @@ def history(
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
     replaced = any(one.decided_in for one in proposals)
     money, money_rows = (
-        _money(reading, gain_by_period(reading.site, stints, proposals), window) if recorded and replaced else (None, ())
+        _money(reading, gain_by_period(reading.site, stints, proposals), window)
+        if recorded and replaced
+        else (None, ())
     )
     return History(
         gantt=_gantt(reading, shown, stations, proposals, window, span) if stations and recorded else None,

@@ -502,8 +502,8 @@ SHOWN = 12
 """So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
 
 
-def today(reading: Reading, money: Money, may_manage: bool) -> Today:
-    """Show a site as it stands this morning."""
+def today(reading: Reading, money: Money, undo: str, may_manage: bool) -> Today:
+    """Show a site as it stands this morning; `undo` says what can be taken back."""
     site = reading.site
     members = reading.snapshot.members
     scale = common_scale(members)
@@ -521,7 +521,7 @@ def today(reading: Reading, money: Money, may_manage: bool) -> Today:
         more=len(proposed) - len(shown),
         held_back=_held_back(site),
         offers=tuple(offers(reading)),
-        undo=undo_words(reading),
+        undo=undo,
         cycle=cycle(reading),
         money=money,
         waiting=tuple(waiting(reading, may_manage)),
@@ -571,17 +571,6 @@ def _held_back(site: Site) -> str:
     if not site.held_back:
         return ""
     return f"{len(site.held_back)} more held back by the limit of {site.config.most_a_week} a week."
-
-
-def undo_words(reading: Reading) -> str:
-    """Say what taking back the last answer would take back; empty if there is nothing to take back."""
-    slip = reading.site.undo
-    if slip is None:
-        return ""
-    now = reading.site.proposals.get(int(slip["proposal"]["id"]))
-    if now is None:
-        return ""
-    return f"{_name(reading.people, now.into)}: {STATUS_WORDS.get(now.status, now.status)}"
 
 
 def card(reading: Reading, money: Money, may_manage: bool) -> Card:

@@ -7,7 +7,7 @@ import base64
 import binascii
 import dataclasses
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -35,6 +35,7 @@ WORDS = {
     "worker_id": "Worker's id",
     "name": "Name",
     "active": "In the team at the start",
+    "pinned": "Pinned",
     "fee": "Own fee",
     "prior_n": "Earlier days seen",
     "prior_mean": "Their mean",
@@ -42,6 +43,7 @@ WORDS = {
     "interview": "Interview score",
     "date": "Date",
     "period": "Period",
+    "shift": "Shift",
     "units": "Output",
     "hours": "Hours",
     "attendance": "Attendance",
@@ -79,9 +81,10 @@ class Shown:
     faults: tuple[str, ...]
 
 
-async def _given(request: Request) -> FormData:
+async def _given(request: Request) -> AsyncIterator[FormData]:
     settings: Settings = request.app.state.settings
-    return await request.form(max_files=1, max_fields=100, max_part_size=settings.import_bytes)
+    async with request.form(max_files=1, max_fields=100, max_part_size=settings.import_bytes) as form:
+        yield form
 
 
 @router.get("")
@@ -247,7 +250,7 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
         "columns": [
             (
                 column.name,
-                WORDS[column.name],
+                WORDS.get(column.name, column.name),
                 column.required,
                 headers[positions[column.name]] if column.name in positions else "",
             )

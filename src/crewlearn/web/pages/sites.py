@@ -22,9 +22,7 @@ def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Respo
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
     readings = [reading_of(request, name) for name in names]
-    cards = [
-        views.card(reading, money_of(request, reading), caller.may(MANAGER, reading.name)) for reading in readings
-    ]
+    cards = [views.card(reading, money_of(request, reading), caller.may(MANAGER, reading.name)) for reading in readings]
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 
