@@ -12,12 +12,13 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
-from httpx import Response
+from httpx2 import Response
 
 from crewlearn.advisor import commands, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.fold import observation
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
@@ -481,7 +482,7 @@ def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) 
     everybody, _ = estimates_of(now.site)
     for number in (0, 5, 11):
         rows = past.output_of(demo, reading, [number])
-        values = [value for row in rows if (value := past.observation(now.site, row)) is not None]
+        values = [value for row in rows if (value := observation(now.site, row)) is not None]
         mean, sd = past.narrowing(reading, number, values)[-1]
         assert mean == pytest.approx(everybody[number]["mean"], rel=1e-12)
         assert sd == pytest.approx(everybody[number]["sd"], rel=1e-12)
