@@ -261,7 +261,7 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
         "packed": packed(file.data),
         "more": found.total - len(found.errors),
     }
-    return show_site(request, caller, reading, "Import", "import_check.html", values, 200 if found.sound else 422)
+    return show_site(request, caller, reading, "Import", "import_check.html", values)
 
 
 def _table(file: Given) -> Table | None:
