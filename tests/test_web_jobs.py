@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.csv_in import CsvError, CsvErrors
+from crewlearn.advisor.csv_table import CsvError, CsvErrors
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import jobs

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 from fastapi.testclient import TestClient
-from httpx import Response
+from httpx2 import Response
 
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.web import users
@@ -52,7 +52,7 @@ class Api:
 
     def pages(self, path: str, **parameters: Any) -> Iterator[list[Any]]:
         """Give every piece of a list."""
-        cursor = {}
+        cursor: dict[str, str] = {}
         while True:
             piece = self.get(path, params={**parameters, **cursor})
             yield piece["items"]

@@ -4,17 +4,20 @@ Workers go by the firm's own ids, null for an empty station or somebody erased; 
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
 from crewlearn.advisor.explain import Member, explain, is_overdue, members, sentence, what_changed
 from crewlearn.advisor.facts import facts
+from crewlearn.advisor.gain import Past, gain_over_first_team
 from crewlearn.advisor.identities import People
-from crewlearn.advisor.imports import Done
-from crewlearn.advisor.rehearsal import Checked
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
-from crewlearn.advisor.verify import Verified
+
+if TYPE_CHECKING:  # asking for advice need not load what reads files and checks records
+    from crewlearn.advisor.imports import Done
+    from crewlearn.advisor.rehearsal import Checked
+    from crewlearn.advisor.verify import Verified
 
 
 def advice(name: str, site: Site, people: People) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
     }
 
 
-def status(name: str, site: Site, people: People, listed: Iterable[Member] | None = None) -> dict[str, Any]:
+def status(name: str, site: Site, people: People, past: Past, listed: Iterable[Member] | None = None) -> dict[str, Any]:
     """Describe the team, the pool, what is under way, and money so far."""
     return {
         **_when(name, site, people),
@@ -38,6 +41,7 @@ def status(name: str, site: Site, people: People, listed: Iterable[Member] | Non
         "filled": site.config.team - site.roster.empty,
         "earned": site.earned,
         "fees": site.fees,
+        "gain": vars(gain_over_first_team(site, past.stints, past.proposals)),
         "cycle": cycle_of(site, people),
         "proposals": [
             {**proposal(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()
@@ -100,7 +104,7 @@ def explanation(site: Site, people: People, one: Proposal) -> dict[str, Any]:
     return {**proposal(site, people, one), "explanation": explain(site, people, one)}
 
 
-def verified(found: Verified) -> dict[str, Any]:
+def verified(found: "Verified") -> dict[str, Any]:
     """Describe what a check of the record found."""
     return {**vars(found), "faults": list(found.faults), "sound": found.sound}
 
@@ -157,12 +161,12 @@ def event(one: Event) -> dict[str, Any]:
 _MEMORY = ("memory", "after")
 
 
-def recorded(done: Done, said: str) -> dict[str, Any]:
+def recorded(done: "Done", said: str) -> dict[str, Any]:
     """Describe what an import put on record, and the advice that stands now."""
     return {**vars(done), "warnings": list(done.warnings), "advice": said}
 
 
-def checked(found: Checked) -> dict[str, Any]:
+def checked(found: "Checked") -> dict[str, Any]:
     """Describe what importing a file would do."""
     done = {**vars(found.done), "warnings": list(found.done.warnings)}
     return {

@@ -198,6 +198,7 @@ class Member:
 def members(site: Site, people: People) -> list[Member]:
     """List everybody: the team by station, then the others from the best estimate down."""
     everybody, _ = estimates_of(site)
+    answered = site.open_proposals()
     listed = []
     for number, said in enumerate(everybody):
         station = int(site.roster.arrays.station_of[number])
@@ -207,7 +208,7 @@ def members(site: Site, people: People) -> list[Member]:
             "pinned" if worker.pinned else "",
             worker.status if worker.status in (BLOCKED, LEFT) else "",
             f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
-            *(_under_way(site, people, one, number) for one in site.open_proposals()),
+            *(_under_way(site, people, one, number) for one in answered),
         ]
         note = ", ".join(note for note in notes if note)
         estimate = people_estimate(site.config.units, said)
@@ -238,4 +239,16 @@ def is_overdue(site: Site, proposal: Proposal) -> bool:
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
 
 
-__all__ = ["Estimate", "Member", "day", "explain", "is_overdue", "members", "place", "proposed", "sentence", "waits", "what_changed"]
+__all__ = [
+    "Estimate",
+    "Member",
+    "day",
+    "explain",
+    "is_overdue",
+    "members",
+    "place",
+    "proposed",
+    "sentence",
+    "waits",
+    "what_changed",
+]

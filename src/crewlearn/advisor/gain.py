@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+import sqlalchemy as sa
 
 from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import Proposal, Site
-from crewlearn.advisor.stints import Stint
+from crewlearn.advisor.site import FAILURES, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.stints import Stint, read_stints
+from crewlearn.advisor.store import read_proposals
 from crewlearn.problem.arrays import NOBODY, FloatArray
 
 
@@ -30,6 +32,20 @@ class GainByPeriod:
     expected: FloatArray
     low: FloatArray
     high: FloatArray
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the gain is made from: who held which station when, and the proposals that were acted on."""
+
+    stints: tuple[Stint, ...]
+    proposals: tuple[Proposal, ...]
+
+
+def read_past(connection: sa.Connection, key: int) -> Past:
+    """Read what the gain of a site is made from."""
+    acted_on = read_proposals(connection, key, statuses=(STARTED, *UNDER_WAY, *FAILURES))
+    return Past(tuple(read_stints(connection, key)), tuple(acted_on))
 
 
 def gain_over_first_team(site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal]) -> Gain:

@@ -31,13 +31,14 @@ OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to m
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
     with opened(db) as store:
-        from crewlearn.advisor import documents
         from crewlearn.advisor.explain import sentence, what_changed
 
         now, people = read_site(store, site)
         proposals = now.open_proposals("proposed")
         words, changed = sentence(now, people), what_changed(now, people)
     if json:
+        from crewlearn.advisor import documents
+
         print_json(documents.advice(site, now, people))
         return
     print(words)
@@ -61,11 +62,16 @@ def status_command(
         from crewlearn.advisor import documents
         from crewlearn.advisor.cycle import cycle_line, overdue_lines
         from crewlearn.advisor.explain import members, sentence
+        from crewlearn.advisor.gain import gain_over_first_team, read_past
+        from crewlearn.advisor.identities import read_people
 
-        now, people = read_site(store, site)
+        with store.reading() as connection:
+            key, now, _ = store.site(connection, site)
+            people, past = read_people(connection, key), read_past(connection, key)
         listed, words = members(now, people), sentence(now, people)
+        gain = gain_over_first_team(now, past.stints, past.proposals)
     if json:
-        print_json(documents.status(site, now, people, listed))
+        print_json(documents.status(site, now, people, past, listed))
         return
     print(f"{site}: {words}")
     print(f"{cycle_line(now, people)}\n")
@@ -82,6 +88,9 @@ def status_command(
     empty = now.roster.empty
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
+    if past.proposals:
+        between = f"95% between {gain.low:+,.2f} and {gain.high:+,.2f}"
+        print(f"Against keeping the first team, fees taken off: {gain.expected:+,.2f} as estimated now ({between}).")
 
 
 def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:

@@ -25,7 +25,7 @@ def serve_command(
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
-    with opened(db) as store:
+    with opened(db, make=True) as store:
         from crewlearn.problem.errors import InvalidInput, whole
         from crewlearn.web import server, users
         from crewlearn.web.app import make_app

@@ -22,7 +22,7 @@ RoleOption = Annotated[str, typer.Option(help="viewer (looks), manager (records 
 @app.command("add")
 def add_command(name: NameArgument, role: RoleOption, site: SiteOption = None, db: DbOption = DEFAULT_DB) -> None:
     """Add a user; give them a token next."""
-    with opened(db) as store:
+    with opened(db, make=True) as store:
         from crewlearn.web import users
 
         users.add(store, name, role, site or None)

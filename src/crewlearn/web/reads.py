@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from crewlearn.advisor import documents, schema
 from crewlearn.advisor.events import Row
 from crewlearn.advisor.explain import Member, members, sentence
+from crewlearn.advisor.gain import Past, read_past
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import WORKERS_AT_ONCE, Store
@@ -37,6 +38,7 @@ class Snapshot:
     head: str
     site: Site
     people: People
+    past: Past
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -61,7 +63,7 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as programs are told it."""
-        return documents.status(self.name, self.site, self.people, self.members)
+        return documents.status(self.name, self.site, self.people, self.past, self.members)
 
     @cached_property
     def advice_text(self) -> bytes:
@@ -86,27 +88,42 @@ def as_json(document: Any) -> bytes:
 
 
 _kept: WeakKeyDictionary[sa.Engine, OrderedDict[str, Snapshot]] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[sa.Engine, dict[str, Lock]] = WeakKeyDictionary()
 _lock = Lock()
 
 
 def snapshot(store: Store, name: str) -> Snapshot:
-    """Give a site as it stands now."""
-    table = schema.sites
+    """Give a site as it stands now. After a change the first who asks reads it, and the others wait for that."""
     if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
         raise Unknown("site", name, "does not exist")
     with store.reading() as connection:
-        row = connection.execute(
-            sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)
-        ).first()
-        if row is None:
-            raise Unknown("site", name, "does not exist")
-        kept = _recall(store, name)
-        if kept is not None and (kept.key, kept.version, kept.head) == tuple(row):
-            return kept
-        key, site, version = store.site(connection, name)
-        found = Snapshot(name, key, version, row.head, site, read_people(connection, key))
-    _keep(store, found)
+        found = _current(store, connection, name)
+    if found is None:
+        with _turn(store, name), store.reading() as connection:
+            found = _current(store, connection, name)
+            if found is None:
+                key, site, version = store.site(connection, name)
+                head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
+                people, past = read_people(connection, key), read_past(connection, key)
+                found = Snapshot(name, key, version, head, site, people, past)
+                _keep(store, found)
     return found
+
+
+def _current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
+    """Give what is kept of a site, if nothing has happened there since."""
+    table = schema.sites
+    row = connection.execute(sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)).first()
+    if row is None:
+        raise Unknown("site", name, "does not exist")
+    kept = _recall(store, name)
+    return kept if kept is not None and (kept.key, kept.version, kept.head) == tuple(row) else None
+
+
+def _turn(store: Store, name: str) -> Lock:
+    """Give the lock under which a site is read."""
+    with _lock:
+        return _turns.setdefault(store.engine, {}).setdefault(name, Lock())
 
 
 def _recall(store: Store, name: str) -> Snapshot | None:

@@ -16,6 +16,9 @@ from crewlearn.web.settings import Settings
 GRACE_SECONDS = 20
 """How long requests under way may take when the server stops."""
 
+SWITCH_SECONDS = 0.0005
+"""How soon a thread that works out something long lets others run: short answers should not wait for long ones."""
+
 
 def listen(settings: Settings) -> socket.socket:
     """Take the address; port 0 is any that is free."""
@@ -56,6 +59,7 @@ def url_of(taken: socket.socket, settings: Settings) -> str:
 def run(app: FastAPI, taken: socket.socket, settings: Settings) -> None:
     """Serve until a signal; requests under way end first, and then the job."""
     log_to_stderr()
+    sys.setswitchinterval(SWITCH_SECONDS)
     server = uvicorn.Server(
         uvicorn.Config(
             app,

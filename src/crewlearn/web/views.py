@@ -13,7 +13,17 @@ from crewlearn.advisor.explain import Estimate, Member, is_overdue
 from crewlearn.advisor.facts import facts
 from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
-from crewlearn.advisor.site import APPROVED, BLOCKED, LEFT, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.site import (
+    APPROVED,
+    BLOCKED,
+    LEFT,
+    PROPOSED,
+    REJECTED,
+    STARTED,
+    UNDER_WAY,
+    Proposal,
+    Site,
+)
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
 from crewlearn.web.charts import Scale, interval_bar, scale_over

@@ -379,6 +379,14 @@ class Workers(Page[Worker]):
     """Workers in the order asked for."""
 
 
+class Gain(Model):
+    """Money gained against keeping the first team, fees taken off, as estimated now, with a 95% interval."""
+
+    expected: Number
+    low: Number
+    high: Number
+
+
 class SiteStatus(Model):
     """The team, the pool, what is under way, and money so far."""
 
@@ -390,6 +398,7 @@ class SiteStatus(Model):
     filled: Count
     earned: Number = Field(description="What recorded output was worth, in money.")
     fees: Number
+    gain: Gain
     cycle: Waiting
     proposals: list[ProposalUnderWay]
     workers: list[Worker]

@@ -41,6 +41,7 @@ WORDS = {
     "prior_mean": "Their mean",
     "status": "Status",
     "interview": "Interview score",
+    "pinned": "Pinned",
     "date": "Date",
     "period": "Period",
     "shift": "Shift",

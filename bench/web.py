@@ -1,0 +1,339 @@
+"""What the web server bears at a site of 1,000 workers and 730 days; writes bench-web.json and says what it missed.
+
+Fifty users with a second to think, nine reads to a write, for a minute: on SQLite with one server process, and on
+PostgreSQL with two; then a minute in which a server is killed and started again. Every write carries a mark of its own.
+Afterwards the record must verify and hold exactly the writes that were acknowledged: each once, and no other but such
+whose answer was lost with the server.
+"""
+
+import asyncio
+import itertools
+import json
+import math
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import sqlalchemy as sa
+
+from crewlearn.advisor import commands, events, imports, schema
+from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.store import Store, open_store, read_events
+from crewlearn.advisor.units import Units
+from crewlearn.advisor.verify import verify
+from crewlearn.web import users
+from stores import postgres_server
+from web_server import Server, start
+
+WORKERS, TEAM, DAYS = 1000, 300, 730
+USERS, SECONDS, THINKING = 50, 60.0, 1.0
+WRITES = 0.1
+ADVICE_P99 = 0.100
+SITE = "bench"
+WRITES_A_DAY = 40
+"""Writes of output after which the next day begins, so that advice is derived afresh all along."""
+
+CONFLICTS = (409, 412)
+READS = ("advice",) * 5 + ("status", "workers", "proposals", "explanation", "page")
+PATHS = {
+    "advice": f"/api/v1/sites/{SITE}/advice",
+    "status": f"/api/v1/sites/{SITE}/status",
+    "workers": f"/api/v1/sites/{SITE}/workers",
+    "proposals": f"/api/v1/sites/{SITE}/proposals?newest=true",
+    "page": f"/sites/{SITE}",
+}
+
+
+def make_site(store: Store) -> None:
+    """Set up the site: people who differ, each with a row for each day; the team is the best but for twenty."""
+    calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
+    config = SiteConfig(TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
+    commands.create_site(store, SITE, config, "bench")
+    rng = np.random.default_rng(1)
+    means = rng.uniform(30, 70, WORKERS)
+    team = {*np.argsort(means)[-TEAM + 20 :].tolist(), *np.argsort(means)[:20].tolist()}
+    rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n in team) for n in range(WORKERS)]
+    imports.import_workers(store, SITE, rows, b"", "bench")
+    output = np.clip(rng.normal(means, 10.0, (DAYS, WORKERS)), 0.0, 100.0).round(2)
+    record = [
+        OutputRow(2, None, day + 1, f"w{n}", float(output[day, n]), None, "worked")
+        for day in range(DAYS)
+        for n in range(WORKERS)
+    ]
+    imports.import_output(store, SITE, record, b"", "bench")
+
+
+@dataclass
+class Tally:
+    """What came of a run: times by kind of request, and marks by what is known of their write."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+    acknowledged: set[Any] = field(default_factory=set)
+    refused: set[Any] = field(default_factory=set)
+    unsure: set[Any] = field(default_factory=set)
+    statuses: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+    unanswered: int = 0
+
+    def took(self, kind: str, share: float) -> float:
+        """Give the time within which this share of the requests of a kind was answered."""
+        times = sorted(self.times.get(kind, [math.inf]))
+        return times[min(len(times) - 1, math.ceil(share * len(times)) - 1)]
+
+
+@dataclass
+class Crowd:
+    """Users at one site, who share out what there is to write."""
+
+    urls: list[str]
+    tokens: list[str]
+    first_period: int
+    first_worker: int
+    tally: Tally = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        self.days, self.pins = itertools.count(), itertools.count(self.first_worker)
+        self.open: list[int] = []
+        self.explained = 1
+
+    async def run(self, seconds: float) -> Tally:
+        """Let everybody work for a while."""
+        limits = httpx2.Limits(max_connections=2 * USERS)
+        async with httpx2.AsyncClient(timeout=30.0, limits=limits) as client:
+            self.client, self.ends = client, time.perf_counter() + seconds
+            await asyncio.gather(*(self._user(number) for number in range(USERS)))
+        return self.tally
+
+    async def _user(self, number: int) -> None:
+        chance, pinned = random.Random(number), list[str]()
+        self_url = number % len(self.urls)
+        await asyncio.sleep(chance.uniform(0, THINKING))
+        while time.perf_counter() < self.ends:
+            if chance.random() < WRITES:
+                await self._write(self_url, self.tokens[number], chance, pinned)
+            else:
+                await self._read(self_url, self.tokens[number], chance.choice(READS))
+            await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKING)
+
+    async def _read(self, server: int, token: str, kind: str) -> None:
+        path = PATHS.get(kind, f"/api/v1/sites/{SITE}/proposals/{self.explained}/explanation")
+        answer = await self._ask(server, token, kind, "GET", path, None)
+        if answer is not None and kind == "advice":
+            self.open = [one["id"] for one in answer.json()["proposals"]]
+            self.explained = max([self.explained, *self.open])
+
+    async def _write(self, server: int, token: str, chance: random.Random, pinned: list[str]) -> None:
+        """Write one thing, again if the answer was lost: it is then known already, or it is new."""
+        site, kind = f"/api/v1/sites/{SITE}", chance.choice(("output", "output", "pin", "answer"))
+        if kind == "answer" and not self.open:
+            kind = "output"
+        body: dict[str, Any]
+        if kind == "output":
+            number = next(self.days)
+            period, worker = self.first_period + number // WRITES_A_DAY, f"w{number % WRITES_A_DAY}"
+            units = 30.0 + number / 1024
+            mark: tuple[Any, ...] = ("output", worker, period, units)
+            method, path = "POST", f"{site}/output"
+            body = {"rows": [{"period": period, "worker_id": worker, "units": units}]}
+        elif kind == "pin":
+            undo = bool(pinned) and chance.random() < 0.5
+            worker = pinned.pop() if undo else f"w{next(self.pins) % WORKERS}"
+            mark, method, path, body = (
+                ("pin", worker, not undo),
+                "PATCH",
+                f"{site}/workers/{worker}",
+                {"pinned": not undo},
+            )
+        else:
+            proposal = chance.choice(self.open)
+            method, reason = "POST", f"bench {chance.random()}"
+            if chance.random() < 0.5:
+                mark, path, body = ("approved", proposal), f"{site}/proposals/{proposal}/approval", {}
+            else:
+                mark, path, body = (
+                    ("rejected", proposal, reason),
+                    f"{site}/proposals/{proposal}/rejection",
+                    {"reason": reason},
+                )
+        while True:
+            answer = await self._ask(server, token, "write", method, path, body)
+            if answer is not None or time.perf_counter() > self.ends + 30:
+                break
+            self.tally.unsure.add(mark)
+            await asyncio.sleep(0.5)
+        if answer is None:
+            return
+        if answer.status_code in CONFLICTS:
+            self.tally.refused.add(mark)
+        elif answer.is_success:
+            self.tally.acknowledged.add(mark)
+            if mark[0] == "pin" and mark[2]:
+                pinned.append(mark[1])
+
+    async def _ask(self, server: int, token: str, kind: str, method: str, path: str, body: Any) -> Any:
+        """Send a request; None if no answer came, as when the server was killed."""
+        headers, began = {"Authorization": f"Bearer {token}"}, time.perf_counter()
+        try:
+            answer = await self.client.request(method, self.urls[server] + path, headers=headers, json=body)
+        except (httpx2.TransportError, OSError) as error:
+            self.tally.unanswered += 1
+            self.tally.statuses[f"{kind} {type(error).__name__}"] += 1
+            return None
+        self.tally.times.setdefault(kind, []).append(time.perf_counter() - began)
+        self.tally.statuses[f"{kind} {answer.status_code}"] += 1
+        if not answer.is_success and not (kind == "write" and answer.status_code in CONFLICTS):
+            self.tally.errors.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
+        return answer
+
+
+def marks_on_record(store: Store, after: int) -> Counter[Any]:
+    """Give the marks of all writes since an event, with how often each is there."""
+    found: Counter[Any] = Counter()
+    rows = schema.output_rows
+    with store.reading() as connection:
+        key, _, _ = store.site(connection, SITE)
+        people = schema.identities
+        named = sa.select(people.c.worker, people.c.external_id).where(people.c.site == key)
+        ids = {row.worker: row.external_id for row in connection.execute(named)}
+        for row in connection.execute(sa.select(rows).where(rows.c.site == key, rows.c.event > after)):
+            found["output", ids[row.worker], row.period, row.units] += 1
+        for event in read_events(connection, key, after):
+            given = event.payload
+            if event.type == events.WORKER:
+                found["pin", ids[given["worker"]], given["changes"]["pinned"]] += 1
+            elif event.type == events.APPROVED:
+                found["approved", given["proposal"]] += 1
+            elif event.type == events.REJECTED:
+                found["rejected", given["proposal"], given["reason"]] += 1
+    return found
+
+
+def faults_of(store: Store, tally: Tally, after: int) -> list[str]:
+    """Compare the record with what the users were told, and verify it."""
+    found = marks_on_record(store, after)
+    sure = tally.acknowledged
+    faults = [
+        *(f"acknowledged and not on record: {mark}" for mark in sure - found.keys()),
+        *(f"on record and never acknowledged: {mark}" for mark in found.keys() - sure - tally.unsure),
+        *(f"{count} times on record: {mark}" for mark, count in found.items() if count > 1),
+    ]
+    checked = verify(store, SITE)
+    return [*faults, *checked.faults]
+
+
+Begin = Callable[[], Server]
+
+
+async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin) -> Tally:
+    """Let everybody work; in the middle kill the first server, and start another in its place."""
+    working = asyncio.create_task(crowd.run(SECONDS))
+    await asyncio.sleep(SECONDS / 2)
+    await asyncio.to_thread(servers[0].kill)
+    servers[0] = await asyncio.to_thread(begin)
+    crowd.urls[0] = servers[0].url
+    return await working
+
+
+def one_run(store: Store, servers: list[Server], begin: Begin, tokens: list[str], kill: bool) -> dict[str, Any]:
+    """Let the crowd work for a minute; say what was measured and what is wrong."""
+    with store.reading() as connection:
+        _, site, after = store.site(connection, SITE)
+        taken = sum(worker.pinned for worker in site.workers)
+    first_worker = TEAM + (WORKERS // 2 if kill else 0)
+    crowd = Crowd([server.url for server in servers], tokens, site.period, first_worker)
+    assert not kill or taken < WORKERS // 2
+    tally = asyncio.run(with_a_kill(crowd, servers, begin) if kill else crowd.run(SECONDS))
+    wrong = faults_of(store, tally, after)
+    milliseconds = {
+        kind: {f"p{round(100 * share)}": round(1000 * tally.took(kind, share), 1) for share in (0.5, 0.95, 0.99)}
+        for kind in sorted(tally.times)
+    }
+    return {
+        "requests": sum(map(len, tally.times.values())),
+        "writes_on_record": len(tally.acknowledged),
+        "conflicts": len(tally.refused),
+        "unanswered": tally.unanswered,
+        "errors": len(tally.errors),
+        "statuses": dict(sorted(tally.statuses.items())),
+        "milliseconds": milliseconds,
+        "advice_p99_seconds": tally.took("advice", 0.99),
+        "at_most": ADVICE_P99,
+        "faults_of_the_record": len(wrong),
+        "examples": [*tally.errors[:5], *wrong[:5]],
+    }
+
+
+def missed_in(name: str, one: dict[str, Any], kill: bool) -> Iterator[str]:
+    """Name the limits that a run missed."""
+    if one["errors"] or one["faults_of_the_record"] or (one["unanswered"] and not kill):
+        yield f"{name}: {one['errors']} errors, {one['unanswered']} unanswered, {one['faults_of_the_record']} faults"
+    if one["advice_p99_seconds"] > one["at_most"]:
+        yield f"{name}: advice p99 {1000 * one['advice_p99_seconds']:.0f} ms"
+
+
+@contextmanager
+def databases(folder: Path, names: list[str]) -> Iterator[dict[str, str]]:
+    """Give the address of an empty database on each backend."""
+    given = {"sqlite": f"sqlite:///{folder}/bench.db"}
+    if "postgresql" not in names:
+        yield given
+        return
+    with postgres_server(durable=True) as address:
+        given["postgresql"] = address.replace("DATABASE", "postgres")
+        yield given
+
+
+def measure(db: str, count: int, folder: Path) -> dict[str, dict[str, Any]]:
+    """Run the crowd against so many servers on a database, without and with a kill."""
+    results = {}
+    numbers = itertools.count()
+    with open_store(db) as store:
+        make_site(store)
+        for n in range(USERS):
+            users.add(store, f"user {n}", "manager", None)
+        tokens = [users.new_token(store, f"user {n}", 1.0, "")[1] for n in range(USERS)]
+
+        def begin() -> Server:
+            return start(db, folder / f"{store.engine.dialect.name}-{next(numbers)}.log")
+
+        servers = [begin() for _ in range(count)]
+        try:
+            for kill in (False, True):
+                results["killed" if kill else "steady"] = one_run(store, servers, begin, tokens, kill)
+        finally:
+            for server in servers:
+                with suppress(AssertionError):
+                    server.stop()
+    return results
+
+
+def main() -> None:
+    """Measure, write, and say what was missed."""
+    wanted = sys.argv[1:] or ["sqlite", "postgresql"]
+    results: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder, databases(Path(folder), wanted) as given:
+        for backend in wanted:
+            count = 1 if backend == "sqlite" else 2
+            for kind, one in measure(given[backend], count, Path(folder)).items():
+                results[f"{backend}, {count} server{'s'[: count - 1]}, {kind}"] = one
+    missed = [fault for name, one in results.items() for fault in missed_in(name, one, name.endswith("killed"))]
+    Path("bench-web.json").write_text(json.dumps(results, indent=2) + "\n")
+    print(json.dumps(results, indent=2))
+    print("every limit kept" if not missed else f"MISSED: {'; '.join(missed)}")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
