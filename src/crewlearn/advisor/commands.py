@@ -121,6 +121,8 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expecte
         work.connection.execute(
             table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
         )
+        jobs = schema.jobs  # those that are over may quote from files
+        work.connection.execute(jobs.delete().where(jobs.c.site == work.key, jobs.c.finished.is_not(None)))
         work.add(events.ERASED, {"worker": number})
     store.scrub()
 

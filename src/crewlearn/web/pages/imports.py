@@ -35,7 +35,6 @@ WORDS = {
     "worker_id": "Worker's id",
     "name": "Name",
     "active": "In the team at the start",
-    "pinned": "Pinned",
     "fee": "Own fee",
     "prior_n": "Earlier days seen",
     "prior_mean": "Their mean",
