@@ -9,7 +9,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from web_server import PATIENCE, Server
 
@@ -36,6 +45,7 @@ def chromium() -> Iterator[Browser]:
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses to run as root with one
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=sandbox)
+        expect.set_options(timeout=PATIENCE * 1000)
         try:
             yield browser
         finally:

@@ -259,7 +259,13 @@ def test_a_site_is_set_up_by_its_form(store: Store) -> None:
 
     assert "is set up" in admin.post("/sites/new", form)
     config = snapshot(store, "North (2)").site.config
-    assert (config.team, config.fee, config.units.high, config.rolling, config.learn_delay) == (3, 12.5, 80.0, True, False)
+    assert (config.team, config.fee, config.units.high, config.rolling, config.learn_delay) == (
+        3,
+        12.5,
+        80.0,
+        True,
+        False,
+    )
     assert config.calendar.weekdays == (0, 1, 2, 3, 4, 5)
     assert config.calendar.closures == (date(2026, 12, 25), date(2026, 12, 26))
     assert config.fee_due == "completion"
@@ -288,7 +294,9 @@ def test_answers_are_given_and_taken_back(store: Store) -> None:
     said = other.post(f"/sites/hall/proposals/{number}/reject", {"reason": "no"})
     assert "Nothing was done" in said
     assert "manager 0" in said  # who was quicker
-    assert "declined" in manager.post(f"/sites/hall/proposals/{number}/offer", {"outcome": "declined", "on": "2026-11-02"})
+    assert "declined" in manager.post(
+        f"/sites/hall/proposals/{number}/offer", {"outcome": "declined", "on": "2026-11-02"}
+    )
     assert snapshot(store, "hall").site.proposals[number].status == "declined"
     wrong = manager.post(f"/sites/hall/proposals/{number}/offer", {"outcome": "started", "on": "tomorrow"})
     assert "must be a day" in wrong
