@@ -227,7 +227,7 @@ def test_signing_in_and_being_shut_out(hall: Server, visit: Callable[..., Visito
     page = me.page
     me.expected = {401}
     page.goto("/sites/hall")
-    expect(page.get_by_role("heading", name="Please sign in")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     me.sign_in(token[:-1] + ("A" if token[-1] != "A" else "B"))
     expect(page.get_by_role("alert")).to_contain_text("wrong, expired or revoked")
     time.sleep(2.0)
@@ -240,7 +240,7 @@ def test_signing_in_and_being_shut_out(hall: Server, visit: Callable[..., Visito
     crewlearn(hall.db, "users", "revoke", "ann")
     me.expected = {401}
     page.get_by_role("link", name="hall").click()
-    expect(page.get_by_role("heading", name="Please sign in")).to_be_visible()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     page.goto(crewlearn(hall.db, "users", "link", "cara", "--url", hall.url))
     expect(page.locator(".who")).to_contain_text("cara")
     link = crewlearn(hall.db, "users", "link", "cara", "--url", hall.url)
@@ -389,7 +389,7 @@ def test_the_keyboard_suffices(hall: Server, visit: Callable[..., Visitor]) -> N
         if not at["seen"]:
             hidden.append(reached[-1])
     assert not hidden, hidden
-    assert reached[0].startswith("A Skip to the content")
+    assert reached[0].startswith("A Skip to the content"), reached
     assert sum(one.startswith("BUTTON") for one in reached) >= buttons
     _, into = proposal_of(me.page)
     me.page.goto("/sites/hall")

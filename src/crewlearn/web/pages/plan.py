@@ -118,7 +118,8 @@ def _delay(reading: Reading) -> float:
 def _form(reading: Reading, given: Mapping[str, Any] | None = None) -> Form:
     config, given = reading.site.config, given or {}
     current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
-    values = {name: f"{given.get(name, value):.15g}" for name, value in current.items()}
+    tried = {name: value for name, value in given.items() if value is not None}
+    values = {name: f"{tried.get(name, value):.15g}" for name, value in current.items()}
     values["runs"] = str(given.get("runs", 200))
     chosen = given.get("policies") or list(dict.fromkeys([config.policy, *COMPARED, KEEP]))
     return Form(values, {"policies": chosen}, labels=LABELS)
