@@ -25,7 +25,7 @@ from web_server import PATIENCE, Server
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 PHONE, DESK = (390, 844), (1280, 900)
 
-_SHIFTS = """
+SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
   for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts.push(one.value);
@@ -66,7 +66,7 @@ class Visitor:
             base_url=server.url, java_script_enabled=scripts, viewport={"width": DESK[0], "height": DESK[1]}
         )
         self.context.set_default_timeout(PATIENCE * 1000)
-        self.context.add_init_script(_SHIFTS)
+        self.context.add_init_script(SHIFTS)
         self.context.on("console", self._on_console)
         self.context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
         self.context.on("request", self._on_request)
