@@ -17,6 +17,8 @@ from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.store import Store
 from crewlearn.cli.main import app as cli
 from crewlearn.web import reads, users, work
+from crewlearn.web.api import models
+from crewlearn.web.api.examples import EXAMPLES
 from stores import CALENDAR, ME, Database, config, contents, day, site_with_proposals, sound, types_of
 from web_api import PROBLEM, Api, caller, served
 
@@ -248,10 +250,18 @@ def quoted(name: str) -> str:
     return quote(name, safe="")
 
 
-def test_erased_people_are_gone_from_every_answer(client: TestClient, mia: Api, store: Store) -> None:
+def test_erased_people_are_gone_from_every_answer(
+    client: TestClient, mia: Api, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "BIG_LINES", 1)
     here = with_crew(mia)
+    mia.post(f"{here}/workers", {"workers": [{"worker_id": "Zacharias-77"}]})
     mia.post(f"{here}/output", rows(1))
-    caller(client, "ann", "admin").call("DELETE", f"{here}/workers/a", 204)
+    finished(mia, mia.csv(f"{here}/output/csv", "date,worker_id,units\n2024-01-06,Zacharias-77,5\n", 202), "failed")
+    ann = caller(client, "ann", "admin")
+    for worker in ("a", "Zacharias-77"):
+        ann.call("DELETE", f"{here}/workers/{worker}", 204)
+    assert "Zacharias" not in repr(everything(store))
     texts = [
         client.get(f"/api/v1{here}/{path}", headers=mia.headers).text
         for path in ("status", "advice", "workers", "output", "ledger/events", "ledger/export?what=output", "proposals")
@@ -704,3 +714,33 @@ def test_days_are_days(mia: Api) -> None:
     for wrong in ("2024-1-1", "20240101", "2024-01-01T00:00:00", 1704067200, "2024-02-30", None):
         problem = mia.post(f"{here}/output", {"rows": [{"date": wrong, "worker_id": "a", "units": 1}]}, 422)
         assert problem["errors"][0]["field"].startswith("rows[0]")
+
+
+def test_every_request_and_answer_has_an_example_that_fits(mia: Api) -> None:
+    for name, given in EXAMPLES.items():
+        for example in given:
+            getattr(models, name).model_validate(example)
+    document = mia.contract.document
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            assert operation["operationId"].isalnum()
+            assert operation["summary"]
+            assert operation["description"]
+            assert operation["tags"]
+            contents = [operation.get("requestBody", {}).get("content", {})]
+            contents += [one.get("content", {}) for status, one in operation["responses"].items() if status < "300"]
+            for content in contents:
+                for kind, told in content.items():
+                    if kind == "application/json" and path not in ("/api/v1/health", "/api/v1/me"):
+                        assert all(has_example(document, one) for one in alternatives(told["schema"])), (method, path)
+                    elif kind == "text/csv" and method == "post":
+                        assert told["example"]
+
+
+def alternatives(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+
+
+def has_example(document: dict[str, Any], schema: dict[str, Any]) -> bool:
+    name = schema["$ref"].rpartition("/")[2]
+    return bool(document["components"]["schemas"][name].get("examples"))

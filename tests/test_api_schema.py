@@ -28,7 +28,7 @@ CHECKS: list[Any] = [
     checks.negative_data_rejection,
     checks.unsupported_method,
 ]
-EXAMPLES = 15
+EXAMPLES = 25
 KNOWN = {"site": "north", "worker_id": "c", "name": "mia"}
 """What there is, so that not every call ends at a site or a worker that nobody knows."""
 
@@ -89,6 +89,18 @@ def map_headers(context: Any, headers: Any) -> Any:
         if name.lower() == "if-match" and isinstance(value, str) and re.fullmatch(r'(W/)?"[0-9]*[02468]"', value):
             headers[name] = "*"
     return headers
+
+
+@schema.hook
+def map_body(context: Any, body: Any) -> Any:
+    """Let right rows of output be of a worker and a day that can be recorded."""
+    rows = body.get("rows") if isinstance(body, dict) else None
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict) and isinstance(row.get("worker_id"), str) and 0 < len(row["worker_id"]) <= 100:
+            row["worker_id"] = "c"
+            if isinstance(row.get("date"), str) and re.fullmatch(r"[0-9]{4}(-[0-9]{2}){2}", row["date"]):
+                row["date"] = "2024-01-03"
+    return body
 
 
 @schema.parametrize()

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from crewlearn.advisor.impact import fisher, rates, stages
+from crewlearn.advisor.impact import fisher, rates, stages, tables
 from crewlearn.advisor.site import Proposal
 from crewlearn.problem.arrays import NOBODY
 
@@ -46,3 +46,11 @@ def test_people_are_counted_once_at_each_stage_and_withdrawn_proposals_not_at_al
         "coming in": {"proposed": {5, 6, 7, 8, 9}, "approved": {6, 7, 8, 9}, "started": {6, 9}},
         "going out": {"proposed": {0, 1}, "let go": {2}},
     }
+
+
+def test_going_out_is_told_of_those_who_were_in_the_team() -> None:
+    groups = {0: "a", 1: "a", 2: "b", 3: "b", 4: "b"}
+    proposals = [Proposal(1, 1, 0, 3, status="started", leaver=0), Proposal(2, 1, 2, 4, status="withdrawn")]
+    found = tables(groups, proposals, {0, 1, 2, 3})
+    assert {one.group: (one.people, one.chosen) for one in found["going out"]["let go"]} == {"a": (2, 1), "b": (2, 0)}
+    assert {one.group: (one.people, one.chosen) for one in found["coming in"]["started"]} == {"a": (2, 0), "b": (3, 1)}

@@ -11,6 +11,7 @@ from typing import Any
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.events import Event
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.narration import told
@@ -120,6 +121,8 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expecte
         work.connection.execute(
             table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
         )
+        jobs = schema.jobs  # those that are over may quote from files
+        work.connection.execute(jobs.delete().where(jobs.c.site == work.key, jobs.c.finished.is_not(None)))
         work.add(events.ERASED, {"worker": number})
     store.scrub()
 
@@ -239,14 +242,15 @@ def undo(store: Store, name: str, actor: str, *, expected: int | None = None) ->
         slip = work.site.undo
         if slip is None:
             raise Conflict("undo", name, "there is no answer to take back since other facts were recorded")
-        answer = _words_of(work, int(slip["number"]))
-        work.add(events.UNDONE, {"number": slip["number"]})
+        event = next(read_events(work.connection, work.key, after=int(slip["number"]) - 1))
+        answer = _words_of(work, event)
+        which = {name: event.payload[name] for name in ("proposal", "outcome", "worker") if name in event.payload}
+        work.add(events.UNDONE, {"number": event.number, "type": event.type, **which})
         return answer
 
 
-def _words_of(work: Writing, number: int) -> str:
+def _words_of(work: Writing, event: Event) -> str:
     """Say which answer an event was."""
-    event = next(read_events(work.connection, work.key, after=number - 1))
     people = read_people(work.connection, work.key)
     proposals = {one.id: one for one in read_proposals(work.connection, work.key)}
     return f"{event.actor} {told(event, people, proposals, work.site.config.calendar)}"

@@ -239,4 +239,16 @@ def is_overdue(site: Site, proposal: Proposal) -> bool:
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
 
 
-__all__ = ["Estimate", "Member", "day", "explain", "is_overdue", "members", "place", "proposed", "sentence", "waits", "what_changed"]
+__all__ = [
+    "Estimate",
+    "Member",
+    "day",
+    "explain",
+    "is_overdue",
+    "members",
+    "place",
+    "proposed",
+    "sentence",
+    "waits",
+    "what_changed",
+]

@@ -1,7 +1,7 @@
 """Selection rates by group, for those who must look at them; groups come from outside and are kept nowhere."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from crewlearn.advisor.site import PROPOSED, REJECTED, STARTED, WITHDRAWN, Proposal
@@ -76,10 +76,21 @@ def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
     }
 
 
-def tables(groups: Mapping[int, str], proposals: Sequence[Proposal]) -> dict[str, dict[str, list[GroupRate]]]:
-    """Give the rates of every stage, by direction and stage; coming in is favourable, going out is not."""
+def tables(
+    groups: Mapping[int, str], proposals: Sequence[Proposal], held: Set[int]
+) -> dict[str, dict[str, list[GroupRate]]]:
+    """Give the rates of every stage, by direction and stage; coming in is favourable, going out is not.
+
+    Coming in is told of everybody, going out of those who ever held a station.
+    """
+    in_team = {number: group for number, group in groups.items() if number in held}
     return {
-        direction: {stage: rates(groups, who, favourable=direction == "coming in") for stage, who in found.items()}
+        direction: {
+            stage: rates(groups, who, favourable=True)
+            if direction == "coming in"
+            else rates(in_team, who, favourable=False)
+            for stage, who in found.items()
+        }
         for direction, found in stages(proposals).items()
     }
 

@@ -37,8 +37,21 @@ def told(event: Event, people: People, proposals: Mapping[int, Proposal], calend
         said = "to wait" if not count else f"{count} {'replacement' if count == 1 else 'replacements'}"
         return f"was advised for {calendar.date_of(payload['period'])}: {said}"
     if event.type == events.UNDONE:
-        return f"took back event {payload['number']}"
+        return f"took back {_slip(payload, people, proposals)}"
     return _answer(event, people, proposals)
+
+
+def _slip(payload: Mapping[str, Any], people: People, proposals: Mapping[int, Proposal]) -> str:
+    """Name the answer that was taken back."""
+    kind, number = payload.get("type"), payload.get("proposal", 0)
+    if kind == events.WORKER:
+        return f"what was last said of {people.label(payload['worker'])}"
+    one = proposals.get(number)
+    pair = "" if one is None else f" ({people.label(one.into)} for {place(people, one)})"
+    named = {events.APPROVED: "the approval of", events.REJECTED: "the rejection of"}
+    if kind == events.OFFER:
+        return f"that proposal {number}{pair} is {payload['outcome']}"
+    return f"{named[kind]} proposal {number}{pair}" if kind in named else f"event {payload['number']}"
 
 
 def _answer(event: Event, people: People, proposals: Mapping[int, Proposal]) -> str:

@@ -72,15 +72,17 @@ def impact_command(
         from crewlearn.advisor import impact
         from crewlearn.advisor.csv_in import read_groups
         from crewlearn.advisor.identities import read_people
+        from crewlearn.advisor.stints import read_stints
         from crewlearn.advisor.store import read_proposals
 
         given = read_groups(read_bytes(groups), what=groups.name)
         with store.reading() as connection:
             key, _, _ = store.site(connection, site)
             people, proposals = read_people(connection, key), read_proposals(connection, key)
+            held = {one.worker for one in read_stints(connection, key)}
         numbers = {identifier: number for number, identifier in people.ids.items() if identifier is not None}
         known = {numbers[row.worker_id]: row.group for row in given if row.worker_id in numbers}
-        tables = impact.tables(known, proposals)
+        tables = impact.tables(known, proposals, held)
         unknown, without = len(given) - len(known), len(numbers) - len(known)
         warnings = [
             *([f"{unknown} of the file's {len(given)} workers are not known here and not counted"] if unknown else []),

@@ -28,7 +28,7 @@ class Me(BaseModel):
     sites: list[str] | None = Field(description="The sites they may see; null: all.", examples=[["north"]])
 
 
-@router.get("/health", tags=["server"], responses=answers(503))
+@router.get("/health", operation_id="getHealth", tags=["server"], responses=answers(503))
 def health(request: Request) -> Health:
     """Say whether the server runs and reaches its store; no sign-in is needed."""
     store: Store = request.app.state.store
@@ -36,7 +36,7 @@ def health(request: Request) -> Health:
     return Health(schema_=schema.SCHEMA)
 
 
-@router.get("/me", tags=["server"], responses=answers(401, 429))
+@router.get("/me", operation_id="getMe", tags=["server"], responses=answers(401, 429))
 def me(caller: Annotated[Caller, require(VIEWER)]) -> Me:
     """Say who the caller is and what they may do."""
     return Me.model_validate(

@@ -17,6 +17,7 @@ from crewlearn.problem.errors import InvalidInput
 T = TypeVar("T")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _LONGEST = 40
 
@@ -112,10 +113,9 @@ def decimal(name: str, text: str) -> float:
 
 def whole_number(name: str, text: str) -> int:
     """Read a whole number."""
-    value = decimal(name, text)
-    if value != int(value):
-        raise InvalidInput(name, text, "must be a whole number")
-    return int(value)
+    if text and not (len(text) <= _LONGEST and _WHOLE.fullmatch(text)):
+        raise InvalidInput(name, text[:_LONGEST], "must be a whole number, such as 12")
+    return int(decimal(name, text))
 
 
 def a_day(name: str, text: str) -> date:

@@ -21,7 +21,6 @@ from crewlearn.advisor.site import (
     REJECTED,
     STARTED,
     UNDER_WAY,
-    WITHDRAWN,
     Proposal,
     Site,
 )
@@ -513,8 +512,8 @@ SHOWN = 12
 """So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
 
 
-def today(reading: Reading, money: Money, may_manage: bool) -> Today:
-    """Show a site as it stands this morning."""
+def today(reading: Reading, money: Money, undo: str, may_manage: bool) -> Today:
+    """Show a site as it stands this morning; `undo` says what can be taken back."""
     site = reading.site
     members = reading.snapshot.members
     scale = common_scale(members)
@@ -532,7 +531,7 @@ def today(reading: Reading, money: Money, may_manage: bool) -> Today:
         more=len(proposed) - len(shown),
         held_back=_held_back(site),
         offers=tuple(offers(reading)),
-        undo=undo_words(reading),
+        undo=undo,
         cycle=cycle(reading),
         money=money,
         waiting=tuple(waiting(reading, may_manage)),
@@ -582,21 +581,6 @@ def _held_back(site: Site) -> str:
     if not site.held_back:
         return ""
     return f"{len(site.held_back)} more held back by the limit of {site.config.most_a_week} a week."
-
-
-def undo_words(reading: Reading) -> str:
-    """Say what taking back the last answer would take back; empty if there is nothing to take back."""
-    slip = reading.site.undo
-    if slip is None:
-        return ""
-    before = {one["id"]: one["status"] for one in slip["before"]["proposals"]}
-    said = [
-        (one.into, STATUS_WORDS.get(one.status, one.status))
-        for one in reading.site.proposals.values()
-        if one.status not in (before.get(one.id, PROPOSED), WITHDRAWN)
-    ]
-    said += [(int(number), "what was said of them") for number in slip["workers"]]
-    return "" if not said else f"{_name(reading.people, said[0][0])}: {said[0][1]}"
 
 
 def card(reading: Reading, money: Money, may_manage: bool) -> Card:

@@ -7,19 +7,16 @@ from starlette.exceptions import HTTPException
 
 from crewlearn.problem.errors import InvalidInput
 
-CSV_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "A file as spreadsheets write it: UTF-8, UTF-16 or Windows-1252; commas, semicolons or tabs; "
-        "decimal points or commas.",
-        "content": {
-            "text/csv": {
-                "schema": {"type": "string"},
-                "example": "date,worker_id,units\n2026-11-16,0113,84\n",
-            }
-        },
-    }
-}
+
+def csv_body(example: str) -> dict[str, Any]:
+    """Describe the body of a request that brings a file."""
+    content = {"text/csv": {"schema": {"type": "string"}, "example": example}}
+    described = (
+        "A file as spreadsheets write it: UTF-8, UTF-16 or Windows-1252; commas, semicolons or tabs; decimal points or "
+        "commas."
+    )
+    return {"requestBody": {"required": True, "description": described, "content": content}}
+
 
 Maps = Annotated[
     list[str] | None,

@@ -8,13 +8,22 @@ import re
 from datetime import date
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 
 from crewlearn.advisor import units
 from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, LONGEST_REASON
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import one_of
 from crewlearn.problem.model import MOST
+from crewlearn.web.api.examples import EXAMPLES
 
 MOST_WORKERS, MOST_ROWS = 10_000, 10_000
 LONGEST_POLICY = 500
@@ -75,6 +84,14 @@ class Model(BaseModel):
     """Anything sent or received: no field but those named."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Describe the model, with its examples."""
+        schema = handler(core)
+        if cls.__name__ in EXAMPLES:
+            handler.resolve_ref_schema(schema)["examples"] = EXAMPLES[cls.__name__]
+        return schema
 
 
 class Page(Model, Generic[T]):
@@ -155,20 +172,8 @@ class SiteSettings(Model):
     )
 
 
-_SETTINGS: dict[str, Any] = {
-    "team": 12,
-    "fee": 300.0,
-    "units": {"low": 0.0, "high": 120.0, "value_per_unit": 0.8},
-    "calendar": {"start": "2026-11-16"},
-    "horizon": 250,
-    "mean_delay": 4.0,
-}
-
-
 class NewSite(Model):
     """A site to set up."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"site": "north", "settings": _SETTINGS}]})
 
     site: str = Field(
         min_length=1,
@@ -191,10 +196,6 @@ class CalendarChange(Calendar):
 @all_optional
 class SiteChanges(SiteSettings):
     """Settings to change from now on; those left out stay as they are, in `units` and `calendar` too."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}]}
-    )
 
     units: UnitsChange
     calendar: CalendarChange
@@ -254,44 +255,8 @@ class Why(Model):
     trial_value: Number | None
 
 
-_ESTIMATE = {"days": 38, "prior": 0, "mean": 71.2, "low": 66.0, "high": 76.4}
-_WHY: dict[str, Any] = {
-    "out": _ESTIMATE,
-    "into": {"days": 5, "prior": 20, "mean": 81.5, "low": 77.1, "high": 85.9},
-    "settled_on_arrival": False,
-    "chance_better": 0.99,
-    "periods": 205.0,
-    "mean_delay": 4.0,
-    "gain": 1689.2,
-    "fee": 300.0,
-    "break_even": 1402.5,
-    "optimistic_gain": None,
-    "needed_gain": None,
-    "trial_periods": 12.0,
-    "trial_value": 1650.0,
-}
-
-
 class Proposal(Model):
     """A replacement: `out` (null: an empty station, or open until arrival) by `in`."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": 7,
-                    "status": "proposed",
-                    "period": 41,
-                    "date": "2027-01-11",
-                    "out": "0113",
-                    "in": "0207",
-                    "fee": 300.0,
-                    "reason": None,
-                    "why": _WHY,
-                }
-            ]
-        }
-    )
 
     id: Count
     status: ProposalStatus
@@ -312,8 +277,6 @@ class ProposalUnderWay(Proposal):
 
 class Explanation(Proposal):
     """A proposal with why it was made, as it was then."""
-
-    model_config = ConfigDict(json_schema_extra=None)
 
     explanation: list[str] = Field(description="In plain words, line by line.")
 
@@ -407,15 +370,11 @@ class SiteStatus(Model):
 class Approval(Model):
     """An approval; somebody else may make room than was proposed."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"out": "0113"}]})
-
     out: WorkerId | None = Field(default=None, description="Somebody else to make room.")
 
 
 class Rejection(Model):
     """A rejection, with a reason for the record."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"reason": "in training until March"}]})
 
     reason: str = Field(default="", max_length=LONGEST_REASON)
     keep_out: Flag = Field(default=False, description="Block who was to come in, for good.")
@@ -423,8 +382,6 @@ class Rejection(Model):
 
 class Offer(Model):
     """How an offer went."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"outcome": "declined"}, {"outcome": "started"}]})
 
     outcome: Outcome
     on: Day | None = Field(default=None, description="The day it happened; the coming one if left out.")
@@ -468,27 +425,12 @@ class NewWorker(Model):
 class NewWorkers(Model):
     """Workers to take in, all or none."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "workers": [
-                        {"worker_id": "0113", "name": "Ann", "active": True},
-                        {"worker_id": "0207", "name": "Bo", "prior_n": 20, "prior_mean": 81.5},
-                    ]
-                }
-            ]
-        }
-    )
-
     workers: list[NewWorker] = Field(min_length=1, max_length=MOST_WORKERS)
 
 
 @all_optional
 class WorkerChanges(Model):
     """What to record of a worker; what is left out stays as it is."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"status": "left"}, {"pinned": True}]})
 
     status: Status
     pinned: Flag = Field(description="Keep them whatever is advised.")
@@ -518,19 +460,6 @@ class NewOutput(Model):
 class NewOutputs(Model):
     """Output to record, all rows or none."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "rows": [
-                        {"date": "2026-11-16", "worker_id": "0113", "units": 84},
-                        {"date": "2026-11-16", "worker_id": "0207", "attendance": "absent"},
-                    ]
-                }
-            ]
-        }
-    )
-
     rows: list[NewOutput] = Field(min_length=1, max_length=MOST_ROWS)
 
 
@@ -552,14 +481,6 @@ class Outputs(Page[Output]):
 
 class Recorded(Model):
     """What an import put on record."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"recorded": 24, "known": 0, "corrected": 0, "skipped": 0, "warnings": [], "advice": "Wait (…): …"}
-            ]
-        }
-    )
 
     recorded: Count = Field(description="Facts put on record.")
     known: Count = Field(description="Facts that were on record already.")
@@ -617,8 +538,6 @@ class Events(Page[Event]):
 class PlanRequest(Model):
     """What to simulate: the site as it is, or what if some settings were other."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"runs": 200, "team": 14, "fee": 250.0}]})
-
     policies: list[Policy] | None = Field(
         default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
     )
@@ -636,28 +555,6 @@ JobKind = Literal["plan", "verify", "output-import"]
 
 class Job(Model):
     """Long work, how far it is, and what came of it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": 3,
-                    "site": "north",
-                    "kind": "verify",
-                    "actor": "ann",
-                    "input": {},
-                    "status": "running",
-                    "progress": 0.1,
-                    "message": "rebuilding the site from its first event",
-                    "result": None,
-                    "created": "2026-11-16T06:30:00.000+00:00",
-                    "started": "2026-11-16T06:30:00.500+00:00",
-                    "finished": None,
-                    "attempts": 1,
-                }
-            ]
-        }
-    )
 
     id: Count
     site: str
@@ -713,8 +610,6 @@ class Users(Page[User]):
 class NewUser(Model):
     """A user to add."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "ann", "role": "manager", "sites": ["north"]}]})
-
     name: str = Field(min_length=1, max_length=100)
     role: Role
     sites: list[str] | None = Field(
@@ -724,8 +619,6 @@ class NewUser(Model):
 
 class NewToken(Model):
     """A token to make."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"days": 90, "label": "warehouse system"}]})
 
     days: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3650)] = 90.0
     label: str = Field(default="", max_length=100)

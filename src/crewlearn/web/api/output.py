@@ -14,7 +14,7 @@ from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Expected, Here, answer, at, page
-from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, mapping_of
+from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.problems import answers
 from crewlearn.web.work import OUTPUT_IMPORT, Options, is_big, take_in_output
@@ -96,7 +96,7 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
     "/output/csv",
     response_model=models.Recorded | models.Checked,
     operation_id="importOutputCsv",
-    openapi_extra=CSV_BODY,
+    openapi_extra=csv_body("date,worker_id,units\n2026-11-16,0113,84\n2026-11-16,0207,79.5\n"),
     responses=WRITING | answers(415) | VERSIONED | QUEUED_ANSWER,
 )
 def import_output_csv(

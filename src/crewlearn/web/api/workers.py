@@ -24,7 +24,7 @@ from crewlearn.web.api.common import (
     at,
     page,
 )
-from crewlearn.web.api.files import CSV_BODY, CheckOnly, CsvBody, DecimalMark, Maps, mapping_of
+from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.problems import answers
 from crewlearn.web.reads import as_json
 from crewlearn.web.work import WHAT_WORKERS
@@ -100,7 +100,7 @@ def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, e
     "/workers/csv",
     response_model=models.Recorded | models.Checked,
     operation_id="importWorkersCsv",
-    openapi_extra=CSV_BODY,
+    openapi_extra=csv_body("worker_id,name,active\n0113,Ann,yes\n0207,Bo,no\n"),
     responses=WRITING | answers(415) | VERSIONED,
 )
 def import_workers_csv(

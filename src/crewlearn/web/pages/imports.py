@@ -7,7 +7,7 @@ import base64
 import binascii
 import dataclasses
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -81,9 +81,10 @@ class Shown:
     faults: tuple[str, ...]
 
 
-async def _given(request: Request) -> FormData:
+async def _given(request: Request) -> AsyncIterator[FormData]:
     settings: Settings = request.app.state.settings
-    return await request.form(max_files=1, max_fields=100, max_part_size=settings.import_bytes)
+    async with request.form(max_files=1, max_fields=100, max_part_size=settings.import_bytes) as form:
+        yield form
 
 
 @router.get("")
@@ -249,7 +250,7 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
         "columns": [
             (
                 column.name,
-                WORDS[column.name],
+                WORDS.get(column.name, column.name),
                 column.required,
                 headers[positions[column.name]] if column.name in positions else "",
             )
@@ -260,7 +261,7 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
         "packed": packed(file.data),
         "more": found.total - len(found.errors),
     }
-    return show_site(request, caller, reading, "Import", "import_check.html", values, 200 if found.sound else 422)
+    return show_site(request, caller, reading, "Import", "import_check.html", values)
 
 
 def _table(file: Given) -> Table | None:

@@ -11,7 +11,9 @@ from fastapi.responses import Response
 from crewlearn.advisor import commands
 from crewlearn.advisor.answers import Answer, give_once
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
+from crewlearn.advisor.narration import told
 from crewlearn.advisor.site import STARTED
+from crewlearn.advisor.store import read_events
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, Flash, do, money_of, reading_of, show_site, store_of
@@ -25,10 +27,21 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning."""
     reading = reading_of(request, site)
-    view = views.today(reading, money_of(request, reading), caller.may(MANAGER, site))
+    view = views.today(reading, money_of(request, reading), _last_answer(request, reading), caller.may(MANAGER, site))
     view = replace(view, rows=views.found(view.rows, q, show))
     values = {"view": view, "search": {"q": q, "show": show}}
     return show_site(request, caller, reading, "Today", "today.html", values)
+
+
+def _last_answer(request: Request, reading: views.Reading) -> str:
+    """Say which answer can be taken back; empty if none can."""
+    slip = reading.site.undo
+    if slip is None:
+        return ""
+    with store_of(request).reading() as connection:
+        event = next(read_events(connection, reading.key, int(slip["number"]) - 1, limit=1))
+    proposals = reading.site.proposals
+    return f"{event.actor} {told(event, reading.people, proposals, reading.site.config.calendar)}"
 
 
 @router.get("/proposals")
