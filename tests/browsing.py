@@ -9,14 +9,23 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from web_server import PATIENCE, Server
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 PHONE, DESK = (390, 844), (1280, 900)
 
-_SHIFTS = """
+SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
   for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts.push(one.value);
@@ -36,6 +45,7 @@ def chromium() -> Iterator[Browser]:
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses to run as root with one
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=sandbox)
+        expect.set_options(timeout=PATIENCE * 1000)
         try:
             yield browser
         finally:
@@ -56,7 +66,7 @@ class Visitor:
             base_url=server.url, java_script_enabled=scripts, viewport={"width": DESK[0], "height": DESK[1]}
         )
         self.context.set_default_timeout(PATIENCE * 1000)
-        self.context.add_init_script(_SHIFTS)
+        self.context.add_init_script(SHIFTS)
         self.context.on("console", self._on_console)
         self.context.on("weberror", lambda error: self.faults.append(f"error: {error.error}"))
         self.context.on("request", self._on_request)

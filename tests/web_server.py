@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that a loaded machine may take for what takes one or two on a quiet one."""
 
 _AT = re.compile(r"crewlearn is at (http://127\.0\.0\.1:\d+)/")

@@ -26,7 +26,8 @@ def listen(settings: Settings) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, OverflowError) as error:
         raise InvalidInput("host", settings.host, f"is no address of this machine ({error})") from error
-    taken = socket.socket(family, socket.SOCK_STREAM)
+    # named as TCP, or asyncio leaves Nagle's algorithm on, and every answer waits 40 ms for an acknowledgement
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
