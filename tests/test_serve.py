@@ -190,7 +190,7 @@ with open_store(sys.argv[1]) as store, server.listen(settings) as taken:
     app = make_app(store, settings, {"work": work})
     app.get("/slow")(slow)
     print(f"crewlearn is at {server.url_of(taken, settings)}/ ", file=sys.stderr, flush=True)
-    server.run(app, taken, settings)
+    server.run(app, taken, settings, lambda: None)
 """
 
 
@@ -226,9 +226,9 @@ def test_other_commands_do_not_load_the_web(tmp_path: Path) -> None:
 
 def test_users_from_the_command_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/site.db"
-    assert "There is no user yet" in users(url, "list")
     with open_store(url) as store:
         site_with_proposals(store, "north")
+    assert "There is no user yet" in users(url, "list")
     users(url, "add", "ann", "--role", "manager", "--site", "north")
     token = users(url, "token", "ann", "--days", "5", "--label", "laptop").strip()
     listed = users(url, "list")

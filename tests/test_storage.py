@@ -667,8 +667,10 @@ def _make_older(url: str, **changes: str) -> None:
     with engine.connect() as connection, connection.begin():
         location.attributes["connection"] = connection
         command.upgrade(location, "0001")
+        then = sa.MetaData()
+        then.reflect(connection)
         for name, found in rows.items():
-            connection.execute(schema.metadata.tables[name].insert(), found)
+            connection.execute(then.tables[name].insert(), found)
     engine.dispose()
 
 

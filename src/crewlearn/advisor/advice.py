@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor.reasons import reasons_of, too_dear, waiting_of
+from crewlearn.advisor.reasons import in_full, reasons_of, too_dear, waiting_of
 from crewlearn.advisor.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.problem.errors import InvalidInput
@@ -141,14 +141,15 @@ def take_up(site: Site, payload: Mapping[str, Any]) -> None:
     for (out, into), why in zip(wanted, payload["reasons"], strict=True):
         number = standing.get((out, into), site.next_proposal)
         site.next_proposal += number == site.next_proposal
-        site.proposals[number] = Proposal(number, site.period, out, into, why=dict(why))
+        site.proposals[number] = Proposal(number, site.period, out, into, why=in_full(why, out, site))
         ids.append(number)
     site.held_back = [(out, into) for out, into in payload["held_back"]]
     site.memory, site.after = dict(payload["memory"]), dict(payload["after"])
     site.decided, site.changed, site.revised = site.period, False, False
     site.completed, site.failed = [], []
-    site.interviews += payload["interviews"]
-    site.fees += payload["interviews"]
+    interviews = payload.get("interviews", 0.0)  # rules 1 did not charge them
+    site.interviews += interviews
+    site.fees += interviews
     first, because = _first_said(site.advice, site.period)
     because, site.because = [*because, *site.because], []
     site.advice = {

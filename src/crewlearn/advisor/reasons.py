@@ -5,7 +5,7 @@ into people's units.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -91,6 +91,22 @@ def reasons_of(
             }
         )
     return reasons
+
+
+def in_full(why: Mapping[str, Any], out: int, site: Site) -> dict[str, Any]:
+    """Give reasons with all they have by now; those recorded under rules 1 had no more than estimates and one cost."""
+    if "leaver" in why:
+        return dict(why)
+    return {
+        **why,
+        "out": {"prior": 0, **why["out"]},
+        "into": {"prior": 0, **why["into"]},
+        "leaver": out,
+        "fee": site.config.units.money(why["cost"]),
+        "break_even": None,
+        "value_per_unit": site.config.units.value_per_unit,
+        "by": site.config.policy,
+    }
 
 
 def _needed(site: Site, situation: Situation, fee: float) -> float:

@@ -39,22 +39,23 @@ def serve_command(
                 "crewlearn users add NAME --role admin, then: crewlearn users token NAME"
             )
             raise InvalidInput("host", host, remedy)
-        taken = server.listen(settings)
-        with taken:
+        with server.listen(settings) as taken:
             url = server.url_of(taken, settings)
-            say(f"crewlearn is at {url}/ (end it with Ctrl-C)")
-            first = users.add_first(store, who(None)) if settings.is_loopback else None
-            if first is not None:
-                say(f"Sign in as {first.name}, once and within 15 minutes, at:")
-                say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
-                say(f"Later: crewlearn users link {first.name!r} --url {url}")
-            else:
-                say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
-            if not settings.is_loopback and not https:
-                say(
-                    "Tokens travel readable by others on the way; a proxy with TLS before this, and --https, mend that."
-                )
-            server.run(make_app(store, settings), taken, settings)
+
+            def announce() -> None:
+                """Say where it is and how to get in; by now a signal ends it as it should."""
+                say(f"crewlearn is at {url}/ (end it with Ctrl-C)")
+                first = users.add_first(store, who(None)) if settings.is_loopback else None
+                if first is not None:
+                    say(f"Sign in as {first.name}, once and within 15 minutes, at:")
+                    say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
+                    say(f"Later: crewlearn users link {first.name!r} --url {url}")
+                else:
+                    say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
+                if not settings.is_loopback and not https:
+                    say("Tokens travel readable by others on the way; a proxy with TLS, and --https, mend that.")
+
+            server.run(make_app(store, settings), taken, settings, announce)
 
 
 def say(text: str) -> None:

@@ -5,6 +5,7 @@ import logging
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -57,8 +58,8 @@ def url_of(taken: socket.socket, settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def run(app: FastAPI, taken: socket.socket, settings: Settings) -> None:
-    """Serve until a signal; requests under way end first, and then the job."""
+def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callable[[], None]) -> None:
+    """Announce the server and serve until a signal; requests under way end first, and then the job."""
     log_to_stderr()
     sys.setswitchinterval(SWITCH_SECONDS)
     server = uvicorn.Server(
@@ -81,6 +82,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings) -> None:
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        announce()
         server.run(sockets=[taken])
     finally:
         for number, handler in before.items():

@@ -62,15 +62,6 @@ def upgrade() -> None:
         sa.Column("fee", sa.Double, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("leaver", sa.Integer, nullable=False),
-        sa.Column("settled_in", sa.Integer, nullable=False),
-        sa.Column("paid_in", sa.Integer, nullable=False),
+        sa.Column("paid", sa.Boolean, nullable=False),
         sa.Column("why", sa.Text, nullable=False),
-    )
-    op.create_table(
-        "stints",
-        sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
-        sa.Column("station", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("since", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("worker", sa.Integer, nullable=False),
-        sa.Column("until", sa.Integer),
     )

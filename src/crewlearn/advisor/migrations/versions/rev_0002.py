@@ -9,6 +9,31 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Add the tables."""
+    op.drop_table("proposals")  # made anew from the events, with more columns
+    op.create_table(
+        "proposals",
+        sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("period", sa.Integer, nullable=False),
+        sa.Column("out", sa.Integer, nullable=False),
+        sa.Column("into", sa.Integer, nullable=False),
+        sa.Column("status", sa.String(20), nullable=False),
+        sa.Column("decided_in", sa.Integer, nullable=False),
+        sa.Column("fee", sa.Double, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("leaver", sa.Integer, nullable=False),
+        sa.Column("settled_in", sa.Integer, nullable=False),
+        sa.Column("paid_in", sa.Integer, nullable=False),
+        sa.Column("why", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "stints",
+        sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
+        sa.Column("station", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("since", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("worker", sa.Integer, nullable=False),
+        sa.Column("until", sa.Integer),
+    )
     op.create_table(
         "users",
         sa.Column("id", sa.Integer, primary_key=True),
