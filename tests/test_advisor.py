@@ -165,7 +165,7 @@ def test_strangers_output_is_kept_learned_from_and_warned_about(life: Life) -> N
 def test_output_outside_the_range_is_clipped_for_the_policy_and_kept(life: Life) -> None:
     life.create(units=Units(20.0, 80.0))
     done = life.record(w0=95.0, w1=50.0)
-    assert any("1 of 2 outputs are outside the range" in warning for warning in done.warnings)
+    assert any("1 of 2 outputs is outside the range" in warning for warning in done.warnings)
     assert life.site.estimates.sums[:2].tolist() == [1.0, 0.5]
 
 

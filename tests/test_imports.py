@@ -84,7 +84,7 @@ def test_a_changed_prior_counts_as_if_it_had_been_known_from_the_start(store: St
 def test_a_prior_can_be_taken_away_and_one_outside_the_range_is_clipped_with_a_warning(store: Store) -> None:
     create(store)
     done = people(store, WorkerRow("a", prior_n=5, prior_mean=130.0), WorkerRow("b"))
-    assert done.warnings == ("1 prior means are outside the range and count as its ends",)
+    assert done.warnings == ("1 prior mean is outside the range: kept as given, each counts as its end",)
     assert site_of(store).estimates.sums.tolist() == [5.0, 0.0]
     people(store, WorkerRow("a", prior_n=0))
     assert site_of(store).estimates.counts.tolist() == [0, 0]
@@ -111,7 +111,9 @@ def test_pins_come_with_the_file(store: Store) -> None:
 
 def test_who_lacks_an_interview_score_is_named_by_the_firm_s_own_id(store: Store) -> None:
     create(store, policy="interview-screen")
-    with pytest.raises(InvalidInput, match=r"needs an interview score for everybody; import the 1 .*E-77"):
+    with pytest.raises(
+        InvalidInput, match=r"needs an interview score for everybody; import the one that is missing .E-77"
+    ):
         people(store, WorkerRow("E-12", interview=0.5), WorkerRow("E-77"))
     create(store, "other")
     people(store, WorkerRow("E-77", active=True), name="other")
@@ -139,7 +141,7 @@ def test_all_that_the_record_finds_wrong_is_said_at_once(store: Store) -> None:
         (3, "worker_id", "x"),
         (4, "date", "2026-01-10"),
         (5, "date", "2026-03-03"),
-        (6, "hours", "0.0"),
+        (6, "hours", "0"),
         (7, "worker_id", "y"),
         (8, "worker_id", "a"),
     ]
@@ -185,7 +187,7 @@ def test_output_of_people_outside_the_team_is_counted_by_who_was_in_it_that_day(
     assert any(warning.startswith("2 of 4 outputs are of people") for warning in done.warnings)
     late = [output("b", 1, 10.0), output("c", 1, 10.0)]  # b was in the team then, c was not
     done = import_output(store, "s", late, b"", "ann", correct=True)
-    assert any(warning.startswith("1 of 2 outputs are of people") for warning in done.warnings)
+    assert any(warning.startswith("1 of 2 outputs is of somebody") for warning in done.warnings)
 
 
 def test_shifts_are_periods_of_their_own(store: Store) -> None:

@@ -147,7 +147,7 @@ def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
 def test_wrong_use_is_said_plainly(desk: Desk) -> None:
     desk.create()
     for arguments, said in (
-        (["advise", "south"], "there are ['north']"),
+        (["advise", "south"], "there are: north"),
         (["approve", "north", "7"], "does not exist"),
         (["offer", "north", "7", "started"], "does not exist"),
         (["offer", "north", "7", "eaten"], "eaten"),
@@ -340,8 +340,8 @@ def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
     found = desk.json("ledger", "impact", "north", "--groups", groups)
     assert "not legal clearance" in found["note"]
     assert found["warnings"] == [
-        "1 of the file's 3 workers are not known here and not counted",
-        "3 of the site's 5 workers have no group and are not counted",
+        "not counted, as not known here: 1 of the file's 3 workers",
+        "not counted, as without a group: 3 of the site's 5 workers",
     ]
     assert [one["people"] for one in found["coming in"]["proposed"]] == [1, 1]
     assert set(found["going out"]) == {"proposed", "let go"}

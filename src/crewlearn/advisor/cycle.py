@@ -53,9 +53,10 @@ def _looks_again(site: Site, period: int) -> str:
 
 def overdue_lines(site: Site, people: People) -> list[str]:
     """Say which offers are overdue, how long they take and how long is usual; nobody is failed by the clock."""
+    usual = f"about {site.mean_delay:.3g} {'is' if site.mean_delay == 1 else 'are'} usual"
     return [
         f"OVERDUE: {people.label(one.into)} has been awaited for {counted(site.period - one.decided_in, 'period')}, "
-        f"and about {site.mean_delay:.3g} {'is' if site.mean_delay == 1 else 'are'} usual (proposal {one.id}, {one.status})."
+        f"and {usual} (proposal {one.id}, {one.status})."
         for one in site.open_proposals(*UNDER_WAY)
         if is_overdue(site, one)
     ]

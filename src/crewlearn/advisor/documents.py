@@ -1,6 +1,7 @@
 """What programs are told of a site, as plain data: one form, for the command line and the web alike.
 
-Workers go by the firm's own ids, null for nobody or somebody erased, which a proposal's `place` tells apart; money and output are in people's units.
+Workers go by the firm's own ids, null for nobody or somebody erased, which a proposal's `place` tells apart; money and
+output are in people's units.
 """
 
 from collections.abc import Iterable

@@ -154,7 +154,8 @@ def _about(who: str, estimate: Estimate, where: str) -> str:
     between = f"{estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
     if estimate.days == estimate.prior == 0:
         return f"{who}, {where}: never seen here; judged by the pool, {between}."
-    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{f' and {estimate.prior} before' if estimate.prior else ''}."
+    earlier = f" and {estimate.prior} before" if estimate.prior else ""
+    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}."
 
 
 def _gain(said: Facts) -> str:
@@ -197,7 +198,7 @@ def _policy_lines(site: Site, proposal: Proposal, said: Facts) -> list[str]:
 def _asked_for(said: Facts) -> str:
     """Say how many fees a policy asks a replacement to be worth, as the beginning of a sentence."""
     times = said.trial_value / said.break_even if said.trial_value and said.break_even else 1.0
-    return f"The policy asks for a gain of {times:.3g} times the fee, for what may go wrong: "
+    return f"The policy asks for a gain of {times:.3g} times the fee: "
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ class Facts:
 
     `leaver` is who makes room, or would if they came now; -1 is an empty station, and `out` is then nothing. `gain` is
     what the exchange would bring over `periods` if it were for good, as expected then, before the fee; against an empty
-    station it is the whole of the output, and there is nobody to be better than. `break_even` is the fee above which it would not have been proposed.
+    station it is the whole of the output, and there is nobody to be better than. `break_even` is the fee above which it
+    would not have been proposed.
     """
 
     out: Estimate | None
