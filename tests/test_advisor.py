@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from crewlearn.advisor import commands, imports
+from crewlearn.advisor import commands, documents, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.explain import explain, members, sentence, what_changed
+from crewlearn.advisor.explain import explain, members, place, sentence, what_changed
 from crewlearn.advisor.facts import facts
-from crewlearn.advisor.gain import Gain, gain_by_period, gain_over_first_team
+from crewlearn.advisor.gain import Gain, Past, gain_by_period, gain_over_first_team
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
@@ -165,7 +165,7 @@ def test_strangers_output_is_kept_learned_from_and_warned_about(life: Life) -> N
 def test_output_outside_the_range_is_clipped_for_the_policy_and_kept(life: Life) -> None:
     life.create(units=Units(20.0, 80.0))
     done = life.record(w0=95.0, w1=50.0)
-    assert any("1 of 2 outputs are outside the range" in warning for warning in done.warnings)
+    assert any("1 of 2 outputs is outside the range" in warning for warning in done.warnings)
     assert life.site.estimates.sums[:2].tolist() == [1.0, 0.5]
 
 
@@ -781,3 +781,93 @@ def test_what_was_taken_back_is_no_reason_for_what_changed(life: Life) -> None:
     said = what_changed(life.site, life.people)
     assert "was rejected" in said
     assert "was approved" not in said
+
+
+def test_whose_place_is_taken_is_told_as_it_is_and_as_it_was(life: Life) -> None:
+    life.create(policy="dr-ucb+late-pairing:gamma=1", fee=0.1)
+    life.record(w0=GOOD, w1=BAD)
+    number = life.first().id
+    told = documents.proposal(life.site, life.people, life.first())
+    assert (told["out"], told["place"]) == (None, "settled on arrival")
+    commands.approve(life.store, "s", number, "ann")
+    assert place(life.people, life.site.proposals[number]) == "whoever makes room on arrival"
+    commands.change_worker(life.store, "s", "w1", "ann", status="left")
+    commands.record_offer(life.store, "s", number, "started", "ann")
+    done = life.site.proposals[number]
+    assert done.leaver == NOBODY
+    text = explain(life.site, life.people, done)
+    assert "in the place of an empty station" in text[0]
+    assert "Name 1 (w1), who would make room then" in text[1]
+    told = documents.proposal(life.site, life.people, done)
+    assert (told["out"], told["place"]) == (None, "empty station")
+
+
+def test_what_was_settled_is_told_of_then(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    number = life.first().id
+    assert "Name 1 (w1), in the team now" in explain(life.site, life.people, life.first())[1]
+    commands.approve(life.store, "s", number, "ann")
+    commands.record_offer(life.store, "s", number, "started", "ann", out="w0")
+    done = life.site.proposals[number]
+    text = explain(life.site, life.people, done)
+    assert "in the place of Name 0 (w0)" in text[0]
+    assert "Name 1 (w1), in the team then" in text[1]
+    commands.erase_worker(life.store, "s", "w0", "ann")
+    told = documents.proposal(life.site, life.people, done)
+    assert (told["out"], told["place"]) == (None, "worker")
+
+
+def test_what_the_policy_asks_for_is_said_beside_what_it_is_worth(life: Life) -> None:
+    life.create(policy="value-of-replacement:noise_sd=0.05,between_sd=0.3,centre=0.5,margin=0.5")
+    life.days(5, w0=GOOD, w1=BAD)
+    said = facts(life.site, life.first())
+    assert said.trial_value is not None
+    text = explain(life.site, life.people, life.first())[-1]
+    assert "The policy asks for a gain of 1.5 times the fee" in text
+    assert f"above about {said.trial_value / 1.5:,.2f}" in text
+
+
+def test_advice_and_status_agree_on_who_is_awaited(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    first = life.first()
+    commands.approve(life.store, "s", first.id, "ann")
+    told = documents.advice("s", life.site, life.people)
+    assert told["waiting"]["awaited"] == [f"w{first.into}"]
+    past = Past((), ())
+    assert documents.status("s", life.site, life.people, past)["cycle"] == told["waiting"]
+
+
+def test_nobody_is_better_than_an_empty_station(life: Life) -> None:
+    life.create(active=1)
+    vacancy = next(one for one in life.site.open_proposals(PROPOSED) if one.out == NOBODY)
+    told = documents.proposal(life.site, life.people, vacancy)
+    assert (told["out"], told["place"], told["why"]["chance_better"]) == (None, "empty station", None)
+
+
+def test_only_who_may_come_is_said_to_come_not_before_a_day(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    first = life.first()
+    commands.reject(life.store, "s", first.id, "ann")
+    notes = {one.number: one.note for one in members(life.site, life.people)}
+    assert notes[first.into].startswith("not before 2026-01-")
+    commands.change_worker(life.store, "s", f"w{first.into}", "ann", status="blocked")
+    notes = {one.number: one.note for one in members(life.site, life.people)}
+    assert notes[first.into] == "blocked"
+
+
+def test_why_nothing_can_be_taken_back_is_true(life: Life) -> None:
+    life.create()
+    with pytest.raises(Conflict, match="no answer to take back yet"):
+        commands.undo(life.store, "s", "ann")
+    life.days(5, w0=GOOD, w1=BAD)
+    commands.approve(life.store, "s", life.first().id, "ann")
+    commands.undo(life.store, "s", "ann")
+    with pytest.raises(Conflict, match="the last one was, and only one can be"):
+        commands.undo(life.store, "s", "ann")
+    commands.approve(life.store, "s", life.first().id, "ann")
+    life.record(w0=GOOD, w1=BAD)
+    with pytest.raises(Conflict, match="other facts were recorded since"):
+        commands.undo(life.store, "s", "ann")

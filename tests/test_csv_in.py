@@ -478,7 +478,6 @@ def test_units_and_attendance_must_agree() -> None:
         (3, "units", ""),
         (4, "units", ""),
         (5, "units", "5"),
-        (6, "units", "5"),
         (7, "attendance", "on strike"),
     ]
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor import events, schema
+from crewlearn.advisor import commands, events, export, schema
+from crewlearn.advisor.csv_in import read_output, read_workers
 from crewlearn.advisor.events import Event
+from crewlearn.advisor.imports import import_output, import_workers
 from crewlearn.advisor.site import LEFT, PROPOSED, Proposal, Site
 from crewlearn.advisor.store import Conflict, Store, open_store, read_events, read_proposals
 from crewlearn.advisor.verify import verify
@@ -172,3 +174,18 @@ def test_there_is_something_to_plan_with(store: Store) -> None:
     assert outcome.periods == 250
     assert outcome.best.policy == "value-of-replacement"
     assert outcome.best.gain.mean > 0.0
+
+
+def test_its_exports_make_the_same_site_again(store: Store) -> None:
+    site = site_of(store)
+    commands.create_site(store, "again", site.config, "ann")
+    workers, output = ("".join(export.EXPORTS[what](store, "demo")).encode() for what in ("workers", "output"))
+    import_workers(store, "again", read_workers(workers), workers, "ann")
+    rows = read_output(output)
+    assert {row.attendance for row in rows if row.units is not None} == {"worked", "partial", "sent-home"}
+    assert import_output(store, "again", rows, output, "ann", today=TODAY).recorded == len(rows)
+    with store.reading() as connection:
+        again = store.site(connection, "again")[1]
+    assert again.estimates.sums.tolist() == site.estimates.sums.tolist()
+    assert again.earned == site.earned
+    assert "".join(export.output_as_csv(store, "again")).encode() == output

@@ -236,3 +236,36 @@ def test_groups_are_read_as_every_other_file() -> None:
         read_groups(b"worker_id,group\n1,a\n1,b\n")
     with pytest.raises(CsvErrors, match="group"):
         read_groups(b"worker_id,colour\n1,a\n")
+
+
+def test_output_of_somebody_erased_never_becomes_that_of_another(store: Store) -> None:
+    for name in ("s", "again"):
+        create(store, name)
+    import_workers(store, "s", [WorkerRow("gone", active=True), WorkerRow("worker 0", active=True)], b"", "ann")
+    made = [OutputRow(2, None, 1, who, units, None, "worked") for who, units in (("gone", 11.0), ("worker 0", 22.0))]
+    import_output(store, "s", made, b"", "ann")
+    commands.erase_worker(store, "s", "gone", "ann")
+    data = "".join(export.output_as_csv(store, "s")).encode()
+    import_workers(store, "again", [WorkerRow("worker 0", active=True)], b"", "ann")
+    with pytest.raises(CsvErrors, match="people who were erased have none in an export, and --skip-unknown leaves"):
+        read_output(data)
+    done = import_output(store, "again", read_output(data, blank_ids=True), data, "ann", skip_unknown=True)
+    assert (done.recorded, done.skipped) == (1, 1)
+    assert done.warnings == ("1 row without a worker's id, as of people who were erased, left out",)
+    assert site_of(store, "again").earned == 22.0
+    with pytest.raises(CsvErrors, match="a worker known here"):
+        import_output(store, "again", read_output(data, blank_ids=True), data, "ann")
+
+
+def test_yes_and_no_are_taken_as_they_are_shown() -> None:
+    words = {"yes": True, "Yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
+    for word, value in words.items():
+        assert parsed([f"rolling={word}"]) == {"rolling": value}
+
+
+def test_settings_speak_of_one_and_of_an_hour() -> None:
+    config = SiteConfig(1, 5.0, Units(0.0, 9.0, 1.0, 1.0), WorkCalendar(date(2026, 1, 5)), 1, 1.0, most_a_week=1)
+    said = in_words(config)
+    assert said["output_range"] == "0 to 9 units an hour"
+    assert said["mean_delay"] == "1 period from an offer to the first day"
+    assert (said["hours"], said["most_a_week"]) == ("1 hour a period", "1 replacement")

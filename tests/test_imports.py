@@ -1,5 +1,6 @@
 """Files taken in: what changed of people counts, and all that the record finds wrong is said at once."""
 
+import math
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from crewlearn.advisor.csv_in import CsvErrors, OutputRow, WorkerRow, read_outpu
 from crewlearn.advisor.imports import Done, import_output, import_workers
 from crewlearn.advisor.site import PROPOSED, Site
 from crewlearn.advisor.store import Store, open_store
-from crewlearn.advisor.units import Units
+from crewlearn.advisor.units import MOST_FEE, Units
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.errors import InvalidInput
 
@@ -84,7 +85,7 @@ def test_a_changed_prior_counts_as_if_it_had_been_known_from_the_start(store: St
 def test_a_prior_can_be_taken_away_and_one_outside_the_range_is_clipped_with_a_warning(store: Store) -> None:
     create(store)
     done = people(store, WorkerRow("a", prior_n=5, prior_mean=130.0), WorkerRow("b"))
-    assert done.warnings == ("1 prior means are outside the range and count as its ends",)
+    assert done.warnings == ("1 prior mean is outside the range: kept as given, each counts as its end",)
     assert site_of(store).estimates.sums.tolist() == [5.0, 0.0]
     people(store, WorkerRow("a", prior_n=0))
     assert site_of(store).estimates.counts.tolist() == [0, 0]
@@ -111,7 +112,9 @@ def test_pins_come_with_the_file(store: Store) -> None:
 
 def test_who_lacks_an_interview_score_is_named_by_the_firm_s_own_id(store: Store) -> None:
     create(store, policy="interview-screen")
-    with pytest.raises(InvalidInput, match=r"needs an interview score for everybody; import the 1 .*E-77"):
+    with pytest.raises(
+        InvalidInput, match=r"needs an interview score for everybody; import the one that is missing .E-77"
+    ):
         people(store, WorkerRow("E-12", interview=0.5), WorkerRow("E-77"))
     create(store, "other")
     people(store, WorkerRow("E-77", active=True), name="other")
@@ -139,7 +142,7 @@ def test_all_that_the_record_finds_wrong_is_said_at_once(store: Store) -> None:
         (3, "worker_id", "x"),
         (4, "date", "2026-01-10"),
         (5, "date", "2026-03-03"),
-        (6, "hours", "0.0"),
+        (6, "hours", "0"),
         (7, "worker_id", "y"),
         (8, "worker_id", "a"),
     ]
@@ -185,7 +188,7 @@ def test_output_of_people_outside_the_team_is_counted_by_who_was_in_it_that_day(
     assert any(warning.startswith("2 of 4 outputs are of people") for warning in done.warnings)
     late = [output("b", 1, 10.0), output("c", 1, 10.0)]  # b was in the team then, c was not
     done = import_output(store, "s", late, b"", "ann", correct=True)
-    assert any(warning.startswith("1 of 2 outputs are of people") for warning in done.warnings)
+    assert any(warning.startswith("1 of 2 outputs is of somebody") for warning in done.warnings)
 
 
 def test_shifts_are_periods_of_their_own(store: Store) -> None:
@@ -200,3 +203,84 @@ def test_shifts_are_periods_of_their_own(store: Store) -> None:
             import_output(store, "s", read_output(data), data, "ann")
     with pytest.raises(CsvErrors, match="shift 1"):
         read_output(b"date,shift,worker,units\n2026-01-07,1,b,5\n2026-01-07,1,b,6\n")
+
+
+def test_people_who_are_known_may_be_named_as_the_first_team_until_something_begins(store: Store) -> None:
+    create(store)
+    people(store, WorkerRow("a"), WorkerRow("b"), WorkerRow("c"))
+    assert people(store, WorkerRow("a"), WorkerRow("b", active=True), WorkerRow("c", active=True)) == Done(2, 1)
+    assert set(site_of(store).roster.active) == {1, 2}
+    assert [worker.since for worker in site_of(store).workers] == [0, 1, 1]
+    assert people(store, WorkerRow("b", active=True), WorkerRow("c", active=True)) == Done(known=2)
+    late = people(store, WorkerRow("a", active=True), WorkerRow("d", active=True))
+    assert late.warnings == ("a, d: active counts at the start only; proposals bring people in",)
+    assert set(site_of(store).roster.active) == {1, 2}
+
+
+def test_known_and_new_people_together_may_not_be_more_than_the_stations(store: Store) -> None:
+    create(store)
+    people(store, WorkerRow("a"), WorkerRow("b"))
+    rows = [WorkerRow(who, active=True) for who in "abc"]
+    with pytest.raises(InvalidInput, match="active = 3: the site has 2 stations"):
+        people(store, *rows)
+
+
+def test_who_was_sent_home_is_paid_for_what_they_made_and_not_judged_by_it(store: Store) -> None:
+    create(store, units=Units(0.0, 100.0, value_per_unit=0.5))
+    people(store, WorkerRow("a", active=True), WorkerRow("b", active=True))
+    data = b"period,worker,units,attendance\n1,a,30,sent home\n1,b,0,sent home\n"
+    assert import_output(store, "s", read_output(data), data, "ann").recorded == 2
+    assert site_of(store).earned == 15.0
+    assert site_of(store).estimates.counts.tolist() == [0, 0]
+    with pytest.raises(CsvErrors, match="nothing or 0, as attendance is absent"):
+        import_output(store, "s", [OutputRow(2, None, 2, "a", 5.0, None, "absent")], b"", "ann")
+
+
+def test_a_date_and_a_period_that_disagree_are_refused(store: Store) -> None:
+    create(store)
+    people(store, WorkerRow("a", active=True))
+    good = OutputRow(2, date(2026, 1, 6), 2, "a", 5.0, None, "worked")
+    bad = OutputRow(3, date(2026, 1, 7), 2, "a", 5.0, None, "worked")
+    with pytest.raises(CsvErrors, match="2026-01-07 is period 3") as caught:
+        import_output(store, "s", [good, bad], b"", "ann")
+    assert [(one.line, one.column, one.value) for one in caught.value.errors] == [(3, "period", "2")]
+    assert import_output(store, "s", [good], b"", "ann").recorded == 1
+
+
+def test_a_prior_mean_outside_the_range_is_kept_as_it_was_given(store: Store) -> None:
+    create(store)
+    people(store, WorkerRow("a", prior_n=5, prior_mean=130.0), WorkerRow("b", prior_n=2, prior_mean=33.3))
+    site = site_of(store)
+    assert [site.prior_mean_of(number) for number in (0, 1)] == [130.0, 33.3]
+    assert site.estimates.sums[0] == 5.0
+    assert people(store, WorkerRow("a", prior_n=5, prior_mean=130.0)).recorded == 0
+    assert people(store, WorkerRow("a", prior_n=5, prior_mean=150.0)).recorded == 1
+    people(store, WorkerRow("b", prior_n=0))
+    site = site_of(store)
+    assert [site.prior_mean_of(number) for number in (0, 1)] == [150.0, None]
+
+
+def test_who_left_or_was_erased_needs_no_interview_score(store: Store) -> None:
+    create(store)
+    people(store, WorkerRow("a", interview=0.5, active=True), *(WorkerRow(who) for who in "bcd"))
+    commands.erase_worker(store, "s", "b", "ann")
+    commands.change_worker(store, "s", "c", "ann", status="left")
+    with pytest.raises(InvalidInput, match=r"import the one that is missing \(d\)"):
+        commands.change_site(store, "s", {"policy": "interview-screen"}, "ann")
+    people(store, WorkerRow("d", interview=0.25))
+    commands.change_site(store, "s", {"policy": "interview-screen"}, "ann")
+    assert [one.into for one in site_of(store).open_proposals(PROPOSED)] == [3]
+
+
+def test_one_limit_holds_for_every_fee(store: Store) -> None:
+    create(store, fee=MOST_FEE)
+    people(store, WorkerRow("a", fee=MOST_FEE))
+    more = math.nextafter(MOST_FEE, math.inf)
+    with pytest.raises(InvalidInput, match="fee"):
+        create(store, "other", fee=more)
+    with pytest.raises(InvalidInput, match="fee"):
+        people(store, WorkerRow("b", fee=more))
+    with pytest.raises(InvalidInput, match="fee"):
+        people(store, WorkerRow("a", fee=more))
+    with pytest.raises(InvalidInput, match="fee"):
+        commands.change_worker(store, "s", "a", "ann", fee=more)

@@ -147,7 +147,7 @@ def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
 def test_wrong_use_is_said_plainly(desk: Desk) -> None:
     desk.create()
     for arguments, said in (
-        (["advise", "south"], "there are ['north']"),
+        (["advise", "south"], "there are: north"),
         (["approve", "north", "7"], "does not exist"),
         (["offer", "north", "7", "started"], "does not exist"),
         (["offer", "north", "7", "eaten"], "eaten"),
@@ -174,6 +174,8 @@ def test_groups_are_compared_and_kept_nowhere(desk: Desk) -> None:
     text = desk.run("ledger", "impact", "north", "--groups", groups).stdout
     assert "not legal clearance" in text
     assert "green-group (few)" in text
+    assert "ratio of staying" in text
+    assert "going out, how often they stay" in text
     assert Path(desk.folder / "crewlearn.db").read_bytes() == before
     assert b"purple-group" not in before
 
@@ -340,8 +342,8 @@ def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
     found = desk.json("ledger", "impact", "north", "--groups", groups)
     assert "not legal clearance" in found["note"]
     assert found["warnings"] == [
-        "1 of the file's 3 workers are not known here and not counted",
-        "3 of the site's 5 workers have no group and are not counted",
+        "not counted, as not known here: 1 of the file's 3 workers",
+        "not counted, as without a group: 3 of the site's 5 workers",
     ]
     assert [one["people"] for one in found["coming in"]["proposed"]] == [1, 1]
     assert set(found["going out"]) == {"proposed", "let go"}
@@ -361,3 +363,35 @@ def test_the_commands_of_the_documentation_work(desk: Desk) -> None:
         if words[1:3] == ["site", "create"]:
             words += ["--start", str(START)]
         desk.run(*(str(desk.folder / word) if word.endswith(".csv") else word for word in words[1:]))
+
+
+def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: Desk) -> None:
+    desk.create("--policy", "dr-ucb+late-pairing:gamma=1", "--learn-delay")
+    for day in range(40):
+        desk.run("output", "import", "north", desk.days(1, first=day))
+        if found := [one for one in desk.json("advise", "north")["proposals"] if one["out"] is None]:
+            break
+    desk.run("approve", "north", str(found[0]["id"]))
+    said = desk.run("status", "north").stdout
+    assert f"Name {found[0]['in']} ({found[0]['in']}) for whoever makes room on arrival (approved)" in said
+    assert "Stations filled: 2 of 2." in said
+    assert "From an offer to the first day: 2 periods as learned from 0 offers." in said
+    desk.run("output", "import", "north", desk.days(4, first=day + 1))
+    desk.run("offer", "north", str(found[0]["id"]), "started")
+    mean = (2 + 4) / 2  # what was set counts as one offer
+    assert desk.json("status", "north")["mean_delay"] == mean
+    shown = desk.json("site", "show", "north")
+    assert shown["mean_delay"] == mean
+    assert "now 3 periods as learned from 1 offer" in shown["in_words"]["mean_delay"]
+    assert "stream_key" not in shown["settings"]
+
+
+def test_one_of_a_thing_is_not_called_many(desk: Desk) -> None:
+    desk.create()
+    one = desk.file("one.csv", "period,worker_id,units\n1,1,50\n")
+    assert desk.run("output", "import", "north", one).stdout.startswith("1 row recorded, 0 known already.")
+    more = desk.file("more.csv", "worker_id\n9\n")
+    assert desk.run("workers", "import", "north", more).stdout.startswith("1 worker recorded")
+    assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout
+    assert "rolling: no → yes" in desk.run("site", "set", "north", "rolling=yes").stdout
+    assert "workers set" in " ".join(RUNNER.invoke(app, ["undo", "--help"]).stdout.split())

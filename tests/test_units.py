@@ -133,7 +133,7 @@ def test_output_and_fees_must_be_numbers() -> None:
     with pytest.raises(InvalidInput, match="fee"):
         units.policy_cost(-1.0)
     with pytest.raises(InvalidInput, match="beyond measure"):
-        Units(0.0, 1e-300).policy_cost(1e11)
+        Units(0.0, 1e-300).policy_cost(1e9)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,6 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(text: str) -> None:
     assert neutralised(text) == "'" + text
 
 
-@pytest.mark.parametrize("text", ["", "Ann", "007", "-3.5", "+3,5", "-1e5", "-.5", "a=b", "'=1", " =1", "12"])
+@pytest.mark.parametrize("text", ["", "Ann", "007", "-3.5", "+3,5", "-1e5", "-.5", "a=b", " =1", "12"])
 def test_harmless_text_and_numbers_stay(text: str) -> None:
     assert neutralised(text) == text

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.reasons import in_full, reasons_of, too_dear, waiting_of
-from crewlearn.advisor.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.site import FAILURES, LEFT, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Proposal, Site
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
+from crewlearn.policies.team_policy import NOT_INTERVIEWED
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.transitions import LEGAL, request_fault
 
@@ -105,15 +106,17 @@ def _acted_on(site: Site) -> bool:
 def _interview_scores(site: Site, policy: Policy[Any]) -> Any:
     if policy.interview(site.setting()) is None:
         return None
-    scores = [worker.interview for worker in site.workers]
-    if any(score is None for score in scores):
-        missing = scores.index(None)
-        raise InvalidInput(
-            "interview",
-            None,
-            f"policy {policy.name} ranks by interview scores; worker {missing} has none, so import one",
-        )
+    missing = not_interviewed(site)
+    if missing:
+        remedy = f"policy {policy.name} ranks by interview scores; worker {missing[0]} has none, so import one"
+        raise InvalidInput("interview", None, remedy)
+    scores = [NOT_INTERVIEWED if worker.interview is None else worker.interview for worker in site.workers]
     return np.array(scores, dtype=np.float64)
+
+
+def not_interviewed(site: Site) -> list[int]:
+    """Give who has no interview score and may need one: who left or was erased comes last if they ever return."""
+    return [number for number, worker in enumerate(site.workers) if worker.interview is None and worker.status != LEFT]
 
 
 def _room_this_week(site: Site) -> int | None:

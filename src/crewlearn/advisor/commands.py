@@ -28,8 +28,9 @@ from crewlearn.advisor.site import (
     Site,
 )
 from crewlearn.advisor.store import Conflict, Store, Writing, read_events, read_proposals
-from crewlearn.advisor.text import LONGEST_REASON, checked_text
-from crewlearn.advisor.units import MOST
+from crewlearn.advisor.text import LONGEST_REASON, checked_text, counted
+from crewlearn.advisor.undo import ANSWERS
+from crewlearn.advisor.units import MOST_FEE
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.problem.transitions import LEGAL, completion_fault, request_fault
@@ -101,7 +102,7 @@ def change_worker(
     if "status" in changes:
         one_of("status", changes["status"], STATUSES)
     if changes.get("fee") is not None:
-        changes["fee"] = real("fee", changes["fee"], 0.0, MOST)
+        changes["fee"] = real("fee", changes["fee"], 0.0, MOST_FEE)
     if "pinned" in changes:
         changes["pinned"] = bool(changes["pinned"])
     with store.writing(name, actor, expected) as work:
@@ -232,16 +233,16 @@ def _objections(work: Writing, leaver: int) -> list[str]:
         said.append(f"{who} is pinned, to be kept whatever is advised; as you decide, they make room")
     stayed, least = site.period - worker.since, site.config.least_tenure
     if stayed < least:
-        said.append(f"{who} is in the team for {stayed} periods, fewer than the {least} that were agreed")
+        said.append(f"{who} is in the team for {counted(stayed, 'period')}, fewer than the {least} that were agreed")
     return said
 
 
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None) -> str:
-    """Take back the last answer; say in words which it was."""
+    """Take back the last answer, or what was last said of one worker; say in words which it was."""
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
-            raise Conflict("undo", name, "there is no answer to take back since other facts were recorded")
+            raise Conflict("undo", name, _nothing_to_undo(work))
         event = next(read_events(work.connection, work.key, after=int(slip["number"]) - 1))
         answer = _words_of(work, event)
         which = {name: event.payload[name] for name in ("proposal", "outcome", "worker") if name in event.payload}
@@ -249,11 +250,29 @@ def undo(store: Store, name: str, actor: str, *, expected: int | None = None) ->
         return answer
 
 
+def _nothing_to_undo(work: Writing) -> str:
+    """Say why there is no answer to take back."""
+    last = next(
+        read_events(work.connection, work.key, types=(*ANSWERS, events.UNDONE), newest_first=True, limit=1), None
+    )
+    if last is None:
+        return "there is no answer to take back yet"
+    if last.type == events.UNDONE:
+        return "there is no answer to take back: the last one was, and only one can be"
+    return "there is no answer to take back: other facts were recorded since"
+
+
 def _words_of(work: Writing, event: Event) -> str:
     """Say which answer an event was."""
     people = read_people(work.connection, work.key)
     proposals = {one.id: one for one in read_proposals(work.connection, work.key)}
     return f"{event.actor} {told(event, people, proposals, work.site.config.calendar)}"
+
+
+def unknown_worker(worker_id: str, known: int) -> Unknown:
+    """Build the error for a worker whom nobody knows at a site."""
+    there = f"there {'is' if known == 1 else 'are'} {counted(known, 'worker')}"
+    return Unknown("worker", worker_id, f"is not known at this site; {there}")
 
 
 _STATES = {PROPOSED: "waiting for an answer", **dict.fromkeys(UNDER_WAY, "under way")}
@@ -273,5 +292,5 @@ def _number(work: Writing, worker_id: str) -> int:
     """Give the number of a worker by the firm's own id."""
     known = work.identities()
     if worker_id not in known:
-        raise Unknown("worker", worker_id, f"is not known at this site; there are {len(known)} workers")
+        raise unknown_worker(worker_id, len(known))
     return known[worker_id]

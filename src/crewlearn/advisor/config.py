@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crewlearn.advisor.calendar import WorkCalendar
-from crewlearn.advisor.units import Units
+from crewlearn.advisor.units import MOST_FEE, Units
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
@@ -42,7 +42,7 @@ class SiteConfig:
 
     def __post_init__(self) -> None:
         whole("team", self.team, 1, 10**5)
-        real("fee", self.fee, 0.0, MOST)
+        real("fee", self.fee, 0.0, MOST_FEE)
         whole("horizon", self.horizon, 1, MOST)
         real("mean_delay", self.mean_delay, 0.0, 10**6)
         one_of("fee_due", self.fee_due, FEE_DUE)

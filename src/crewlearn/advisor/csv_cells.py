@@ -290,8 +290,14 @@ def as_id(cell: str) -> str:
     """Read the firm's own id of a worker."""
     text = _text(cell)
     if not text or len(text) > LONGEST_ID or not text.isprintable():
-        raise _Refused(f"the worker's id: text of at most {LONGEST_ID} characters, none of them control or invisible")
+        erased = "" if text else "; people who were erased have none in an export, and --skip-unknown leaves them out"
+        raise _Refused(f"the worker's id: at most {LONGEST_ID} characters, none of them control or invisible{erased}")
     return text
+
+
+def as_id_or_blank(cell: str) -> str:
+    """Read the firm's own id of a worker, or nothing."""
+    return as_id(cell) if cell and not cell.isspace() else ""
 
 
 def as_name(cell: str) -> str:

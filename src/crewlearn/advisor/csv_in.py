@@ -13,6 +13,7 @@ from crewlearn.advisor.csv_cells import (
     Decimal,
     as_attendance,
     as_id,
+    as_id_or_blank,
     as_name,
     as_yes_or_no,
     at_least_zero,
@@ -34,6 +35,8 @@ from crewlearn.advisor.csv_table import (
     check_width,
     read_table,
 )
+from crewlearn.advisor.events import AWAY, OBSERVED
+from crewlearn.problem.errors import InvalidInput
 
 __all__ = [
     "GROUPS",
@@ -186,13 +189,15 @@ def read_output(
     dates: DateOrder | None = None,
     day_of: Callable[[datetime], date] = datetime.date,
     allow_negative: bool = False,
+    blank_ids: bool = False,
     most_bytes: int = MOST_BYTES,
     most_rows: int = MOST_ROWS,
 ) -> list[OutputRow]:
     """Read a file of output, or raise `CsvErrors` with all that is wrong in it.
 
     `day_of` gives the day of a date with a time of day, as a calendar with a cut-off hour does. Midnight is a time of
-    day only if some date of the file has another one: spreadsheets write it after plain dates.
+    day only if some date of the file has another one: spreadsheets write it after plain dates. With `blank_ids`, rows
+    without a worker's id, as exports have of people who were erased, are read for the caller to leave out.
 
     >>> read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
     OutputRow(line=2, day=datetime.date(2026, 11, 16), period=None, worker_id='007', units=41.5, hours=None,
@@ -205,7 +210,7 @@ def read_output(
     day = column_reader(table, found, "date", optional(days_of(conventions, day_of)))
     period = column_reader(table, found, "period", optional(whole_from(numbers, 1)))
     shift = column_reader(table, found, "shift", optional(whole_from(numbers, 1)))
-    worker_id = column_reader(table, found, "worker_id", as_id)
+    worker_id = column_reader(table, found, "worker_id", as_id_or_blank if blank_ids else as_id)
     units = column_reader(table, found, "units", optional(numbers if allow_negative else at_least_zero(numbers)))
     hours = column_reader(table, found, "hours", optional(within_a_day(numbers)))
     attendance = column_reader(table, found, "attendance", optional(as_attendance))
@@ -222,8 +227,12 @@ def read_output(
         if key is None:
             found.add(line, " or ".join(name for name in OUTPUT.either if name in table.positions), "", "when it was")
             continue
-        made, how = attended(found, line, made, worked, how)
-        first = seen.setdefault(key, {}).setdefault(who, line)
+        try:
+            made, how = attended(made, worked, how)
+        except InvalidInput as error:
+            found.add_error(line, error)
+            continue
+        first = seen.setdefault(key, {}).setdefault(who, line) if who else line
         if first != line:
             at = f"{when}, shift {turn}" if isinstance(key, tuple) else key
             where = f"each worker once for each day or period; lines {first} and {line} have {who} at {at}"
@@ -233,22 +242,22 @@ def read_output(
     return rows
 
 
-def attended(
-    found: Found, line: int, units: float | None, hours: float | None, attendance: str | None
-) -> tuple[float | None, str]:
-    """Give a row's units and attendance, gathering what contradicts itself; not at work is not zero output."""
+def attended(units: float | None, hours: float | None, attendance: str | None) -> tuple[float | None, str]:
+    """Give a row's units and attendance, or refuse what contradicts itself; not at work is not zero output.
+
+    Who was sent home may have made something before.
+    """
     how = attendance or "worked"
-    if attendance is None and units is None:
-        found.add(line, "units", "", "the units made, or an attendance such as absent for someone not at work")
-    elif how in ("worked", "partial"):
-        if units is None:
-            found.add(line, "units", "", f"the units made, as attendance is {how}")
-    elif units:
-        found.add(line, "units", f"{units:g}", f"nothing or 0, as attendance is {how}")
-    else:
+    if units is None and attendance is None:
+        raise InvalidInput("units", "", "the units made, or an attendance such as absent for someone not at work")
+    if units is None and how in OBSERVED:
+        raise InvalidInput("units", "", f"the units made, as attendance is {how}")
+    if units and how in AWAY:
+        raise InvalidInput("units", f"{units:g}", f"nothing or 0, as attendance is {how}")
+    if not units and how not in OBSERVED:
         units = None
     if hours == 0.0 and units is not None:
-        found.add(line, "hours", "0", f"more than 0, as attendance is {how}")
+        raise InvalidInput("hours", "0", f"more than 0, as attendance is {how}")
     return units, how
 
 

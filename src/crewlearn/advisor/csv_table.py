@@ -311,6 +311,10 @@ class Found:
         if len(self.errors) < MOST_ERRORS:
             self.errors.append(CsvError(line, column, shortened(value, 200), expected))
 
+    def add_error(self, line: int, error: InvalidInput) -> None:
+        """Note what was refused under the column that it is about."""
+        self.add(line, error.field, str(error.value), error.remedy)
+
     def raise_any(self) -> None:
         """Raise all of them in the order of lines, if there are any."""
         if self.total:

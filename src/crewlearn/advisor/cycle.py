@@ -5,14 +5,16 @@ from typing import Any
 from crewlearn.advisor.explain import is_overdue
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import UNDER_WAY, Site
+from crewlearn.advisor.text import counted
 
 
 def cycle_of(site: Site, people: People) -> dict[str, Any]:
-    """Give the cycle as plain data, workers by the firm's own ids; what a policy does not have is left out."""
+    """Give what is waited for as plain data, workers by the firm's own ids; what a policy does not have is left out."""
     said = site.advice.get("waiting", {})
     found = {key: said[key] for key in ("cycle", "phase", "still_needed", "look_again") if key in said}
     if "least_observed" in said:
         found["least_observed"] = people.ids.get(said["least_observed"])
+    found["too_dear"] = [people.ids.get(number) for number in said.get("too_dear", ())]
     found["awaited"] = [people.ids.get(one.into) for one in site.open_proposals(*UNDER_WAY)]
     return found
 
@@ -36,7 +38,7 @@ def _of_cycle(site: Site, people: People) -> str:
     if site.open_proposals("proposed"):
         parts.append("proposals wait for an answer")
     if said["still_needed"]:
-        count = f"{said['still_needed']} more {'time' if said['still_needed'] == 1 else 'times'}"
+        count = counted(said["still_needed"], "more time")
         parts.append(f"{people.label(said['least_observed'])} must be seen {count} before the next decision")
     return f"{'; '.join(parts) or 'it decides for the coming period'}."
 
@@ -51,9 +53,10 @@ def _looks_again(site: Site, period: int) -> str:
 
 def overdue_lines(site: Site, people: People) -> list[str]:
     """Say which offers are overdue, how long they take and how long is usual; nobody is failed by the clock."""
+    usual = f"about {site.mean_delay:.3g} {'is' if site.mean_delay == 1 else 'are'} usual"
     return [
-        f"OVERDUE: {people.label(one.into)} has been awaited for {site.period - one.decided_in} periods, and about "
-        f"{site.mean_delay:.3g} are usual (proposal {one.id}, {one.status})."
+        f"OVERDUE: {people.label(one.into)} has been awaited for {counted(site.period - one.decided_in, 'period')}, "
+        f"and {usual} (proposal {one.id}, {one.status})."
         for one in site.open_proposals(*UNDER_WAY)
         if is_overdue(site, one)
     ]

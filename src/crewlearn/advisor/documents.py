@@ -1,14 +1,16 @@
 """What programs are told of a site, as plain data: one form, for the command line and the web alike.
 
-Workers go by the firm's own ids, null for an empty station or somebody erased; money and output are in people's units.
+Workers go by the firm's own ids, null for nobody or somebody erased, which a proposal's `place` tells apart; money and
+output are in people's units.
 """
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
-from crewlearn.advisor.explain import Member, explain, is_overdue, members, sentence, what_changed
+from crewlearn.advisor.explain import Member, explain, is_overdue, members, place_kind, sentence, what_changed
 from crewlearn.advisor.facts import facts
 from crewlearn.advisor.gain import Past, gain_over_first_team
 from crewlearn.advisor.identities import People
@@ -27,7 +29,7 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
         **_when(name, site, people),
         "kind": "propose" if proposals else "wait",
         "proposals": [proposal(site, people, one) for one in proposals],
-        "waiting": _waiting(site, people),
+        "waiting": cycle_of(site, people),
         "held_back": len(site.held_back),
         "changed": what_changed(site, people) or None,
     }
@@ -41,6 +43,7 @@ def status(name: str, site: Site, people: People, past: Past, listed: Iterable[M
         "filled": site.config.team - site.roster.empty,
         "earned": site.earned,
         "fees": site.fees,
+        "mean_delay": site.mean_delay,
         "gain": vars(gain_over_first_team(site, past.stints, past.proposals)),
         "cycle": cycle_of(site, people),
         "proposals": [
@@ -59,13 +62,9 @@ def _when(name: str, site: Site, people: People) -> dict[str, Any]:
     }
 
 
-def _waiting(site: Site, people: People) -> dict[str, Any]:
-    waiting = dict(site.advice.get("waiting", {}))
-    for several in ("awaited", "too_dear"):
-        waiting[several] = [people.ids.get(number) for number in waiting.get(several, [])]
-    if "least_observed" in waiting:
-        waiting["least_observed"] = people.ids.get(waiting["least_observed"])
-    return waiting
+def settings(config: SiteConfig) -> dict[str, Any]:
+    """Describe a site's settings, without the name of the policy's random stream, which says nothing to people."""
+    return {name: value for name, value in config.to_json().items() if name != "stream_key"}
 
 
 def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
@@ -91,7 +90,8 @@ def proposal(site: Site, people: People, one: Proposal) -> dict[str, Any]:
         "status": one.status,
         "period": one.period,
         "date": str(site.config.calendar.date_of(one.period)),
-        "out": people.ids.get(one.out),
+        "out": people.ids.get(one.makes_room),
+        "place": place_kind(one),
         "in": people.ids.get(one.into),
         "fee": said.fee,
         "reason": one.reason or None,
@@ -131,7 +131,7 @@ def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]
         "pinned": one.pinned,
         "fee": one.fee,
         "prior_n": one.prior_n,
-        "prior_mean": site.config.units.people_output(one.prior_mean) if one.prior_n else None,
+        "prior_mean": site.prior_mean_of(member.number),
         "interview": one.interview,
         "since": str(calendar.date_of(one.since)) if one.since else None,
         "not_before": str(calendar.date_of(one.barred_until)) if one.barred_until > site.period else None,

@@ -102,6 +102,12 @@ class Row(NamedTuple):
 
 ATTENDANCE = ("worked", "partial", "absent", "no-show", "sent-home")
 
+OBSERVED = ("worked", "partial")
+"""Attendance that gives an observation; a partial day does so only where output is a rate."""
+
+AWAY = ("absent", "no-show")
+"""Attendance without output; who is sent home may have made something, which is paid and not learned from."""
+
 _AT_ONCE = 10_000
 
 

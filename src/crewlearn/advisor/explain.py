@@ -7,7 +7,8 @@ from crewlearn.advisor import events
 from crewlearn.advisor.facts import Estimate, Facts, facts, people_estimate
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import BLOCKED, LEFT, PROPOSED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.site import OPEN, POOL, PROPOSED, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.text import counted
 from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.policies.value import ValueOfReplacement
@@ -79,11 +80,20 @@ def day(site: Site, period: int | None = None) -> str:
 
 def place(people: People, proposal: Proposal) -> str:
     """Name whose place the incoming worker takes."""
-    if proposal.out != NOBODY:
-        return people.label(proposal.out)
-    if proposal.leaver != NOBODY:
-        return people.label(proposal.leaver)
-    return "an empty station" if proposal.why["leaver"] == NOBODY else "whoever makes room on arrival"
+    if place_kind(proposal) == ON_ARRIVAL:
+        return "whoever makes room on arrival"
+    return people.label(proposal.makes_room)
+
+
+SOMEBODYS, EMPTY, ON_ARRIVAL = PLACES = ("worker", "empty station", "settled on arrival")
+"""What place an incoming worker may take."""
+
+
+def place_kind(proposal: Proposal) -> str:
+    """Say what place the incoming worker takes: somebody's, an empty one, or as is settled on arrival."""
+    if proposal.makes_room != NOBODY:
+        return SOMEBODYS
+    return EMPTY if proposal.status == STARTED or proposal.why["leaver"] == NOBODY else ON_ARRIVAL
 
 
 def waits(site: Site, people: People) -> str:
@@ -151,7 +161,8 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     if said.out is None:
         lines.append("The station is empty, so all that is put out there is a gain.")
     else:
-        where = "who would make room now" if said.settled_on_arrival else "in the team now"
+        when = "now" if proposal.status in OPEN else "then"
+        where = f"who would make room {when}" if said.settled_on_arrival else f"in the team {when}"
         lines.append(_about(people.label(said.leaver), said.out, where))
     lines.append(_about(into, said.into, "coming in"))
     if said.out is not None:
@@ -166,12 +177,12 @@ def _about(who: str, estimate: Estimate, where: str) -> str:
     between = f"{estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
     if estimate.days == estimate.prior == 0:
         return f"{who}, {where}: never seen here; judged by the pool, {between}."
-    days = f"{estimate.days} {'day' if estimate.days == 1 else 'days'} here"
-    return f"{who}, {where}: {between} after {days}{f' and {estimate.prior} before' if estimate.prior else ''}."
+    earlier = f" and {estimate.prior} before" if estimate.prior else ""
+    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}."
 
 
 def _gain(said: Facts) -> str:
-    over = f"Over the {said.periods:,.0f} periods left after a wait of about {said.mean_delay:.1f}"
+    over = f"Over the {counted(round(said.periods), 'period')} left after a wait of about {said.mean_delay:.1f}"
     if said.gain >= 0.0:
         gain = f"staying for good would gain {said.gain:,.2f} as expected now"
     else:
@@ -184,10 +195,10 @@ def _policy_lines(site: Site, proposal: Proposal, said: Facts) -> list[str]:
     name = str(proposal.why["by"]).partition(":")[0]
     if said.trial_value is not None and said.trial_periods is not None:
         return [
-            f"With the option to go back after about {said.trial_periods:.0f} periods if it does not work out, "
-            f"replacing is worth {said.trial_value:,.2f} in expectation before fees.",
-            f"The advice would change if the fee were above about {said.break_even or 0.0:,.2f}, or if more days "
-            "brought them closer.",
+            f"With the option to go back after about {counted(round(said.trial_periods), 'period')} if it does not "
+            f"work out, replacing is worth {said.trial_value:,.2f} in expectation before fees.",
+            f"{_asked_for(said)}the advice would change if the fee were above about {said.break_even or 0.0:,.2f}, or "
+            "if more days brought them closer.",
         ]
     if said.needed_gain is not None:
         hopeful = (
@@ -205,6 +216,12 @@ def _policy_lines(site: Site, proposal: Proposal, said: Facts) -> list[str]:
         f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
         "The advice would change with the policy's own dates and scores, or with another policy.",
     ]
+
+
+def _asked_for(said: Facts) -> str:
+    """Say how many fees a policy asks a replacement to be worth, as the beginning of a sentence."""
+    times = said.trial_value / said.break_even if said.trial_value and said.break_even else 1.0
+    return f"The policy asks for a gain of {times:.3g} times the fee: "
 
 
 @dataclass(frozen=True)
@@ -226,10 +243,10 @@ def members(site: Site, people: People) -> list[Member]:
     for number, said in enumerate(everybody):
         station = int(site.roster.arrays.station_of[number])
         worker = site.workers[number]
-        barred = worker.barred_until > site.period and station < 0
+        barred = worker.status == POOL and worker.barred_until > site.period and station < 0
         notes = [
             "pinned" if worker.pinned else "",
-            worker.status if worker.status in (BLOCKED, LEFT) else "",
+            "" if worker.status == POOL else worker.status,
             f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
             *(_under_way(site, people, one, number) for one in answered),
         ]
@@ -263,6 +280,7 @@ def is_overdue(site: Site, proposal: Proposal) -> bool:
 
 
 __all__ = [
+    "PLACES",
     "Estimate",
     "Member",
     "day",
@@ -270,6 +288,7 @@ __all__ = [
     "is_overdue",
     "members",
     "place",
+    "place_kind",
     "proposed",
     "sentence",
     "waits",

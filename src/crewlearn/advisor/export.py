@@ -79,7 +79,7 @@ def _id_of(people: People, number: int) -> str | None:
 
 
 def output_as_csv(store: Store, name: str) -> Iterator[str]:
-    """Give the output that stands, as it was recorded."""
+    """Give the output that stands, as it was recorded; of people who were erased without an id, which nobody has."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people, table = read_people(connection, key), schema.output_rows
@@ -97,7 +97,7 @@ def output_as_csv(store: Store, name: str) -> Iterator[str]:
                 str(calendar.date_of(row.period)),
                 *([calendar.shift_of(row.period)] if several else []),
                 row.period,
-                _id_of(people, row.worker),
+                people.ids.get(row.worker),
                 row.units,
                 row.hours,
                 row.attendance,
@@ -108,10 +108,10 @@ def output_as_csv(store: Store, name: str) -> Iterator[str]:
 
 
 def workers_as_csv(store: Store, name: str) -> Iterator[str]:
-    """Give the workers as they stand; prior means in people's units."""
+    """Give the workers as they stand; prior means as they were given."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
-        people, units = read_people(connection, key), site.config.units
+        people = read_people(connection, key)
         active = set(site.roster.active)
         rows = [
             [
@@ -120,7 +120,7 @@ def workers_as_csv(store: Store, name: str) -> Iterator[str]:
                 "yes" if number in active else "no",
                 worker.fee,
                 worker.prior_n or None,
-                units.people_output(worker.prior_mean) if worker.prior_n else None,
+                site.prior_mean_of(number),
                 worker.status,
                 worker.interview,
                 "yes" if worker.pinned else "no",

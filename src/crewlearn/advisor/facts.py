@@ -33,14 +33,15 @@ class Facts:
 
     `leaver` is who makes room, or would if they came now; -1 is an empty station, and `out` is then nothing. `gain` is
     what the exchange would bring over `periods` if it were for good, as expected then, before the fee; against an empty
-    station it is the whole of the output. `break_even` is the fee above which it would not have been proposed.
+    station it is the whole of the output, and there is nobody to be better than. `break_even` is the fee above which it
+    would not have been proposed.
     """
 
     out: Estimate | None
     into: Estimate
     leaver: int
     settled_on_arrival: bool
-    chance_better: float
+    chance_better: float | None
     periods: float
     mean_delay: float
     gain: float
@@ -79,7 +80,7 @@ def facts(site: Site, proposal: Proposal) -> Facts:
         into=people_estimate(units, why["into"]),
         leaver=why["leaver"],
         settled_on_arrival=proposal.out == NOBODY and not vacancy,
-        chance_better=why["chance_better"],
+        chance_better=None if vacancy else why["chance_better"],
         periods=left,
         mean_delay=why["mean_delay"],
         gain=gain,

@@ -6,7 +6,7 @@ from typing import Any
 from crewlearn.advisor import events, undo
 from crewlearn.advisor.advice import take_up
 from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.events import Event, Row
+from crewlearn.advisor.events import OBSERVED, Event, Row
 from crewlearn.advisor.site import (
     ACCEPTED,
     APPROVED,
@@ -31,9 +31,6 @@ from crewlearn.problem.roster import Roster
 
 History = Callable[[int], Sequence[Row]]
 """Gives a worker's current rows in order of period, those of the event at hand included."""
-
-OBSERVED = ("worked", "partial")
-"""Attendance that gives an observation; a partial day does so only where output is a rate."""
 
 KEPT_PERIODS = 15
 """How long answered proposals stay in the state, to be told about; those of this week stay anyway, for its limit.

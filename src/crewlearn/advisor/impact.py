@@ -15,6 +15,7 @@ SMALL = 30
 class GroupRate:
     """How often people of a group were brought in or let go: a rate, its ratio to the best group's, an exact test.
 
+    `rate` is of being chosen; `ratio` compares what is good for people, which is staying where chosen means let go.
     `p_value` is Fisher's two-sided test of this group against all others.
     """
 
@@ -51,7 +52,12 @@ def rates(groups: Mapping[int, str], chosen: set[int], *, favourable: bool) -> l
     ]
 
 
-NOTE = "Ratios of small groups say little. This is arithmetic, not legal clearance."
+COMING_IN, GOING_OUT = "coming in", "going out"
+
+NOTE = (
+    "Coming in, ratios compare how often people are chosen; going out, how often they stay. Ratios of small groups say "
+    "little. This is arithmetic, not legal clearance."
+)
 
 
 def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
@@ -64,12 +70,12 @@ def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
     approved = [one for one in told if one.status not in (PROPOSED, REJECTED)]
     started = [one for one in told if one.status == STARTED]
     return {
-        "coming in": {
+        COMING_IN: {
             "proposed": {one.into for one in told},
             "approved": {one.into for one in approved},
             "started": {one.into for one in started},
         },
-        "going out": {
+        GOING_OUT: {
             "proposed": {one.out for one in told} - {NOBODY},
             "let go": {one.leaver for one in started} - {NOBODY},
         },
@@ -87,7 +93,7 @@ def tables(
     return {
         direction: {
             stage: rates(groups, who, favourable=True)
-            if direction == "coming in"
+            if direction == COMING_IN
             else rates(in_team, who, favourable=False)
             for stage, who in found.items()
         }

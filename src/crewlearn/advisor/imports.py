@@ -1,7 +1,7 @@
 """Files taken in: workers and output, each file one event or nothing at all.
 
-What only the record can tell of a file (unknown workers, closed or coming days, what cannot be measured) is gathered
-like the errors of reading it, and said in the same table.
+What only the record can tell of a file (unknown workers, closed or coming days, what cannot be measured) is looked at
+once the file itself can be read, gathered like the errors of reading it, and said in a table of the same form.
 """
 
 import hashlib
@@ -15,16 +15,15 @@ import sqlalchemy as sa
 
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
-from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.csv_in import OutputRow, WorkerRow, attended
 from crewlearn.advisor.csv_table import Found
-from crewlearn.advisor.events import ATTENDANCE, Row, digest_of_rows
-from crewlearn.advisor.fold import OBSERVED
+from crewlearn.advisor.events import ATTENDANCE, OBSERVED, Row, digest_of_rows
 from crewlearn.advisor.interviews import check_interviews
-from crewlearn.advisor.site import POOL, STATUSES, Site, Worker
+from crewlearn.advisor.site import POOL, STATUSES, Site
 from crewlearn.advisor.stints import read_stints
 from crewlearn.advisor.store import Conflict, Store, Writing
-from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, checked_text
-from crewlearn.advisor.units import MOST
+from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, checked_text, counted, some_of
+from crewlearn.advisor.units import MOST, MOST_FEE
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 
@@ -54,32 +53,40 @@ def import_workers(
         site = work.site
         seated = site.has_begun
         facts: list[dict[str, Any]] = []
-        people, renamed, warnings = [], [], []
+        people, renamed, warnings, too_late = [], [], [], []
         next_number, clipped = len(site.workers), 0
         for row in _checked_people(rows):
             prior = _prior(site, row)
             clipped += prior is not None and prior[2]
             if row.worker_id not in known:
                 given = _newcomer(row, next_number, prior)
-                if row.active and not seated:
-                    given["active"] = True
-                elif row.active:
-                    warnings.append(f"{row.worker_id}: active counts at the start only; proposals bring people in")
-                facts.append(given)
+                facts.append({**given, "active": True} if row.active and not seated else given)
+                if row.active and seated:
+                    too_late.append(row.worker_id)
                 people.append({"site": work.key, "worker": next_number, "external_id": row.worker_id, "name": row.name})
                 next_number += 1
             else:
                 number, called = known[row.worker_id]
-                changes = _changes(site.workers[number], row, prior)
+                changes = _changes(site, number, row, prior)
+                if row.active and not seated:
+                    changes["active"] = True
+                elif row.active and number not in site.roster.active:
+                    too_late.append(row.worker_id)
                 if changes:
                     facts.append({"worker": number, **changes})
                 if row.name is not None and row.name != called:
                     renamed.append({"of_worker": number, "name": row.name})
         active = sum(bool(given.get("active")) for given in facts)
         if active > site.config.team:
-            raise InvalidInput("active", active, f"the site has {site.config.team} stations; mark no more than that")
+            stations = counted(site.config.team, "station")
+            raise InvalidInput("active", active, f"the site has {stations}; mark no more than that")
         if clipped:
-            warnings.append(f"{clipped} prior means are outside the range and count as its ends")
+            are = "is" if clipped == 1 else "are"
+            warnings.append(
+                f"{counted(clipped, 'prior mean')} {are} outside the range: kept as given, each counts as its end"
+            )
+        if too_late:
+            warnings.append(f"{some_of(too_late)}: active counts at the start only; proposals bring people in")
         _write_people(work, people, renamed)
         touched = {given["worker"] for given in facts} | {one["of_worker"] for one in renamed}
         if touched:
@@ -132,18 +139,19 @@ def _newcomer(row: WorkerRow, number: int, prior: tuple[int, float, bool] | None
         "worker": number,
         "status": _status(row),
         "pinned": bool(row.pinned),
-        "fee": None if row.fee is None else real("fee", row.fee, 0.0, MOST),
+        "fee": None if row.fee is None else real("fee", row.fee, 0.0, MOST_FEE),
         "prior_n": count,
         "prior_mean": mean,
+        "prior_given": row.prior_mean if count else None,
         "interview": None if row.interview is None else real("interview", row.interview),
     }
 
 
-def _changes(worker: Worker, row: WorkerRow, prior: tuple[int, float, bool] | None) -> dict[str, Any]:
+def _changes(site: Site, number: int, row: WorkerRow, prior: tuple[int, float, bool] | None) -> dict[str, Any]:
     """Give what a file says anew of somebody known; what it leaves blank stays."""
-    changes: dict[str, Any] = {}
+    worker, changes = site.workers[number], dict[str, Any]()
     if row.fee is not None and row.fee != worker.fee:
-        changes["fee"] = real("fee", row.fee, 0.0, MOST)
+        changes["fee"] = real("fee", row.fee, 0.0, MOST_FEE)
     if row.interview is not None and row.interview != worker.interview:
         changes["interview"] = real("interview", row.interview)
     if row.status is not None and _status(row) != worker.status:
@@ -152,9 +160,12 @@ def _changes(worker: Worker, row: WorkerRow, prior: tuple[int, float, bool] | No
         changes["pinned"] = row.pinned
     if prior is not None:
         count, mean, _ = prior
-        same = math.isclose(mean, worker.prior_mean, rel_tol=1e-9, abs_tol=1e-12)  # an export is rounded on its way
+        given, known = row.prior_mean if count else None, site.prior_mean_of(number)
+        same = given == known or (  # of an older record, an export is rounded on its way
+            given is not None and known is not None and math.isclose(given, known, rel_tol=1e-9, abs_tol=1e-12)
+        )
         if count != worker.prior_n or not same:
-            changes |= {"prior_n": count, "prior_mean": mean}
+            changes |= {"prior_n": count, "prior_mean": mean, "prior_given": given}
     return changes
 
 
@@ -252,7 +263,7 @@ class _Measuring:
         if error.field == "day":
             self.found.add(line, "date", str(error.value), f"a working day; this {error.remedy}")
         else:
-            self.found.add(line, error.field, str(error.value), error.remedy)
+            self.found.add_error(line, error)
 
     def row(self, row: OutputRow) -> Row:
         """Give a row of the record: plain numbers, no negative zero, as that is what every database gives back."""
@@ -264,7 +275,8 @@ class _Measuring:
             raise InvalidInput("date" if row.day else "period", when, f"no time in the future; today is {self.today}")
         if row.attendance not in ATTENDANCE:
             one_of("attendance", row.attendance, ATTENDANCE)
-        units = None if row.units is None else real("units", row.units) + 0.0
+        made, _ = attended(row.units, row.hours, row.attendance)
+        units = None if made is None else real("units", made) + 0.0
         hours = None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
         if units is not None and row.attendance in OBSERVED:
             self.units.policy_output(units, hours)  # raises on what cannot be measured
@@ -276,7 +288,11 @@ class _Measuring:
             return whole("period", row.period, 1)
         key = (row.day, row.shift, row.period)
         if key not in self.periods:
-            self.periods[key] = self.calendar.period_of(row.day, _shift(self.calendar, row))
+            period = self.calendar.period_of(row.day, _shift(self.calendar, row))
+            if row.period is not None and row.period != period:
+                which = f"{row.day}, shift {_shift(self.calendar, row)}," if row.shift is not None else f"{row.day}"
+                raise InvalidInput("period", row.period, f"the period of the date; {which} is period {period}")
+            self.periods[key] = period
         return self.periods[key]
 
 
@@ -299,21 +315,25 @@ def _shift(calendar: WorkCalendar, row: OutputRow) -> int:
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
     """Say how many rows are left out as nobody knows their workers."""
-    unknown = [row.worker_id for row in rows if row.worker_id not in known]
-    if not unknown:
-        return []
-    people = len(set(unknown))
-    return [f"{_rows(len(unknown))} of {people} {'worker' if people == 1 else 'workers'} not known here left out"]
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} {'row' if count == 1 else 'rows'}"
+    unknown = [row.worker_id for row in rows if row.worker_id and row.worker_id not in known]
+    nameless = sum(not row.worker_id for row in rows)
+    said = []
+    if unknown:
+        people = counted(len(set(unknown)), "worker")
+        said.append(f"{counted(len(unknown), 'row')} of {people} not known here left out")
+    if nameless:
+        said.append(f"{counted(nameless, 'row')} without a worker's id, as of people who were erased, left out")
+    return said
 
 
 def _conflict(replaced: Sequence[tuple[OutputRow, int, Row, Row]]) -> Conflict:
     source, _, old, new = replaced[0]
     shown = f"line {source.line}, worker {source.worker_id}: {_said(old)} is on record, the file has {_said(new)}"
-    return Conflict("output", _rows(len(replaced)), f"differ from the record ({shown}); --correct replaces them")
+    return Conflict(
+        "output",
+        counted(len(replaced), "row"),
+        f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); --correct replaces them",
+    )
 
 
 def _said(row: Row) -> str:
@@ -335,12 +355,15 @@ def _warnings(work: Writing, rows: Sequence[Row]) -> list[str]:
             strangers += not any(since <= row.period < until for since, until in held.get(row.worker, ()))
     said = []
     if clipped:
-        said.append(
-            f"{clipped} of {len(rows)} outputs are outside the range: they count as its ends and are kept as given"
-        )
+        said.append(f"{_of_outputs(clipped, rows)} outside the range: kept as given, each counts as its end")
     if strangers:
+        who = "somebody who was" if strangers == 1 else "people who were"
         said.append(
-            f"{strangers} of {len(rows)} outputs are of people who were not in the team then, as far as is on record; "
-            "they are kept and learned from"
+            f"{_of_outputs(strangers, rows)} of {who} not in the team then, as far as is on record; "
+            f"{'it is' if strangers == 1 else 'they are'} kept and learned from"
         )
     return said
+
+
+def _of_outputs(some: int, rows: Sequence[Row]) -> str:
+    return f"{some:,} of {counted(len(rows), 'output')} {'is' if some == 1 else 'are'}"

@@ -1,9 +1,9 @@
 """Policies that rank people by interview scores need one for everybody: said in the firm's own ids."""
 
+from crewlearn.advisor.advice import not_interviewed
 from crewlearn.advisor.store import Writing
+from crewlearn.advisor.text import some_of
 from crewlearn.problem.errors import InvalidInput
-
-_SHOWN = 5
 
 
 def check_interviews(work: Writing) -> None:
@@ -11,9 +11,9 @@ def check_interviews(work: Writing) -> None:
     site = work.site
     if site.memory is not None or not site.workers or site.policy.interview(site.setting()) is None:
         return
-    without = {number for number, worker in enumerate(site.workers) if worker.interview is None}
-    ids = [external for external, number in work.identities().items() if number in without]
+    without = set(not_interviewed(site))
     if without:
-        shown = ", ".join(sorted(ids)[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
-        remedy = f"needs an interview score for everybody; import the {len(without)} that are missing ({shown})"
+        ids = sorted(external for external, number in work.identities().items() if number in without)
+        missing = "the one that is" if len(without) == 1 else f"the {len(without)} that are"
+        remedy = f"needs an interview score for everybody; import {missing} missing ({some_of(ids)})"
         raise InvalidInput("policy", site.config.policy, remedy)

@@ -9,6 +9,7 @@ from crewlearn.advisor.events import Event
 from crewlearn.advisor.explain import place
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import LEFT, POOL, Proposal
+from crewlearn.advisor.text import counted
 
 _NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
 
@@ -31,10 +32,10 @@ def told(event: Event, people: People, proposals: Mapping[int, Proposal], calend
         return f"erased worker {payload['worker']}"
     if event.type == events.OUTPUT:
         corrected = f", {payload['corrected']:,} of them corrections" if payload["corrected"] else ""
-        return f"recorded {payload['rows']:,} rows of output{corrected}"
+        return f"recorded {counted(payload['rows'], 'row of output', 'rows of output')}{corrected}"
     if event.type == events.ADVISED:
         count = len(payload["pairs"])
-        said = "to wait" if not count else f"{count} {'replacement' if count == 1 else 'replacements'}"
+        said = counted(count, "replacement") if count else "to wait"
         return f"was advised for {calendar.date_of(payload['period'])}: {said}"
     if event.type == events.UNDONE:
         return f"took back {_slip(payload, people, proposals)}"

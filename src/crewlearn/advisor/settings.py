@@ -6,6 +6,8 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.site import Site
+from crewlearn.advisor.text import counted
 from crewlearn.advisor.units import parse_range
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 
@@ -17,7 +19,11 @@ _OTHERS = ("output_range", "weekdays", "closed", "open")
 _SYNONYMS = {"cost": "fee"}
 _HIDDEN = ("units", "calendar", "stream_key")
 _LISTS = ("closed", "open")
-_WORDS = {"true": True, "false": False, "none": None, "null": None}
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "on"), True),
+    **dict.fromkeys(("false", "no", "off"), False),
+    **dict.fromkeys(("none", "null"), None),
+}
 
 
 class Difference(NamedTuple):
@@ -38,25 +44,25 @@ def in_words(config: SiteConfig) -> dict[str, str]:
     ('250 a replacement', '0 to 80 units a period', 'mon, tue, wed, thu, fri')
     """
     units, calendar = config.units, config.calendar
-    per = "hour" if units.hours_per_period is not None else "period"
+    per = "an hour" if units.hours_per_period is not None else "a period"
     better = ", less is better" if units.lower_is_better else ""
     ahead = "always ahead" if config.rolling else "planned"
     return {
-        "team": f"{config.team} {'station' if config.team == 1 else 'stations'}",
+        "team": counted(config.team, "station"),
         "fee": f"{config.fee:,.10g} a replacement",
         "fee_due": f"at {config.fee_due}",
-        "output_range": f"{units.low:,.10g} to {units.high:,.10g} units a {per}{better}",
+        "output_range": f"{units.low:,.10g} to {units.high:,.10g} units {per}{better}",
         "value_per_unit": f"{units.value_per_unit:,.10g} a unit",
-        "hours": "none: output is no rate" if per == "period" else f"{units.hours_per_period:g} hours a period",
-        "horizon": f"{_counted(config.horizon)} {ahead}",
+        "hours": "none: output is no rate" if units.hours_per_period is None else _hours(units.hours_per_period),
+        "horizon": f"{counted(config.horizon, 'period')} {ahead}",
         "rolling": _yes(config.rolling),
-        "mean_delay": f"{config.mean_delay:g} periods from an offer to the first day",
+        "mean_delay": f"{_periods(config.mean_delay)} from an offer to the first day",
         "learn_delay": _yes(config.learn_delay),
         "policy": config.policy,
         "conventions": config.conventions,
-        "least_tenure": _counted(config.least_tenure),
-        "most_a_week": "no limit" if config.most_a_week is None else f"{config.most_a_week} replacements",
-        "ask_again_after": _counted(config.ask_again_after),
+        "least_tenure": counted(config.least_tenure, "period"),
+        "most_a_week": "no limit" if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        "ask_again_after": counted(config.ask_again_after, "period"),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
         "closed": ", ".join(map(str, calendar.closures)) or "no days",
@@ -65,8 +71,23 @@ def in_words(config: SiteConfig) -> dict[str, str]:
     }
 
 
-def _counted(periods: int) -> str:
-    return f"{periods:,} {'period' if periods == 1 else 'periods'}"
+def learned_delay(site: Site) -> str:
+    """Say what mean delay a site has learned from its own offers; nothing if it does not learn.
+
+    What was set counts as one offer.
+    """
+    count, _ = site.delays
+    if not site.config.learn_delay:
+        return ""
+    return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
+
+
+def _periods(mean: float) -> str:
+    return f"{mean:.10g} {'period' if mean == 1 else 'periods'}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:g} {'hour' if hours == 1 else 'hours'} a period"
 
 
 def _yes(value: bool) -> str:

@@ -37,7 +37,7 @@ class Worker:
 
     `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
     proposed again. `recorded_to` is the last period with a row of theirs, `earned` what all their output was worth, in
-    money. `prior_mean` is in the policy's units.
+    money. `prior_mean` is in the policy's units, `prior_given` the same as it was given, before it was clipped.
     """
 
     status: str = POOL
@@ -50,6 +50,7 @@ class Worker:
     barred_until: int = 0
     recorded_to: int = 0
     earned: float = 0.0
+    prior_given: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,11 @@ class Proposal:
     def paid(self) -> bool:
         """Whether the fee has fallen due."""
         return self.paid_in > 0
+
+    @property
+    def makes_room(self) -> int:
+        """Who makes room or, once it is started, made it; -1 for an empty station, or open until arrival."""
+        return self.leaver if self.status == STARTED else self.out
 
 
 @dataclass
@@ -155,6 +161,16 @@ class Site:
         counts = np.array([worker.prior_n for worker in self.workers], dtype=np.int64)
         sums = np.array([worker.prior_n * worker.prior_mean for worker in self.workers], dtype=np.float64)
         return Estimates(counts, sums, sums)
+
+    def prior_mean_of(self, number: int) -> float | None:
+        """Give the mean of what a worker brought along, in people's units as it was given; None if they brought none.
+
+        Older records have it only as clipped to the range.
+        """
+        worker = self.workers[number]
+        if not worker.prior_n:
+            return None
+        return self.config.units.people_output(worker.prior_mean) if worker.prior_given is None else worker.prior_given
 
     def may_enter(self, number: int) -> bool:
         """Say whether a worker may be hired now."""

@@ -157,7 +157,7 @@ class Store:
         return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())
 
     def _unknown(self, connection: sa.Connection, name: str) -> InvalidInput:
-        return Unknown("site", name, f"does not exist; there are {self._names(connection) or 'none'}")
+        return Unknown("site", name, f"does not exist; there are: {', '.join(self._names(connection)) or 'none'}")
 
     @contextmanager
     def changing(self) -> Iterator[sa.Connection]:

@@ -1,8 +1,28 @@
-"""Text that people give: checked before it is kept, so that every database keeps it as it was given."""
+"""Text that people give, checked before it is kept so that every database keeps it as it was; and counts in words."""
+
+from collections.abc import Sequence
 
 from crewlearn.problem.errors import InvalidInput
 
 LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
+
+
+def counted(many: int, one: str, more: str | None = None) -> str:
+    """Write how many there are of something.
+
+    >>> counted(1, "day"), counted(2, "day"), counted(1200, "person", "people")
+    ('1 day', '2 days', '1,200 people')
+    """
+    return f"{many:,} {one if many == 1 else more or one + 's'}"
+
+
+def some_of(names: Sequence[str], shown: int = 5) -> str:
+    """List the first of some names.
+
+    >>> some_of(["a", "b"]), some_of(["a", "b", "c"], 2)
+    ('a, b', 'a, b, …')
+    """
+    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")
 
 
 def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:

@@ -11,6 +11,9 @@ from crewlearn.problem.errors import InvalidInput, real
 MOST = 1e12
 """The most that outputs, money and hours may be: far beyond any site, and no sum or product of them overflows."""
 
+MOST_FEE = 1e9
+"""The most that a fee may be, the site's or a worker's own: what the policies' model allows where a unit is worth 1."""
+
 _LONGEST = 40
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
@@ -112,7 +115,7 @@ class Units:
 
     def policy_cost(self, fee: float) -> float:
         """Give a fee in money as the policy sees it: in policy units of output of one period."""
-        cost = real("fee", fee, 0.0, MOST) / self.money_of_one
+        cost = real("fee", fee, 0.0, MOST_FEE) / self.money_of_one
         if not math.isfinite(cost):
             raise InvalidInput(
                 "fee", fee, f"is beyond measure where a period's best output is worth {self.money_of_one:g}"

@@ -61,9 +61,10 @@ def status_command(
     with opened(db) as store:
         from crewlearn.advisor import documents
         from crewlearn.advisor.cycle import cycle_line, overdue_lines
-        from crewlearn.advisor.explain import members, sentence
+        from crewlearn.advisor.explain import members, place, sentence
         from crewlearn.advisor.gain import gain_over_first_team, read_past
         from crewlearn.advisor.identities import read_people
+        from crewlearn.advisor.settings import learned_delay
 
         with store.reading() as connection:
             key, now, _ = store.site(connection, site)
@@ -81,10 +82,12 @@ def status_command(
         print_table("Others:", *_table([one for one in shown if one.station is None]), words=2)
     under_way = now.open_proposals("approved", "offered", "accepted")
     for one in under_way:
-        pair = f"{people.label(one.out)} -> {people.label(one.into)}"
+        pair = f"{people.label(one.into)} for {place(people, one)}"
         print(f"Under way since {now.config.calendar.date_of(one.decided_in)}: {pair} ({one.status})")
     for line in overdue_lines(now, people):
         print(line)
+    if delay := learned_delay(now):
+        print(f"From an offer to the first day: {delay}.")
     empty = now.roster.empty
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
@@ -199,7 +202,7 @@ def offer_command(
 
 
 def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None) -> None:
-    """Take back the last answer (approve, reject or offer), if nothing was recorded since."""
+    """Take back the last answer (approve, reject, offer) or `workers set`, if nothing was recorded since."""
     with opened(db) as store:
         from crewlearn.advisor.commands import undo
 

@@ -41,7 +41,7 @@ def import_workers_command(
         data = read_bytes(file)
         rows = read_workers(data, _mapping(map_), what=file.name, decimal=_decimal(decimal))
         done = import_workers(store, site, rows, data, who(actor))
-        _report(done, "workers", advice_of(store, site), json)
+        _report(done, "worker", advice_of(store, site), json)
 
 
 @workers.command("erase")
@@ -131,11 +131,12 @@ def import_output_command(
             decimal=_decimal(decimal),
             dates=order,
             day_of=now.config.calendar.day_of,
+            blank_ids=skip_unknown,
         )
         done = import_output(
             store, site, rows, data, who(actor), correct=correct, skip_unknown=skip_unknown, what=file.name
         )
-        _report(done, "rows", advice_of(store, site), json)
+        _report(done, "row", advice_of(store, site), json)
 
 
 def _mapping(given: list[str] | None) -> dict[str, str] | None:
@@ -160,10 +161,14 @@ def _decimal(given: str | None) -> Literal[".", ","] | None:
 
 def _report(done: "Done", what: str, advice: str, json: bool) -> None:
     if json:
-        print_json({**vars(done), "warnings": list(done.warnings), "advice": advice})
+        from crewlearn.advisor import documents
+
+        print_json(documents.recorded(done, advice))
         return
+    from crewlearn.advisor.text import counted
+
     corrected = f" ({done.corrected:,} of them corrected)" if done.corrected else ""
     skipped = f", {done.skipped:,} left out" if done.skipped else ""
-    print(f"{done.recorded:,} {what} recorded{corrected}, {done.known:,} known already{skipped}.")
+    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} known already{skipped}.")
     warn(done.warnings)
     print(advice)

@@ -1,6 +1,7 @@
 """`crewlearn ledger` and `crewlearn store`: check the record, export it, upgrade the store."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,15 +23,17 @@ def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
     """Rebuild a site from its first event, check the chain, and derive every advice again."""
     with opened(db) as store:
         from crewlearn.advisor import documents
+        from crewlearn.advisor.text import counted
         from crewlearn.advisor.verify import verify
 
         found = verify(store, site)
     if json:
         print_json(documents.verified(found))
     else:
-        print(f"{found.events:,} events, {found.rows:,} rows of output, {found.advice:,} times advised.")
+        rows = counted(found.rows, "row of output", "rows of output")
+        print(f"{counted(found.events, 'event')}, {rows}, {counted(found.advice, 'time')} advised.")
         if found.older:
-            print(f"{found.older:,} times advised under older rules: not derived again, and no damage.")
+            print(f"{counted(found.older, 'time')} advised under older rules: not derived again, and no damage.")
         for fault in found.faults:
             print(f"DAMAGED: {fault}")
         print("The record is sound." if found.sound else "The record is damaged.")
@@ -74,6 +77,7 @@ def impact_command(
         from crewlearn.advisor.identities import read_people
         from crewlearn.advisor.stints import read_stints
         from crewlearn.advisor.store import read_proposals
+        from crewlearn.advisor.text import counted
 
         given = read_groups(read_bytes(groups), what=groups.name)
         with store.reading() as connection:
@@ -83,10 +87,11 @@ def impact_command(
         numbers = {identifier: number for number, identifier in people.ids.items() if identifier is not None}
         known = {numbers[row.worker_id]: row.group for row in given if row.worker_id in numbers}
         tables = impact.tables(known, proposals, held)
+        workers = partial(counted, one="worker")
         unknown, without = len(given) - len(known), len(numbers) - len(known)
         warnings = [
-            *([f"{unknown} of the file's {len(given)} workers are not known here and not counted"] if unknown else []),
-            *([f"{without} of the site's {len(numbers)} workers have no group and are not counted"] if without else []),
+            *([f"not counted, as not known here: {unknown} of the file's {workers(len(given))}"] if unknown else []),
+            *([f"not counted, as without a group: {without} of the site's {workers(len(numbers))}"] if without else []),
         ]
     if json:
         rates = {
@@ -97,13 +102,14 @@ def impact_command(
         return
     for direction, stages in tables.items():
         for stage, found in stages.items():
-            _print_rates(f"{direction.capitalize()}, {stage}:", found)
+            compared = "ratio of staying" if direction == impact.GOING_OUT else "ratio to the best"
+            _print_rates(f"{direction.capitalize()}, {stage}:", compared, found)
     warn(warnings)
     print(impact.NOTE)
 
 
-def _print_rates(title: str, found: "list[GroupRate]") -> None:
-    columns = ["group", "people", "chosen", "rate", "ratio to the best", "p"]
+def _print_rates(title: str, compared: str, found: "list[GroupRate]") -> None:
+    columns = ["group", "people", "chosen", "rate", compared, "p"]
     rows = [
         [
             one.group + (" (few)" if one.small else ""),

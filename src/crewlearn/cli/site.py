@@ -95,15 +95,19 @@ def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
 def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """Show a site's settings in words, and from when each holds."""
     with opened(db) as store:
+        from crewlearn.advisor.documents import settings
         from crewlearn.advisor.history import settings_since
-        from crewlearn.advisor.settings import in_words
+        from crewlearn.advisor.settings import in_words, learned_delay
 
         now, _ = read_site(store, name)
         since = settings_since(store, name)
     words = in_words(now.config)
+    if delay := learned_delay(now):
+        words["mean_delay"] += f"; now {delay}"
     if json:
         holds = {key: one._asdict() for key, one in since.items()}
-        print_json({"site": name, "settings": now.config.to_json(), "in_words": words, "since": holds})
+        given = {"settings": settings(now.config), "mean_delay": now.mean_delay}
+        print_json({"site": name, **given, "in_words": words, "since": holds})
         return
     rows = [[key, said, f"{since[key].day}, {since[key].actor}"] for key, said in words.items()]
     print_table(f"{name}:", ["setting", "now", "since, by"], rows, words=3)

@@ -18,6 +18,9 @@ from crewlearn.policies.teams import (
 )
 from crewlearn.problem.arrays import FloatArray
 
+NOT_INTERVIEWED = -1e300
+"""The score of newcomers and of whoever else was not interviewed: they come last of those who may come."""
+
 
 @dataclass(frozen=True)
 class TeamState:
@@ -80,7 +83,7 @@ def _unsettled(state: TeamState) -> TeamState:
 
 def _memory(state: TeamState, workers: int, team: int) -> TeamMemory:
     key, draws = state.stream
-    interview = np.full(workers, -1e300)  # newcomers were not interviewed: they come last of those who may come
+    interview = np.full(workers, NOT_INTERVIEWED)
     interview[: len(state.interview)] = state.interview
     memory = fresh_team_memory(workers, team, key, interview)
     memory.numbers[:] = state.numbers

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import sqlalchemy as sa
 
 from crewlearn.advisor import documents, schema
+from crewlearn.advisor.commands import unknown_worker
 from crewlearn.advisor.events import Row
 from crewlearn.advisor.explain import Member, members, sentence
 from crewlearn.advisor.gain import Past, read_past
@@ -78,7 +79,7 @@ class Snapshot:
     def number_of(self, worker_id: str) -> int:
         """Give the number of a worker by the firm's own id."""
         if worker_id not in self.numbers:
-            raise Unknown("worker", worker_id, f"is not known at this site; there are {len(self.numbers)} workers")
+            raise unknown_worker(worker_id, len(self.numbers))
         return self.numbers[worker_id]
 
 

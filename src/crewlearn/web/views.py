@@ -15,8 +15,7 @@ from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import (
     APPROVED,
-    BLOCKED,
-    LEFT,
+    POOL,
     PROPOSED,
     REJECTED,
     STARTED,
@@ -194,8 +193,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
             pending, direction = f"{_name(people, other.into)}{_when(reading, other)}", "out"
         elif number in coming:
             other = coming[number]
-            where = "an empty station" if other.out == NOBODY else _name(people, other.out)
-            pending, direction = f"for {where}{_when(reading, other)}", "in"
+            pending, direction = f"for {_place(people, other)}{_when(reading, other)}", "in"
         rows.append(
             Row(
                 number=number,
@@ -225,9 +223,9 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     notes = []
     if worker.pinned:
         notes.append("pinned")
-    if worker.status in (BLOCKED, LEFT):
+    if worker.status != POOL:
         notes.append(worker.status)
-    if worker.barred_until > site.period:
+    if worker.status == POOL and worker.barred_until > site.period and not seated:
         notes.append(f"not asked before {reading.day(worker.barred_until)}")
     if seated and not worker.pinned and site.period - worker.since < site.config.least_tenure:
         notes.append(f"stays until {reading.day(worker.since + site.config.least_tenure)} at least")
@@ -239,6 +237,12 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
 def _name(people: People, number: int) -> str:
     """Give the name alone where there is one; the id stands beside it."""
     return people.names.get(number) or people.label(number)
+
+
+def _place(people: People, proposal: Proposal) -> str:
+    """Give whose place is taken, by name alone where there is one."""
+    who = proposal.makes_room
+    return explain.place(people, proposal) if who == NOBODY else _name(people, who)
 
 
 def _when(reading: Reading, proposal: Proposal) -> str:
@@ -293,7 +297,7 @@ def exchange(reading: Reading, proposal: Proposal) -> Exchange:
         out=out,
         on_arrival=said.settled_on_arrival,
         into=_side(reading, proposal.into, said.into, scale, "team"),
-        chance=wording.share(said.chance_better) if said.out is not None else "",
+        chance="" if said.chance_better is None else wording.share(said.chance_better),
         worth=wording.money(said.gain, sign=True),
         fee=wording.money(said.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal)[1:]),
@@ -344,13 +348,12 @@ def offers(reading: Reading) -> list[Offer]:
     site, calendar = reading.site, reading.site.config.calendar
     listed = []
     for one in site.open_proposals(*UNDER_WAY):
-        room = "the empty station" if one.out == NOBODY else reading.label(one.out)
         listed.append(
             Offer(
                 id=one.id,
                 into=reading.label(one.into),
                 into_url=reading.url("workers", one.into),
-                out=room,
+                out=explain.place(reading.people, one),
                 status=STATUS_WORDS[one.status],
                 since=reading.day(one.decided_in),
                 expected=reading.day(arrival(site, one)),
@@ -374,7 +377,7 @@ def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
     """List who may make room for the incoming worker: as agreed first, then whoever is not leaving anyway."""
     site = reading.site
     leaving = {one.out for one in site.open_proposals(*UNDER_WAY) if one.id != proposal.id}
-    agreed = "an empty station" if proposal.out == NOBODY else reading.label(proposal.out)
+    agreed = explain.place(reading.people, proposal)
     others = sorted(
         (reading.label(number), reading.people.ids.get(number))
         for number in site.roster.active

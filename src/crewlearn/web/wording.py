@@ -4,7 +4,10 @@ import math
 from datetime import UTC, date, datetime
 
 from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.text import counted as count
 from crewlearn.advisor.units import Units
+
+__all__ = ["count", "day", "digits_of", "moment", "money", "money_span", "number", "period", "share", "short_day"]
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -82,15 +85,6 @@ def moment(at: str) -> str:
         return at
     local = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone()
     return f"{day(local.date())} {local.year}, {local:%H:%M}"
-
-
-def count(many: int, one: str, more: str | None = None) -> str:
-    """Write how many there are of something.
-
-    >>> count(1, "day"), count(2, "day"), count(1200, "person", "people")
-    ('1 day', '2 days', '1,200 people')
-    """
-    return f"{many:,} {one if many == 1 else more or one + 's'}"
 
 
 def share(value: float) -> str:

@@ -51,6 +51,7 @@ def take_in_output(
             decimal=options.decimal,
             dates=options.dates,
             day_of=calendar.day_of,
+            blank_ids=options.skip_unknown,
         )
         return imports.import_output(
             into,

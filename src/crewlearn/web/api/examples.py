@@ -28,7 +28,6 @@ _ALL_SETTINGS: dict[str, Any] = {
     "least_tenure": 0,
     "most_a_week": None,
     "ask_again_after": 10,
-    "stream_key": 4221,
 }
 _SENTENCE = "Proposed for 2027-01-11, period 41: replace Ann (0113) by Bo (0207)."
 _LINE: dict[str, Any] = {
@@ -48,6 +47,7 @@ _PROPOSAL: dict[str, Any] = {
     "period": 41,
     "date": "2027-01-11",
     "out": "0113",
+    "place": "worker",
     "in": "0207",
     "fee": 300.0,
     "reason": None,
@@ -173,6 +173,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "filled": 12,
             "earned": 29184.0,
             "fees": 600.0,
+            "mean_delay": 4.0,
             "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
             "cycle": _WAITING,
             "proposals": [{**_PROPOSAL, "overdue": False}],

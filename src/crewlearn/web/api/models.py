@@ -49,6 +49,7 @@ Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Money = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=units.MOST)]
+Fee = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=units.MOST_FEE)]
 Amount = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-units.MOST, le=units.MOST)]
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=units.MOST)]
 Policy = Annotated[
@@ -144,7 +145,7 @@ class SiteSettings(Model):
     """How a site is set up."""
 
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] = Field(description="Stations to staff.")
-    fee: Money = Field(description="What a replacement costs, in money.")
+    fee: Fee = Field(description="What a replacement costs, in money.")
     units: Units
     calendar: Calendar
     horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] = Field(
@@ -168,7 +169,7 @@ class SiteSettings(Model):
         default=10, description="Periods for which somebody who declined or was rejected is not proposed again."
     )
     stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
-        default=None, description="Names the policy's random stream; drawn if left out."
+        default=None, description="Names the policy's random stream; drawn if left out, and never shown."
     )
 
 
@@ -243,7 +244,7 @@ class Why(Model):
     out: Estimate | None = Field(description="Who makes room, or would; null for an empty station.")
     into: Estimate
     settled_on_arrival: Flag
-    chance_better: Number
+    chance_better: Number | None = Field(description="Null for an empty station.")
     periods: Number = Field(description="Periods left after the wait.")
     mean_delay: Number
     gain: Number = Field(description="What it would gain in those, if for good, before the fee.")
@@ -256,13 +257,14 @@ class Why(Model):
 
 
 class Proposal(Model):
-    """A replacement: `out` (null: an empty station, or open until arrival) by `in`."""
+    """A replacement: `out`, or as `place` says, by `in`."""
 
     id: Count
     status: ProposalStatus
     period: Count = Field(description="The period it was proposed for.")
     date: Day
-    out: str | None = Field(description="Who makes room; null for an empty station, or somebody erased.")
+    out: str | None = Field(description="Who makes room, or made it; null if nobody does so far, or somebody erased.")
+    place: Literal["worker", "empty station", "settled on arrival"] = Field(description="Which place is taken.")
     into: str | None = Field(alias="in", description="Who comes in; null for somebody erased.")
     fee: Number
     reason: str | None = Field(description="Why it was rejected.")
@@ -361,6 +363,7 @@ class SiteStatus(Model):
     filled: Count
     earned: Number = Field(description="What recorded output was worth, in money.")
     fees: Number
+    mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
     gain: Gain
     cycle: Waiting
     proposals: list[ProposalUnderWay]
@@ -412,7 +415,7 @@ class NewWorker(Model):
     worker_id: WorkerId
     name: str | None = Field(default=None, max_length=LONGEST_NAME)
     active: Flag | None = Field(default=None, description="In the team at the start; proposals bring people in later.")
-    fee: Money | None = Field(default=None, description="Their own fee, in money.")
+    fee: Fee | None = Field(default=None, description="Their own fee, in money.")
     prior_n: Annotated[int, Field(strict=True, ge=0, le=10**9)] | None = Field(
         default=None, description="Days seen before this site, with prior_mean."
     )
@@ -434,7 +437,7 @@ class WorkerChanges(Model):
 
     status: Status
     pinned: Flag = Field(description="Keep them whatever is advised.")
-    fee: Money | None = Field(description="Their own fee, in money; null for the site's.")
+    fee: Fee | None = Field(description="Their own fee, in money; null for the site's.")
 
 
 class NewOutput(Model):
@@ -544,7 +547,7 @@ class PlanRequest(Model):
     runs: Annotated[int, Field(strict=True, ge=2, le=10**5)] = Field(default=500, description="Simulated futures.")
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 1
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] | None = None
-    fee: Money | None = None
+    fee: Fee | None = None
     horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
     mean_delay: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=10**6)] | None = None
     policy: Policy | None = None

@@ -10,6 +10,7 @@ from crewlearn.advisor import documents, imports
 from crewlearn.advisor.csv_in import OutputRow, attended
 from crewlearn.advisor.csv_table import Found
 from crewlearn.advisor.events import Row
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging
@@ -86,7 +87,11 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
     """Give the rows as those of a file; their lines are counted from 1."""
     found, rows = Found(WHAT_ROWS), []
     for line, one in enumerate(new.rows, start=1):
-        units, attendance = attended(found, line, one.units, one.hours, one.attendance)
+        try:
+            units, attendance = attended(one.units, one.hours, one.attendance)
+        except InvalidInput as error:
+            found.add_error(line, error)
+            continue
         rows.append(OutputRow(line, one.date, one.period, one.worker_id, units, one.hours, attendance, one.shift))
     found.raise_any()
     return rows

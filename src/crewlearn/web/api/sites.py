@@ -105,7 +105,7 @@ def get_site(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = Non
 def _view(one: reads.Snapshot) -> dict[str, Any]:
     return {
         **documents.site_line(one.name, one.version, one.site, one.people),
-        "settings": one.site.config.to_json(),
+        "settings": documents.settings(one.site.config),
     }
 
 
