@@ -17,7 +17,7 @@ GRACE_SECONDS = 20
 """How long requests under way may take when the server stops."""
 
 KEPT_SECONDS = 75
-"""How long an idle connection stays open: longer than proxies and clients keep theirs, so that they close it, not we."""
+"""How long an idle connection stays open: longer than proxies and clients keep theirs, so that they close it first."""
 
 SWITCH_SECONDS = 0.0005
 """How soon a thread that works out something long lets others run: short answers should not wait for long ones."""
