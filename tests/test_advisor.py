@@ -14,7 +14,7 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.explain import explain, members, sentence, what_changed
 from crewlearn.advisor.facts import facts
-from crewlearn.advisor.gain import gain_by_period, gain_over_first_team
+from crewlearn.advisor.gain import Gain, gain_by_period, gain_over_first_team
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
@@ -670,3 +670,114 @@ def test_somebody_who_looked_at_an_earlier_version_is_told_what_changed(life: Li
     assert [words.partition(" (")[0] for words in stale.value.changed] == ["bo approved proposal 1"]
     assert pickle.loads(pickle.dumps(stale.value)).changed == stale.value.changed
     assert life.site.config.fee == 1.0
+
+
+def test_active_newcomers_take_no_station_from_hires_under_way(life: Life) -> None:
+    life.create(active=0)
+    commands.approve(life.store, "s", life.first().id, "bo")
+    done = imports.import_workers(life.store, "s", [WorkerRow("late", active=True)], b"", "ann")
+    assert any("active" in warning for warning in done.warnings)
+    assert len(life.site.roster.pending) == 1
+    commands.record_offer(life.store, "s", 1, "started", "bo")
+    assert life.site.roster.empty == 1
+
+
+def test_a_week_s_limit_holds_however_many_shifts_it_has(life: Life) -> None:
+    calendar = WorkCalendar(date(2026, 1, 5), shifts_per_day=4)
+    life.create(workers=12, team=6, most_a_week=1, calendar=calendar, horizon=400, fee=0.1, mean_delay=0.0)
+    outputs: dict[str, Any] = {f"w{number}": BAD for number in range(6)}
+    life.record(**outputs)
+    while not life.open():
+        life.record(**outputs)
+    into = life.first().into
+    commands.approve(life.store, "s", life.first().id, "bo")
+    commands.record_offer(life.store, "s", 1, "started", "bo")
+    out = life.site.proposals[1].leaver
+    outputs = {name: value for name, value in outputs.items() if name != f"w{out}"} | {f"w{into}": GOOD}
+    while calendar.week_of(life.site.period) == (2026, 2):
+        assert life.open() == []
+        life.record(**outputs)
+    assert life.site.period == 21
+    assert len(life.open()) == 1
+
+
+def test_undoing_a_start_at_an_empty_station_leaves_no_trace_of_it(life: Life) -> None:
+    life.create()
+    commands.change_worker(life.store, "s", "w1", "ann", status="left")
+    commands.approve(life.store, "s", life.first().id, "bo")
+    life.days(3, w0=GOOD)
+    before = stints_of(life)
+    commands.record_offer(life.store, "s", 1, "started", "bo", period=2)
+    assert stints_of(life) != before
+    commands.undo(life.store, "s", "bo")
+    assert stints_of(life) == before == [Stint(0, 0, 1)]
+
+
+def test_a_station_is_never_held_by_two(life: Life) -> None:
+    life.create(team=1)
+    life.days(4, w0=BAD)
+    into = life.first().into
+    commands.approve(life.store, "s", life.first().id, "bo")
+    life.days(4, w0=BAD)
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")  # recorded after they were seen last
+    commands.record_offer(life.store, "s", 1, "started", "bo", period=7)
+    assert stints_of(life) == [Stint(0, 0, 1, 9), Stint(0, into, 9)]
+
+
+def test_nothing_is_gained_where_nobody_was_replaced(life: Life) -> None:
+    life.create(team=3, policy="keep-team")
+    life.days(5, w0=0.2, w1=0.5, w2=0.7)
+    commands.change_worker(life.store, "s", "w0", "ann", status="left")
+    commands.change_site(life.store, "s", {"team": 2}, "ann")
+    life.days(15, w1=0.5, w2=0.7)
+    assert gain_over_first_team(life.site, stints_of(life), proposals_of(life)) == Gain(0.0, 0.0, 0.0)
+
+
+def test_bringing_in_the_first_team_is_no_cost_of_replacing(life: Life) -> None:
+    life.create(active=0, fee=50.0, policy="a-omm")
+    for number in [one.id for one in life.site.open_proposals(PROPOSED)]:
+        commands.approve(life.store, "s", number, "bo")
+        commands.record_offer(life.store, "s", number, "started", "bo")
+    life.days(1, **{f"w{worker}": 0.5 for worker in life.site.roster.active})
+    assert life.site.fees == 100.0
+    assert gain_over_first_team(life.site, stints_of(life), proposals_of(life)) == Gain(0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("fee", [0.1, 0.0])
+def test_dr_ucb_leaves_out_who_could_never_be_worth_their_fee(life: Life, fee: float) -> None:
+    life.create(policy="dr-ucb:gamma=1", fee=fee, workers=3)
+    most = 200.0  # the best output there is, in every period left
+    commands.change_worker(life.store, "s", "w2", "ann", fee=most)
+    life.record(w0=GOOD, w1=BAD)
+    assert life.open() == []
+    assert "not at the fee that they cost" in sentence(life.site, life.people)
+    commands.change_worker(life.store, "s", "w2", "ann", fee=100.0)
+    said = facts(life.site, life.first())
+    assert said.needed_gain == pytest.approx(100.0 / (200 - 2))
+    assert said.break_even is not None
+    assert said.break_even > 100.0
+
+
+def test_waiting_says_who_may_not_be_replaced(life: Life) -> None:
+    life.create(team=1, least_tenure=30)
+    life.days(5, w0=BAD)
+    assert "nobody in the team may be replaced now: 1 stays for the least tenure, the first to 2026-02-16" in sentence(
+        life.site, life.people
+    )
+    commands.change_worker(life.store, "s", "w0", "ann", pinned=True)
+    assert "1 is pinned" in sentence(life.site, life.people)
+    commands.change_site(life.store, "s", {"policy": "keep-team", "least_tenure": 0}, "ann")
+    commands.change_worker(life.store, "s", "w0", "ann", pinned=False)
+    assert "policy keep-team asks for nothing now" in sentence(life.site, life.people)
+
+
+def test_what_was_taken_back_is_no_reason_for_what_changed(life: Life) -> None:
+    life.create()
+    life.days(5, w0=GOOD, w1=BAD)
+    first = life.first()
+    commands.approve(life.store, "s", first.id, "bo")
+    commands.undo(life.store, "s", "bo")
+    commands.reject(life.store, "s", first.id, "bo", "no")
+    said = what_changed(life.site, life.people)
+    assert "was rejected" in said
+    assert "was approved" not in said

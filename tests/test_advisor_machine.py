@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from datetime import UTC, date, datetime
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +212,11 @@ class AnySite(RuleBasedStateMachine):
             if earlier.station == later.station:
                 assert earlier.until is not None
                 assert earlier.since < earlier.until <= later.since
+        for one, other in combinations(stints, 2):  # nobody at two stations, ever
+            if one.worker == other.worker:
+                first, second = sorted((one, other), key=lambda stint: stint.since)
+                assert first.until is not None
+                assert first.until <= second.since
 
 
 TestAnySite = AnySite.TestCase

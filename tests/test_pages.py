@@ -458,6 +458,16 @@ def test_a_check_and_a_plan_run_in_the_background(store: Store) -> None:
     manager.get("/sites/hall/plan/999", 404)
 
 
+def test_a_plan_that_a_program_asked_for_is_shown_too(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    with manager.client:
+        asked = manager.client.post("/api/v1/sites/hall/plan", json={"runs": 20, "policies": ["dr-ucb"]})
+        assert asked.status_code == 202
+        page = until(manager, f"/sites/hall/plan/{asked.json()['id']}", "simulated worlds, against keeping")
+    assert "With the settings as they are" in page
+
+
 def test_a_thousand_workers_are_one_page(store: Store) -> None:
     set_up(store, team=200, policy="value-of-replacement")
     crew = [WorkerRow(f"W{n:04d}", f"Person {n} of many", n < 200) for n in range(1000)]

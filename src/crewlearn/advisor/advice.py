@@ -147,6 +147,7 @@ def take_up(site: Site, payload: Mapping[str, Any]) -> None:
     site.memory, site.after = dict(payload["memory"]), dict(payload["after"])
     site.decided, site.changed, site.revised = site.period, False, False
     site.completed, site.failed = [], []
+    site.interviews += payload["interviews"]
     site.fees += payload["interviews"]
     first, because = _first_said(site.advice, site.period)
     because, site.because = [*because, *site.because], []

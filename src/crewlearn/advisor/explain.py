@@ -8,7 +8,9 @@ from crewlearn.advisor.facts import Estimate, Facts, facts, people_estimate
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import BLOCKED, LEFT, PROPOSED, UNDER_WAY, Proposal, Site
+from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.registry import REGISTRY
+from crewlearn.policies.value import ValueOfReplacement
 from crewlearn.problem.arrays import NOBODY
 
 
@@ -95,12 +97,12 @@ def waits(site: Site, people: People) -> str:
     if site.held_back:
         count, most = len(site.held_back), site.config.most_a_week
         return f"{count} more would be proposed, but the limit of {most} a week is reached."
-    if said.get("still_needed"):
-        who, times = people.label(said["least_observed"]), said["still_needed"]
-        return f"{who} must be seen on {times} more {'day' if times == 1 else 'days'} before the next decision."
     if said.get("too_dear"):
         dear = ", ".join(people.label(number) for number in said["too_dear"])
         return f"{dear} would be proposed, but not at the fee that they cost."
+    if said.get("still_needed"):
+        who, times = people.label(said["least_observed"]), said["still_needed"]
+        return f"{who} must be seen on {times} more {'day' if times == 1 else 'days'} before the next decision."
     outside = [number for number in site.roster.outside if site.may_enter(number)]
     if not outside:
         empty = site.roster.empty
@@ -108,7 +110,28 @@ def waits(site: Site, people: People) -> str:
         return f"{stations}nobody outside the team may come in now; import workers, or wait until somebody is free."
     if site.period > site.setting().horizon:
         return f"the planned {site.config.horizon} periods are over; set a longer horizon, or make it rolling."
-    return f"no replacement is worth its fee now{_looks_again(site, said)}."
+    staying, most = _staying(site)
+    if most:
+        return f"nobody in the team may be replaced now: {staying}."
+    verdict = "no replacement is worth its fee now"
+    if not isinstance(site.policy, (DRUCB, ValueOfReplacement)):
+        verdict = f"policy {site.config.policy.partition(':')[0]} asks for nothing now"
+    return f"{verdict}{f' ({staying})' if staying else ''}{_looks_again(site, said)}."
+
+
+def _staying(site: Site) -> tuple[str, bool]:
+    """Say who in the team may not be let go, and whether that is everybody."""
+    pinned = [number for number in site.roster.active if site.workers[number].pinned]
+    new = [number for number in site.roster.active if number not in pinned and not site.may_leave(number)]
+    parts = []
+    if pinned:
+        parts.append(f"{len(pinned)} {'is' if len(pinned) == 1 else 'are'} pinned")
+    if new:
+        first = min(site.workers[number].since for number in new) + site.config.least_tenure
+        stay = "stays" if len(new) == 1 else "stay"
+        parts.append(f"{len(new)} {stay} for the least tenure, the first to {site.config.calendar.date_of(first)}")
+    everybody = bool(site.roster.active) and len(pinned) + len(new) == len(site.roster.active) and not site.roster.empty
+    return " and ".join(parts), everybody
 
 
 def _looks_again(site: Site, said: dict[str, Any]) -> str:

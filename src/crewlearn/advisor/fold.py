@@ -23,6 +23,7 @@ from crewlearn.advisor.site import (
     Site,
     Worker,
 )
+from crewlearn.advisor.stints import seats_now
 from crewlearn.policies.estimates import grown, record
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
@@ -35,9 +36,9 @@ OBSERVED = ("worked", "partial")
 """Attendance that gives an observation; a partial day does so only where output is a rate."""
 
 KEPT_PERIODS = 15
-"""How long answered proposals stay in the state: enough for a week's limit and for undoing; the record has them all.
+"""How long answered proposals stay in the state, to be told about; those of this week stay anyway, for its limit.
 
-Those that came to nothing stay for one, to be told about: a firm that does not answer would gather thousands.
+Those that came to nothing stay for one period: a firm that does not answer would gather thousands. The record has all.
 """
 
 
@@ -50,16 +51,10 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
         raise InvalidInput("event", event.type, "a record begins with site-created")
     if event.type == events.UNDONE:
         return undo.taken_back(site, payload["number"])
-    if event.type in undo.ANSWERS:
-        earlier, workers = undo.before(site), list(site.workers)
-        _note(site, event)
-        _STEPS[event.type](site, payload)
-        site.undo = undo.slip(event.number, earlier, workers, site)
-        return site
     if event.type == events.ADVISED:
         take_up(site, payload)
         return site
-    site.undo = None
+    earlier, workers = (undo.before(site), list(site.workers)) if event.type in undo.ANSWERS else (None, [])
     _note(site, event)
     if event.type == events.OUTPUT:
         _take_output(site, rows, history)
@@ -67,6 +62,8 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
         _take_workers(site, payload, history)
     else:
         _STEPS[event.type](site, payload)
+    site.seats = seats_now(site.seats, site)
+    site.undo = None if earlier is None else undo.slip(event.number, earlier, workers, site)
     return site
 
 
@@ -195,8 +192,12 @@ def _take_output(site: Site, rows: Sequence[Row], history: History) -> None:
 
 def _is_past(site: Site, proposal: Proposal) -> bool:
     """Say whether a proposal need not be kept at hand any more."""
-    kept = 1 if proposal.status in (REJECTED, WITHDRAWN) else KEPT_PERIODS
-    return proposal.status not in OPEN and proposal.period + kept < site.period
+    if proposal.status in OPEN:
+        return False
+    if proposal.status in (REJECTED, WITHDRAWN):
+        return proposal.period + 1 < site.period
+    week_of = site.config.calendar.week_of
+    return proposal.period + KEPT_PERIODS < site.period and week_of(proposal.decided_in) != week_of(site.period)
 
 
 def _record(site: Site, row: Row) -> float:

@@ -52,7 +52,7 @@ def import_workers(
     with store.writing(name, actor, expected) as work:
         known = work.people()
         site = work.site
-        seated = bool(site.roster.active) or site.period > 1
+        seated = site.has_begun
         facts: list[dict[str, Any]] = []
         people, renamed, warnings = [], [], []
         next_number, clipped = len(site.workers), 0

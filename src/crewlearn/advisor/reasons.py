@@ -14,6 +14,7 @@ from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.posterior import LEARN, NOISE, Assumed, Beliefs, fresh_beliefs, learn
+from crewlearn.policies.rounds import replacement_threshold
 from crewlearn.policies.trials import chance_above
 from crewlearn.policies.value import ValueOfReplacement
 from crewlearn.problem.arrays import NOBODY
@@ -63,12 +64,14 @@ def reasons_of(
     nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     own: list[Any] = [None] * len(pairs)
     if isinstance(policy, (DRUCB, ValueOfReplacement)):
-        own = [_finite(asdict(reason)) for reason in policy.reasons(after, situation, pairs)]
+        own = [asdict(reason) for reason in policy.reasons(after, situation, pairs)]
     left = max(0, situation.setting.horizon - situation.period + 1)
     vacancies = max(0, unclaimed_stations(situation.roster.arrays))
     reasons = []
     for (out, into), said in zip(pairs, own, strict=True):
         leaver, vacancies = _makes_room(out, said, vacancies)
+        if isinstance(policy, DRUCB):
+            said["threshold"] = _needed(site, situation, site.fee_of(into))
         leaving, entering = nobody if leaver == NOBODY else everybody[leaver], everybody[into]
         reasons.append(
             {
@@ -81,13 +84,19 @@ def reasons_of(
                 "periods_left": left,
                 "mean_delay": situation.setting.mean_delay,
                 "fee": site.fee_of(into),
-                "break_even": _break_even(site, policy, said),
+                "break_even": _break_even(site, policy, situation, said),
                 "value_per_unit": site.config.units.value_per_unit,
                 "by": site.config.policy,
-                "policy": said,
+                "policy": _finite(said),
             }
         )
     return reasons
+
+
+def _needed(site: Site, situation: Situation, fee: float) -> float:
+    """Give the gain a period, in the policy's units, that pays for a fee in money by DR-UCB's rule."""
+    setting = situation.setting
+    return replacement_threshold(site.config.units.policy_cost(fee), setting.horizon, situation.period)
 
 
 def _makes_room(out: int, said: Any, vacancies: int) -> tuple[int, int]:
@@ -99,12 +108,17 @@ def _makes_room(out: int, said: Any, vacancies: int) -> tuple[int, int]:
     return (NOBODY if said is None else int(said.get("leaver", NOBODY))), 0
 
 
-def _break_even(site: Site, policy: Policy[Any], said: Any) -> float | None:
-    """Give the fee, in money, above which the policy would not have asked for the pair; None if it cannot be told."""
-    if isinstance(policy, ValueOfReplacement) and said["gain"] is not None:
+def _break_even(site: Site, policy: Policy[Any], situation: Situation, said: Any) -> float | None:
+    """Give the fee, in money, above which the policy would not have asked for the pair; None if it cannot be told.
+
+    At best, somebody never seen puts out 1 a period, and somebody never seen in the team 0.
+    """
+    if isinstance(policy, ValueOfReplacement):
         return site.config.units.money(said["gain"] / (1.0 + policy.margin))
-    if isinstance(policy, DRUCB) and said["optimistic_gain"] is not None and said["threshold"]:
-        return site.config.fee * float(said["optimistic_gain"]) / float(said["threshold"])  # a threshold grows with it
+    if isinstance(policy, DRUCB):
+        one = _needed(site, situation, site.config.units.money_of_one)
+        best = min(1.0, said["in_bounds"]["upper"]) - max(0.0, said["out_bounds"]["lower"])
+        return site.config.units.money(best / one) if math.isfinite(one) else None
     return None
 
 

@@ -13,6 +13,7 @@ from crewlearn.advisor.events import (
     FIRST_HASH,
     OUTPUT,
     RULE_VERSION,
+    UNDONE,
     Event,
     Row,
     canonical,
@@ -113,10 +114,10 @@ class Rebuilt:
         self.rows += len(rows)
         if event.type == ERASED:
             self.erased.add(event.payload["worker"])
-        stations = () if self.site is None else self.site.roster.stations
+        seats = [] if self.site is None else self.site.seats
         self.site = apply(self.site, event, rows, self._history)
         self.proposals.update(self.site.proposals)
-        for change in stints.changes(stations, self.site):
+        for change in stints.changes(seats, self.site, undone=event.type == UNDONE):
             stints.taken_in(self.stints, change)
         return faults
 

@@ -88,7 +88,8 @@ class Site:
     `after` what it remembers since. `decided` is the period it was last asked about. `changed` tells that facts changed
     which call for new advice within the period, `revised` that setting or pool did; `because` is what happened since
     the last advice. `completed` and `failed` are pairs that the policy has not heard of yet. `values` is what a unit
-    of output was worth, from which period on. `undo` is what the last answer changed.
+    of output was worth, from which period on; `interviews` is what of the fees was for them. `seats` is who holds each
+    station, from which period on. `undo` is what the last answer changed.
     """
 
     config: SiteConfig
@@ -109,7 +110,9 @@ class Site:
     next_proposal: int = 1
     advice: dict[str, Any] = field(default_factory=dict)
     fees: float = 0.0
+    interviews: float = 0.0
     values: list[tuple[int, float]] = field(default_factory=list)
+    seats: list[tuple[int, int]] = field(default_factory=list)
     delays: tuple[int, int] = (0, 0)
     last_output: dict[int, float] = field(default_factory=dict)
     undo: dict[str, Any] | None = None
@@ -118,7 +121,8 @@ class Site:
     def empty(cls, config: SiteConfig) -> "Site":
         """Give a site with nobody in it."""
         values = [(1, config.units.value_per_unit)]
-        return cls(config, Roster.start(0, [], config.team), no_data(0), values=values)
+        seats = [(NOBODY, 1)] * config.team
+        return cls(config, Roster.start(0, [], config.team), no_data(0), values=values, seats=seats)
 
     @property
     def policy(self) -> Policy[Any]:
@@ -179,6 +183,11 @@ class Site:
         """Give what a unit of output is worth in a period, in money."""
         return next(value for since, value in reversed(self.values) if since <= period)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether anybody was seated or hired, or any period recorded; before that, a first team may be named."""
+        return bool(self.roster.active or self.roster.pending) or self.period > 1
+
     def open_proposals(self, *statuses: str) -> list[Proposal]:
         """Give the proposals in these states, oldest first."""
         return [one for one in self.proposals.values() if one.status in (statuses or OPEN)]
@@ -205,7 +214,7 @@ class Site:
             "decided": self.decided,
             "changed": self.changed,
             "revised": self.revised,
-            "because": self.because,
+            "because": list(self.because),
             "completed": [list(pair) for pair in self.completed],
             "failed": [list(pair) for pair in self.failed],
             "held_back": [list(pair) for pair in self.held_back],
@@ -213,7 +222,9 @@ class Site:
             "next_proposal": self.next_proposal,
             "advice": self.advice,
             "fees": self.fees,
+            "interviews": self.interviews,
             "values": [list(pair) for pair in self.values],
+            "seats": [list(seat) for seat in self.seats],
             "delays": list(self.delays),
             "last_output": {str(worker): value for worker, value in self.last_output.items()},
             "undo": self.undo,
@@ -246,7 +257,9 @@ class Site:
             next_proposal=data["next_proposal"],
             advice=data["advice"],
             fees=data["fees"],
+            interviews=data["interviews"],
             values=[(since, value) for since, value in data["values"]],
+            seats=[(worker, since) for worker, since in data["seats"]],
             delays=(data["delays"][0], data["delays"][1]),
             last_output={int(worker): value for worker, value in data["last_output"].items()},
             undo=data["undo"],

@@ -1,7 +1,7 @@
 """Who held which station when: kept beside the record, and made from it event by event."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
@@ -20,60 +20,78 @@ class Stint:
     until: int | None = None
 
 
+Seat = tuple[int, int]
+"""Who holds a station, -1 for nobody, and from which period on."""
+
+
 @dataclass(frozen=True)
-class Closed:
-    """The stint that goes on at a station ends before `until`; one that would not have begun by then never was."""
+class Ended:
+    """The stint that began at a station in period `since` ends before `until`, or, if None, never was."""
 
     station: int
-    until: int
+    since: int
+    until: int | None
 
 
-Change = Closed | Stint
+Change = Ended | Stint
 
 
-def changes(before: Sequence[int], site: Site) -> Iterator[Change]:
-    """Give how stints change when the stations, held as given, come to be held as the site says.
+def seats_now(before: Sequence[Seat], site: Site) -> list[Seat]:
+    """Give who holds each station since when, given who held them before the site came to be as it is.
 
-    Who takes a station comes from outside, and holds it from the period they started in; only where stations are done
-    away with do people move, and then from now on. Taking back a slip gives a station back to who held it.
+    Who takes a station comes from outside, and holds it from the period they started in, yet not before it was theirs
+    to take: a station is never held by two. Only where stations are done away with do people move, from now on.
     """
-    after = (*site.roster.stations, *[NOBODY] * (len(before) - site.roster.team))
-    seated = set(before)
-    for station, now in enumerate(after):
-        was = before[station] if station < len(before) else NOBODY
-        if was == now:
+    held = {worker for worker, _ in before}
+    seats = []
+    for station, worker in enumerate(site.roster.stations):
+        was, since = before[station] if station < len(before) else (NOBODY, site.period)
+        if worker == was:
+            seats.append((worker, since))
+        elif worker == NOBODY or worker in held:
+            seats.append((worker, site.period))
+        else:
+            seats.append((worker, max(since, site.workers[worker].since)))
+    return seats
+
+
+def changes(before: Sequence[Seat], site: Site, *, undone: bool) -> Iterator[Change]:
+    """Give how stints change when the seats, held as given, come to be held as the site says.
+
+    Where a slip was taken back, what it began never was, and what it ended goes on.
+    """
+    for station in range(max(len(before), len(site.seats))):
+        was, since = before[station] if station < len(before) else (NOBODY, site.period)
+        now, begun = site.seats[station] if station < len(site.seats) else (NOBODY, site.period)
+        if (was, since) == (now, begun):
             continue
-        since = site.period if now == NOBODY or now in seated else site.workers[now].since
         if was != NOBODY:
-            yield Closed(station, site.period if was in after else since)
+            yield Ended(station, since, begun if begun > since and not undone else None)
         if now != NOBODY:
-            yield Stint(station, now, since)
+            yield Stint(station, now, begun)
 
 
 def taken_in(stints: dict[tuple[int, int], Stint], change: Change) -> None:
     """Take a change into stints by station and first period."""
     if isinstance(change, Stint):
         stints[change.station, change.since] = change
-        return
-    for key, one in list(stints.items()):
-        if one.station == change.station and one.until is None:
-            if one.since < change.until:
-                stints[key] = Stint(one.station, one.worker, one.since, change.until)
-            else:
-                del stints[key]
+    elif change.until is None:
+        del stints[change.station, change.since]
+    else:
+        ended = stints[change.station, change.since]
+        stints[change.station, change.since] = replace(ended, until=change.until)
 
 
 def write(connection: sa.Connection, key: int, change: Change) -> None:
     """Take a change into the table, as `taken_in` does."""
     table = schema.stints
-    here = (table.c.site == key, table.c.station == change.station)
-    if isinstance(change, Stint):
-        connection.execute(table.delete().where(*here, table.c.since == change.since))
-        connection.execute(table.insert().values(site=key, **vars(change)))
+    this = (table.c.site == key, table.c.station == change.station, table.c.since == change.since)
+    if isinstance(change, Ended) and change.until is not None:
+        connection.execute(table.update().where(*this).values(until=change.until))
         return
-    going_on = (*here, table.c.until.is_(None))
-    connection.execute(table.delete().where(*going_on, table.c.since >= change.until))
-    connection.execute(table.update().where(*going_on).values(until=change.until))
+    connection.execute(table.delete().where(*this))
+    if isinstance(change, Stint):
+        connection.execute(table.insert().values(site=key, **vars(change)))
 
 
 def read_stints(connection: sa.Connection, key: int) -> list[Stint]:

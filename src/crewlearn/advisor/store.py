@@ -19,7 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import advice, schema, stints
-from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH, OUTPUT, Event, Row, canonical, next_event
+from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH, OUTPUT, UNDONE, Event, Row, canonical, next_event
 from crewlearn.advisor.fold import apply
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.site import Proposal, Site
@@ -248,7 +248,7 @@ class Writing:
         `replaced` names the rows that these correct, by worker, period and the event that brought them.
         """
         before = {} if self.state is None else dict(self.state.proposals)
-        stations = () if self.state is None else self.state.roster.stations
+        seats = [] if self.state is None else self.state.seats
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
         event = next_event(self.number + 1, at, self.actor, kind, payload, self.head)
         self.connection.execute(
@@ -259,7 +259,7 @@ class Writing:
         self.state = apply(self.state, event, rows, self._history)
         self.number, self.head, self.added = event.number, event.hash, True
         self.changed |= {number for number, one in self.site.proposals.items() if before.get(number) != one}
-        for change in stints.changes(stations, self.site):
+        for change in stints.changes(seats, self.site, undone=kind == UNDONE):
             stints.write(self.connection, self.key, change)
         return event
 

@@ -26,6 +26,7 @@ _TOUCHED = (
     "advice",
     "fees",
     "delays",
+    "seats",
 )
 """What an answer, and the advice that follows it, may change beside workers."""
 

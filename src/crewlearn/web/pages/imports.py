@@ -40,7 +40,6 @@ WORDS = {
     "prior_mean": "Their mean",
     "status": "Status",
     "interview": "Interview score",
-    "pinned": "Pinned",
     "date": "Date",
     "period": "Period",
     "shift": "Shift",

@@ -116,7 +116,8 @@ def _delay(reading: Reading) -> float:
 
 
 def _form(reading: Reading, given: Mapping[str, Any] | None = None) -> Form:
-    config, given = reading.site.config, given or {}
+    config = reading.site.config
+    given = {name: value for name, value in (given or {}).items() if value is not None}
     current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
     tried = {name: value for name, value in given.items() if value is not None}
     values = {name: f"{tried.get(name, value):.15g}" for name, value in current.items()}

@@ -1,11 +1,10 @@
 /* What the pages gain from a script; all of them work without it. */
 "use strict";
 
-/* The tab one is on is in sight, however narrow the window. (scrollIntoView would have the Tab key begin there.) */
-for (const here of document.querySelectorAll(".tabs [aria-current]")) {
-  const row = here.closest(".tabs");
-  row.scrollLeft += Math.max(0, here.getBoundingClientRect().right - row.getBoundingClientRect().right);
-}
+/* The tab one is on is in sight, however narrow the window. Moving the strip leaves the keyboard at the top. */
+const strip = document.querySelector(".tabs");
+const current = strip?.querySelector("[aria-current]");
+if (current) strip.scrollLeft += Math.max(0, current.getBoundingClientRect().right - strip.getBoundingClientRect().right);
 
 /* Jobs: show how far they are; when they are over, the page itself has the result. */
 for (const box of document.querySelectorAll("[data-job]")) {
