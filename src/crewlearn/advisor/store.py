@@ -6,6 +6,7 @@ An engine must not cross a fork: open the store in the process that uses it.
 import json
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -103,7 +104,7 @@ class Store:
         With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
         """
         checked_text("actor", actor, LONGEST_ACTOR)
-        with self.changing() as connection:
+        with _turn(self.engine, site), self.changing() as connection:
             row = connection.execute(
                 sa.select(schema.sites).where(schema.sites.c.name == site).with_for_update()
             ).one_or_none()
@@ -164,6 +165,25 @@ class Store:
         """Begin a transaction that writes; on SQLite it takes the lock at once, so that no read turns into a write."""
         with clear_errors(self.engine), begun_to_write(self.engine) as connection:
             yield connection
+
+
+_turns = tuple(threading.RLock() for _ in range(64))
+
+
+@contextmanager
+def _turn(engine: sa.Engine, site: str) -> Iterator[None]:
+    """Wait for this process's other writers to a site before asking the database.
+
+    There, each would hold a connection while it waits, which readers then lack, and on SQLite it would poll. Who waits
+    too long goes on to the database, which then says so.
+    """
+    turn = _turns[hash((id(engine), site)) % len(_turns)]
+    taken = turn.acquire(timeout=LOCK_SECONDS)
+    try:
+        yield
+    finally:
+        if taken:
+            turn.release()
 
 
 def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:

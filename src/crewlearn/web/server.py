@@ -17,6 +17,9 @@ from crewlearn.web.settings import Settings
 GRACE_SECONDS = 20
 """How long requests under way may take when the server stops."""
 
+KEPT_SECONDS = 75
+"""How long an idle connection stays open: longer than proxies and clients keep theirs, so that they close it first."""
+
 SWITCH_SECONDS = 0.0005
 """How soon a thread that works out something long lets others run: short answers should not wait for long ones."""
 
@@ -73,6 +76,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
             proxy_headers=settings.behind_proxy,
             forwarded_allow_ips="127.0.0.1",
             timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=KEPT_SECONDS,
         )
     )
 

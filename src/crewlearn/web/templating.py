@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from fastapi import Request
@@ -10,6 +11,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 FOLDER = Path(__file__).parent / "templates"
+_turn = Lock()
+"""Large pages are made one after the other: together they would take as long, and short answers would wait for all."""
 
 
 @cache
@@ -29,5 +32,6 @@ def page(
 ) -> HTMLResponse:
     """Make a page; templates know the request's path and, if somebody is signed in, the caller."""
     caller = getattr(request.state, "caller", None)
-    text = environment().get_template(name).render({"path": request.url.path, "caller": caller, **values})
+    with _turn:
+        text = environment().get_template(name).render({"path": request.url.path, "caller": caller, **values})
     return HTMLResponse(text, status, dict(headers or {}))
