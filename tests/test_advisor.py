@@ -14,7 +14,7 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.explain import explain, members, place, sentence, what_changed
 from crewlearn.advisor.facts import facts
-from crewlearn.advisor.gain import Gain, Past, gain_by_period, gain_over_first_team
+from crewlearn.advisor.gain import Gain, gain_by_period, gain_over_first_team
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
@@ -835,8 +835,7 @@ def test_advice_and_status_agree_on_who_is_awaited(life: Life) -> None:
     commands.approve(life.store, "s", first.id, "ann")
     told = documents.advice("s", life.site, life.people)
     assert told["waiting"]["awaited"] == [f"w{first.into}"]
-    past = Past((), ())
-    assert documents.status("s", life.site, life.people, past)["cycle"] == told["waiting"]
+    assert documents.status("s", life.site, life.people, Gain(0.0, 0.0, 0.0))["cycle"] == told["waiting"]
 
 
 def test_nobody_is_better_than_an_empty_station(life: Life) -> None:

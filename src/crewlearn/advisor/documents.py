@@ -12,7 +12,7 @@ from crewlearn.advisor.cycle import cycle_of
 from crewlearn.advisor.events import ADVISED, Event, Row
 from crewlearn.advisor.explain import Member, explain, is_overdue, members, place_kind, sentence, what_changed
 from crewlearn.advisor.facts import facts
-from crewlearn.advisor.gain import Past, gain_over_first_team
+from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
 
@@ -35,7 +35,7 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
     }
 
 
-def status(name: str, site: Site, people: People, past: Past, listed: Iterable[Member] | None = None) -> dict[str, Any]:
+def status(name: str, site: Site, people: People, gain: Gain, listed: Iterable[Member] | None = None) -> dict[str, Any]:
     """Describe the team, the pool, what is under way, and money so far."""
     return {
         **_when(name, site, people),
@@ -44,7 +44,7 @@ def status(name: str, site: Site, people: People, past: Past, listed: Iterable[M
         "earned": site.earned,
         "fees": site.fees,
         "mean_delay": site.mean_delay,
-        "gain": vars(gain_over_first_team(site, past.stints, past.proposals)),
+        "gain": vars(gain),
         "cycle": cycle_of(site, people),
         "proposals": [
             {**proposal(site, people, one), "overdue": is_overdue(site, one)} for one in site.open_proposals()

@@ -72,7 +72,7 @@ def status_command(
         listed, words = members(now, people), sentence(now, people)
         gain = gain_over_first_team(now, past.stints, past.proposals)
     if json:
-        print_json(documents.status(site, now, people, past, listed))
+        print_json(documents.status(site, now, people, gain, listed))
         return
     print(f"{site}: {words}")
     print(f"{cycle_line(now, people)}\n")

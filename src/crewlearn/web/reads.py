@@ -19,7 +19,7 @@ from crewlearn.advisor import documents, schema
 from crewlearn.advisor.commands import unknown_worker
 from crewlearn.advisor.events import Row
 from crewlearn.advisor.explain import Member, members, sentence
-from crewlearn.advisor.gain import Past, read_past
+from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import WORKERS_AT_ONCE, Store
@@ -47,6 +47,11 @@ class Snapshot:
         return tuple(members(self.site, self.people))
 
     @cached_property
+    def gain(self) -> Gain:
+        """What replacing has brought against keeping the first team."""
+        return gain_over_first_team(self.site, self.past.stints, self.past.proposals)
+
+    @cached_property
     def sentence(self) -> str:
         """The advice in a sentence."""
         return sentence(self.site, self.people)
@@ -64,7 +69,7 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as programs are told it."""
-        return documents.status(self.name, self.site, self.people, self.past, self.members)
+        return documents.status(self.name, self.site, self.people, self.gain, self.members)
 
     @cached_property
     def advice_text(self) -> bytes:

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from crewlearn.advisor import explain
 from crewlearn.advisor.explain import Estimate, Member, is_overdue
 from crewlearn.advisor.facts import facts
-from crewlearn.advisor.gain import Gain
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.site import (
     APPROVED,
@@ -489,6 +488,7 @@ class Today:
     money: Money
     waiting: tuple[Waiting, ...]
     rows: tuple[Row, ...]
+    unlisted: int
     axis: tuple[str, ...]
     filled: int
     team: int
@@ -515,14 +515,28 @@ SHOWN = 12
 """So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
 
 
-def today(reading: Reading, money: Money, undo: str, may_manage: bool) -> Today:
+ROWS = 100
+"""So many workers are listed at first; a page of a thousand takes long to make and to scroll through."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Whom to list: with these letters in name or id; team, pool or pending only; the first, or everybody."""
+
+    q: str = ""
+    show: str = ""
+    everybody: bool = False
+
+
+def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Today:
     """Show a site as it stands this morning; `undo` says what can be taken back."""
     site = reading.site
     members = reading.snapshot.members
     scale = common_scale(members)
     proposed = site.open_proposals(PROPOSED)
     shown = proposed[:SHOWN]
-    rows = worker_rows(reading, members, scale)
+    listed = found(reading, search)
+    rows = worker_rows(reading, listed if search.everybody else listed[:ROWS], scale)
     filled = site.config.team - site.roster.empty
     return Today(
         advice=saying(reading),
@@ -536,31 +550,33 @@ def today(reading: Reading, money: Money, undo: str, may_manage: bool) -> Today:
         offers=tuple(offers(reading)),
         undo=undo,
         cycle=cycle(reading),
-        money=money,
+        money=money_so_far(reading),
         waiting=tuple(waiting(reading, may_manage)),
         rows=tuple(rows),
+        unlisted=len(listed) - len(rows),
         axis=tuple(wording.number(tick, scale.digits) for tick in scale.ticks),
         filled=filled,
         team=site.config.team,
-        pool=len(rows) - filled,
-        people=len(rows),
+        pool=len(members) - filled,
+        people=len(members),
         better="less is better" if site.config.units.lower_is_better else "more is better",
         unit=reading.unit,
         rooms={one.id: rooms(reading, one) for one in shown},
     )
 
 
-def found(rows: Sequence[Row], text: str, show: str) -> tuple[Row, ...]:
-    """Give the rows that a search asks for."""
-    wanted = text.strip().casefold()
-    return tuple(
-        row
-        for row in rows
-        if (not wanted or wanted in row.name.casefold() or wanted in row.identifier.casefold())
-        and (show != "team" or row.station is not None)
-        and (show != "pool" or row.station is None)
-        and (show != "pending" or row.pending)
-    )
+def found(reading: Reading, search: Search) -> list[Member]:
+    """Give the workers that a search asks for."""
+    wanted, show = search.q.strip().casefold(), search.show
+    pending = {number for one in reading.site.open_proposals() for number in (one.out, one.into)}
+    return [
+        one
+        for one in reading.snapshot.members
+        if (not wanted or wanted in one.label.casefold())
+        and (show != "team" or one.station is not None)
+        and (show != "pool" or one.station is None)
+        and (show != "pending" or one.number in pending)
+    ]
 
 
 def to_answer(reading: Reading) -> list[Exchange]:
@@ -586,7 +602,7 @@ def _held_back(site: Site) -> str:
     return f"{len(site.held_back)} more held back by the limit of {site.config.most_a_week} a week."
 
 
-def card(reading: Reading, money: Money, may_manage: bool) -> Card:
+def card(reading: Reading, may_manage: bool) -> Card:
     """Show a site in short."""
     site = reading.site
     return Card(
@@ -597,14 +613,14 @@ def card(reading: Reading, money: Money, may_manage: bool) -> Card:
         filled=site.config.team - site.roster.empty,
         team=site.config.team,
         workers=len(site.workers),
-        money=money,
+        money=money_so_far(reading),
         waiting=tuple(waiting(reading, may_manage)),
     )
 
 
-def money_so_far(reading: Reading, gain: Gain) -> Money:
+def money_so_far(reading: Reading) -> Money:
     """Give money so far, with what was gained against keeping the first team."""
-    site = reading.site
+    site, gain = reading.site, reading.snapshot.gain
     spread, shown = wording.money_span(gain.low, gain.high), wording.money(gain.expected, sign=True)
     if gain.low == gain.high == 0.0:
         spread, shown, words = "nobody replaced yet", "–", "Nobody was replaced yet, so nothing is gained or lost."

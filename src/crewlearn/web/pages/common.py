@@ -11,11 +11,8 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from crewlearn.advisor.gain import gain_over_first_team
-from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import Store, read_proposals
+from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import views
 from crewlearn.web.access import MANAGER, Caller
 from crewlearn.web.forms import Form
 from crewlearn.web.reads import snapshot
@@ -63,13 +60,6 @@ def reading_of(request: Request, name: str) -> Reading:
     store = store_of(request)
     found = snapshot(store, name)
     return Reading(found, found.site.config.calendar.day_of(store.clock()))
-
-
-def money_of(request: Request, reading: Reading) -> views.Money:
-    """Read what was earned, paid and gained at a site."""
-    with store_of(request).reading() as connection:
-        stints, proposals = read_stints(connection, reading.key), read_proposals(connection, reading.key)
-    return views.money_so_far(reading, gain_over_first_team(reading.site, stints, proposals))
 
 
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:

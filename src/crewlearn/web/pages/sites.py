@@ -12,7 +12,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms, views
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
-from crewlearn.web.pages.common import Filled, go, money_of, reading_of, show, store_of, today_at
+from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
 
 router = APIRouter()
 
@@ -22,7 +22,7 @@ def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Respo
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
     readings = [reading_of(request, name) for name in names]
-    cards = [views.card(reading, money_of(request, reading), caller.may(MANAGER, reading.name)) for reading in readings]
+    cards = [views.card(reading, caller.may(MANAGER, reading.name)) for reading in readings]
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 

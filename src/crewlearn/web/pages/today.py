@@ -1,6 +1,5 @@
 """A site today: the advice, and answers to it."""
 
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Annotated
@@ -16,20 +15,24 @@ from crewlearn.advisor.site import STARTED
 from crewlearn.advisor.store import read_events
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import Filled, Flash, do, money_of, reading_of, show_site, store_of
+from crewlearn.web.pages.common import Filled, Flash, do, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}")
 
 
 @router.get("")
 def today(
-    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], q: str = "", show: str = ""
+    request: Request,
+    site: str,
+    caller: Annotated[Caller, require(VIEWER)],
+    q: str = "",
+    show: str = "",
+    everybody: bool = False,
 ) -> Response:
-    """Show a site as it stands this morning."""
-    reading = reading_of(request, site)
-    view = views.today(reading, money_of(request, reading), _last_answer(request, reading), caller.may(MANAGER, site))
-    view = replace(view, rows=views.found(view.rows, q, show))
-    values = {"view": view, "search": {"q": q, "show": show}}
+    """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
+    reading, search = reading_of(request, site), views.Search(q, show, everybody)
+    view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
+    values = {"view": view, "search": search}
     return show_site(request, caller, reading, "Today", "today.html", values)
 
 
