@@ -332,12 +332,14 @@ NUMBERS = [0.1, 1 / 3, -0.0, 0.0, 5e-324, 1.7e308, 2.0**53 + 2, 1e15 + 0.3, math
 
 def test_numbers_come_back_to_the_last_bit(store: Store) -> None:
     site_with_proposals(store)
-    rows = [_of("a", period, units=value, hours=abs(value) % 1e9 or None)[0] for period, value in enumerate(NUMBERS, start=1)]
+    hours = [max(5e-324, abs(value) % 1e9) for value in NUMBERS]
+    pairs = zip(NUMBERS, hours, strict=True)
+    rows = [_of("a", period, units=made, hours=worked)[0] for period, (made, worked) in enumerate(pairs, start=1)]
     imports.import_output(store, "site", rows, b"", ME)
     with store.reading() as connection:
         key, _, count = store.site(connection, "site")
         back = rows_of_event(connection, key, count - 1)
-    wanted = [(value + 0.0, abs(value) % 1e9) for value in NUMBERS]  # there is one zero
+    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # there is one zero
     assert [struct.pack("dd", row.units, row.hours) for row in back] == [struct.pack("dd", *pair) for pair in wanted]
     sound(store)
     assert imports.import_output(store, "site", rows, b"", ME).known == len(rows)
