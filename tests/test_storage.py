@@ -95,7 +95,7 @@ def test_the_longest_name_is_kept(store: Store) -> None:
 
 def test_unknown_names_are_refused(store: Store) -> None:
     site_with_proposals(store)
-    refused(store, lambda: commands.undo(store, "nowhere", ME), r"does not exist; there are \['site'\]")
+    refused(store, lambda: commands.undo(store, "nowhere", ME), r"does not exist; there are: site")
     refused(store, lambda: verify(store, "nowhere"), "does not exist")
     refused(store, lambda: commands.erase_worker(store, "site", "zz", ME), "not known at this site")
     refused(store, lambda: commands.change_worker(store, "site", "zz", ME, pinned=True), "not known at this site")
@@ -332,12 +332,14 @@ NUMBERS = [0.1, 1 / 3, -0.0, 0.0, 5e-324, 1.7e308, 2.0**53 + 2, 1e15 + 0.3, math
 
 def test_numbers_come_back_to_the_last_bit(store: Store) -> None:
     site_with_proposals(store)
-    rows = [_of("a", period, units=value, hours=abs(value) % 1e9)[0] for period, value in enumerate(NUMBERS, start=1)]
+    hours = [max(5e-324, abs(value) % 1e9) for value in NUMBERS]
+    pairs = zip(NUMBERS, hours, strict=True)
+    rows = [_of("a", period, units=made, hours=worked)[0] for period, (made, worked) in enumerate(pairs, start=1)]
     imports.import_output(store, "site", rows, b"", ME)
     with store.reading() as connection:
         key, _, count = store.site(connection, "site")
         back = rows_of_event(connection, key, count - 1)
-    wanted = [(value + 0.0, abs(value) % 1e9) for value in NUMBERS]  # there is one zero
+    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # there is one zero
     assert [struct.pack("dd", row.units, row.hours) for row in back] == [struct.pack("dd", *pair) for pair in wanted]
     sound(store)
     assert imports.import_output(store, "site", rows, b"", ME).known == len(rows)
@@ -426,7 +428,7 @@ def test_nothing_is_undone_over_later_facts(store: Store) -> None:
     site_with_proposals(store)
     commands.approve(store, "site", proposed(store)[0], ME)
     imports.import_output(store, "site", day(1), b"", ME)
-    refused(store, lambda: commands.undo(store, "site", ME), "since other facts were recorded")
+    refused(store, lambda: commands.undo(store, "site", ME), "other facts were recorded since")
 
 
 def test_a_firm_that_never_answers_gathers_nothing_but_the_record(store: Store) -> None:
