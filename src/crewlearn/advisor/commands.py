@@ -290,7 +290,7 @@ def _proposal(site: Site, number: int, *statuses: str) -> Proposal:
 
 def _number(work: Writing, worker_id: str) -> int:
     """Give the number of a worker by the firm's own id."""
-    known = work.identities()
+    known = work.identities([worker_id])
     if worker_id not in known:
-        raise unknown_worker(worker_id, len(known))
+        raise unknown_worker(worker_id, len(work.identities()))
     return known[worker_id]

@@ -1,5 +1,6 @@
 """Advice in plain words, in people's own units: what to do or wait for, why, and what would change it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,9 +236,10 @@ class Member:
     note: str
 
 
-def members(site: Site, people: People) -> list[Member]:
-    """List everybody: the team by station, then the others from the best estimate down."""
-    everybody, _ = estimates_of(site)
+def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]] | None = None) -> list[Member]:
+    """List everybody, by estimates that may be there already: the team by station, then the others, the best first."""
+    if everybody is None:
+        everybody, _ = estimates_of(site)
     answered = site.open_proposals()
     listed = []
     for number, said in enumerate(everybody):

@@ -1,6 +1,6 @@
 """What the replacements made so far have brought against keeping the first team, as far as can be told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -13,6 +13,9 @@ from crewlearn.advisor.site import FAILURES, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.stints import Stint, read_stints
 from crewlearn.advisor.store import read_proposals
 from crewlearn.problem.arrays import NOBODY, FloatArray
+
+Estimated = Sequence[Mapping[str, float]]
+"""What is thought of everybody, as `estimates_of` gives it."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,19 @@ def read_past(connection: sa.Connection, key: int) -> Past:
     return Past(tuple(read_stints(connection, key)), tuple(acted_on))
 
 
-def gain_over_first_team(site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal]) -> Gain:
-    """Estimate what all replacements so far have brought."""
-    series = gain_by_period(site, stints, proposals)
+def gain_over_first_team(
+    site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
+) -> Gain:
+    """Estimate what all replacements so far have brought; `everybody` spares making estimates that are there."""
+    series = gain_by_period(site, stints, proposals, everybody)
     if not len(series.expected):
         return Gain(0.0, 0.0, 0.0)
     return Gain(float(series.expected[-1]), float(series.low[-1]), float(series.high[-1]))
 
 
-def gain_by_period(site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal]) -> GainByPeriod:
+def gain_by_period(
+    site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
+) -> GainByPeriod:
     """Estimate period by period what the replacements have brought, by what is thought of everybody now.
 
     The first team is whoever held each station first, to this day or until they left by themselves; what it cost to
@@ -64,13 +71,13 @@ def gain_by_period(site: Site, stints: Sequence[Stint], proposals: Sequence[Prop
     it fell due in, and what interviews cost from the first.
     """
     periods = site.period - 1
-    everybody, _ = estimates_of(site)
+    if everybody is None:
+        everybody, _ = estimates_of(site)
     units = site.config.units
     unit = np.array([site.value_in(period) for period in range(1, periods + 1)]) / units.value_per_unit
     kept = _kept(stints, proposals)
-    held = _held(site, stints, periods) - _held(site, kept, periods)
-    differing = np.flatnonzero(held.any(axis=1)) if periods else np.array([], dtype=np.int64)
-    days = np.cumsum(held[differing] * unit, axis=1)
+    differing, held = _held_otherwise(stints, kept, periods)
+    days = np.cumsum(held * unit, axis=1)
     worth = np.array([units.money_of_output(everybody[worker]["mean"]) for worker in differing])
     spread = np.array([units.money(everybody[worker]["sd"]) for worker in differing])
     fees = _fees(site, [one for one in proposals if not _filled_first(one, kept)], periods)
@@ -79,12 +86,16 @@ def gain_by_period(site: Site, stints: Sequence[Stint], proposals: Sequence[Prop
     return GainByPeriod(fees, expected, expected - sure, expected + sure)
 
 
-def _held(site: Site, stints: Sequence[Stint], periods: int) -> FloatArray:
-    """Give 1 for each worker and period in which they held a station."""
-    held = np.zeros((len(site.workers), periods))
-    for one in stints:
-        held[one.worker, one.since - 1 : periods if one.until is None else one.until - 1] = 1.0
-    return held
+def _held_otherwise(stints: Sequence[Stint], kept: Sequence[Stint], periods: int) -> tuple[list[int], FloatArray]:
+    """Name whose days differ between the two, and give each day's difference: 1 held a station, -1 would have."""
+    ours, theirs = ({(one.worker, one.since, one.until) for one in several} for several in (stints, kept))
+    workers = sorted({worker for worker, _, _ in ours ^ theirs})
+    rows = {worker: row for row, worker in enumerate(workers)}
+    held = np.zeros((len(workers), periods))
+    for several, sign in ((ours - theirs, 1.0), (theirs - ours, -1.0)):
+        for worker, since, until in several:
+            held[rows[worker], since - 1 : periods if until is None else until - 1] += sign
+    return workers, held
 
 
 def _kept(stints: Sequence[Stint], proposals: Sequence[Proposal]) -> list[Stint]:

@@ -193,7 +193,7 @@ def import_output(
     if not rows:
         return Done()
     with store.writing(name, actor, expected) as work:
-        site, known = work.site, work.identities()
+        site, known = work.site, work.identities({row.worker_id for row in rows})
         warnings, taken = [], rows
         if skip_unknown:
             taken = [row for row in rows if row.worker_id in known]

@@ -67,10 +67,14 @@ def _now() -> datetime:
 
 @dataclass
 class Store:
-    """An open store; closed when its context ends."""
+    """An open store; closed when its context ends.
+
+    `written` is told what was committed: the site, how many events it had before, and what was written to it.
+    """
 
     engine: sa.Engine
     clock: Clock = field(default=_now)
+    written: "Callable[[str, int, Writing], None] | None" = None
 
     def __enter__(self) -> "Store":
         return self
@@ -115,6 +119,8 @@ class Store:
             work = Writing(connection, row.id, _state_of(row), row.events, row.head, actor, self.clock)
             yield work
             work.finish()
+        if work.added and self.written is not None:
+            self.written(site, row.events, work)
 
     def create(self, name: str, payload: Mapping[str, Any], actor: str) -> None:
         """Begin the record of a site."""
@@ -228,7 +234,7 @@ class Writing:
     actor: str
     clock: Clock
     changed: set[int] = field(default_factory=set)
-    added: bool = False
+    added: set[str] = field(default_factory=set)
 
     @property
     def site(self) -> Site:
@@ -257,7 +263,8 @@ class Writing:
         if rows:
             self._write_rows(event.number, rows, replaced)
         self.state = apply(self.state, event, rows, self._history)
-        self.number, self.head, self.added = event.number, event.hash, True
+        self.number, self.head = event.number, event.hash
+        self.added.add(kind)
         self.changed |= {number for number, one in self.site.proposals.items() if before.get(number) != one}
         for change in stints.changes(seats, self.site, undone=kind == UNDONE):
             stints.write(self.connection, self.key, change)
@@ -276,19 +283,19 @@ class Writing:
             .values(events=self.number, head=self.head, state=state_text(self.site))
         )
 
-    def identities(self) -> dict[str, int]:
-        """Give the numbers of workers by the firm's own ids."""
-        return {external: number for external, (number, _) in self.people().items()}
+    def identities(self, among: Collection[str] | None = None) -> dict[str, int]:
+        """Give the numbers of workers by the firm's own ids, of all or of a few."""
+        return {external: number for external, (number, _) in self.people(among).items()}
 
-    def people(self) -> dict[str, tuple[int, str | None]]:
-        """Give the numbers and names of workers by the firm's own ids."""
+    def people(self, among: Collection[str] | None = None) -> dict[str, tuple[int, str | None]]:
+        """Give the numbers and names of workers by the firm's own ids, of all or of a few."""
         table = schema.identities
-        rows = self.connection.execute(
-            sa.select(table.c.external_id, table.c.worker, table.c.name).where(
-                table.c.site == self.key, table.c.external_id.is_not(None)
-            )
+        query = sa.select(table.c.external_id, table.c.worker, table.c.name).where(
+            table.c.site == self.key, table.c.external_id.is_not(None)
         )
-        return {row.external_id: (row.worker, row.name) for row in rows}
+        if among is not None and len(among) <= WORKERS_AT_ONCE:
+            query = query.where(table.c.external_id.in_(among))
+        return {row.external_id: (row.worker, row.name) for row in self.connection.execute(query)}
 
     def standing(self, given: Sequence[Row]) -> dict[tuple[int, int], tuple[int, Row]]:
         """Give the rows that stand where the given ones would, with their event, by worker and period.

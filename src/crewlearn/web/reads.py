@@ -8,21 +8,22 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import sqlalchemy as sa
 
 from crewlearn.advisor import documents, schema
 from crewlearn.advisor.commands import unknown_worker
-from crewlearn.advisor.events import Row
+from crewlearn.advisor.events import ERASED, WORKERS, Row
 from crewlearn.advisor.explain import Member, members, sentence
 from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
+from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
-from crewlearn.advisor.store import WORKERS_AT_ONCE, Store
+from crewlearn.advisor.store import WORKERS_AT_ONCE, Store, Writing
 from crewlearn.problem.errors import Unknown
 
 MOST_KEPT = 64
@@ -39,17 +40,30 @@ class Snapshot:
     head: str
     site: Site
     people: People
-    past: Past
+    store: "ReferenceType[Store]"
+
+    @cached_property
+    def past(self) -> Past:
+        """What the gain is made from."""
+        store = self.store()
+        assert store is not None
+        with store.reading() as connection:
+            return read_past(connection, self.key)
+
+    @cached_property
+    def estimates(self) -> list[dict[str, float]]:
+        """What is thought of everybody."""
+        return estimates_of(self.site)[0]
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """Everybody, the team by station first."""
-        return tuple(members(self.site, self.people))
+        return tuple(members(self.site, self.people, self.estimates))
 
     @cached_property
     def gain(self) -> Gain:
         """What replacing has brought against keeping the first team."""
-        return gain_over_first_team(self.site, self.past.stints, self.past.proposals)
+        return gain_over_first_team(self.site, self.past.stints, self.past.proposals, self.estimates)
 
     @cached_property
     def sentence(self) -> str:
@@ -110,10 +124,17 @@ def snapshot(store: Store, name: str) -> Snapshot:
             if found is None:
                 key, site, version = store.site(connection, name)
                 head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
-                people, past = read_people(connection, key), read_past(connection, key)
-                found = Snapshot(name, key, version, head, site, people, past)
+                found = Snapshot(name, key, version, head, site, read_people(connection, key), ref(store))
                 _keep(store, found)
+                store.written = partial(_written, store)
     return found
+
+
+def _written(store: Store, name: str, before: int, work: Writing) -> None:
+    """Keep a site as this process has just written it, so that nobody need read it: who is who is as it was."""
+    kept = _recall(store, name)
+    if kept is not None and (kept.key, kept.version) == (work.key, before) and not work.added & {WORKERS, ERASED}:
+        _keep(store, Snapshot(name, work.key, work.number, work.head, work.site, kept.people, ref(store)))
 
 
 def _current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
