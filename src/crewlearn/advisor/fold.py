@@ -51,7 +51,7 @@ def apply(site: Site | None, event: Event, rows: Sequence[Row] = (), history: Hi
     if event.type == events.ADVISED:
         take_up(site, payload)
         return site
-    earlier, workers = (undo.before(site), list(site.workers)) if event.type in undo.ANSWERS else (None, [])
+    earlier, workers = (site.answered_json(), list(site.workers)) if event.type in undo.ANSWERS else (None, [])
     _note(site, event)
     if event.type == events.OUTPUT:
         _take_output(site, rows, history)

@@ -13,7 +13,7 @@ from crewlearn.advisor.site import Site
 from crewlearn.policies.candidates import unclaimed_stations
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb import DRUCB
-from crewlearn.policies.posterior import LEARN, NOISE, Assumed, Beliefs, fresh_beliefs, learn
+from crewlearn.policies.posterior import LEARN, NOISE, Assumed, Beliefs, learned
 from crewlearn.policies.rounds import replacement_threshold
 from crewlearn.policies.trials import chance_above
 from crewlearn.policies.value import ValueOfReplacement
@@ -45,9 +45,7 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
 def beliefs_of(site: Site) -> Beliefs:
     """Give what the pool's own data say of the pool and of everybody."""
     prior = site.prior()
-    beliefs = fresh_beliefs(prior.counts, prior.sums)
-    learn(beliefs, site.estimates, _ASSUMED)
-    return beliefs
+    return learned(site.estimates, prior.counts, prior.sums, _ASSUMED)
 
 
 def reasons_of(

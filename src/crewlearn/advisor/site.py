@@ -221,10 +221,21 @@ class Site:
         """Describe the state as plain data."""
         return {
             "config": self.config.to_json(),
-            "roster": self.roster.to_json(),
             "estimates": {name: array.tolist() for name, array in self.estimates._asdict().items()},
             "workers": [dict(vars(worker)) for worker in self.workers],
             "period": self.period,
+            "next_proposal": self.next_proposal,
+            "interviews": self.interviews,
+            "values": [list(pair) for pair in self.values],
+            "last_output": {str(worker): value for worker, value in self.last_output.items()},
+            "undo": self.undo,
+            **self.answered_json(),
+        }
+
+    def answered_json(self) -> dict[str, Any]:
+        """Describe what an answer, and the advice that follows it, may change beside workers."""
+        return {
+            "roster": self.roster.to_json(),
             "memory": self.memory,
             "after": self.after,
             "decided": self.decided,
@@ -235,15 +246,10 @@ class Site:
             "failed": [list(pair) for pair in self.failed],
             "held_back": [list(pair) for pair in self.held_back],
             "proposals": [dict(vars(proposal)) for proposal in self.proposals.values()],
-            "next_proposal": self.next_proposal,
             "advice": self.advice,
             "fees": self.fees,
-            "interviews": self.interviews,
-            "values": [list(pair) for pair in self.values],
             "seats": [list(seat) for seat in self.seats],
             "delays": list(self.delays),
-            "last_output": {str(worker): value for worker, value in self.last_output.items()},
-            "undo": self.undo,
         }
 
     @classmethod

@@ -11,31 +11,6 @@ from crewlearn.problem.errors import InvalidInput
 ANSWERS = (events.APPROVED, events.REJECTED, events.OFFER, events.WORKER)
 """What can be taken back: answers, and what was said of one worker."""
 
-_TOUCHED = (
-    "roster",
-    "memory",
-    "after",
-    "decided",
-    "changed",
-    "revised",
-    "because",
-    "completed",
-    "failed",
-    "held_back",
-    "proposals",
-    "advice",
-    "fees",
-    "delays",
-    "seats",
-)
-"""What an answer, and the advice that follows it, may change beside workers."""
-
-
-def before(site: Site) -> dict[str, Any]:
-    """Give what an answer may change, as it is now."""
-    plain = site.to_json()
-    return {name: plain[name] for name in _TOUCHED}
-
 
 def slip(number: int, earlier: Mapping[str, Any], workers: list[Worker], site: Site) -> dict[str, Any]:
     """Give what is kept of an answer, event `number`, that changed `earlier` and these workers into the site."""

@@ -32,6 +32,7 @@ from crewlearn.policies.posterior import (
     Beliefs,
     fresh_beliefs,
     learn,
+    learned,
 )
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.teams import FOREVER, NEXT, SETTLED, Facts, nothing_to_ask
@@ -476,8 +477,8 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
         """Show what is thought of the pool and of everybody's mean output."""
-        beliefs = _memory(state, situation).beliefs
-        learn(beliefs, situation.estimates, _assumed(self.parameters(situation.setting)))
+        known, assumed = _memory(state, situation).beliefs, _assumed(self.parameters(situation.setting))
+        beliefs = learned(situation.estimates, known.spared_counts, known.spared_sums, assumed)
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
         pairs = zip(beliefs.means, beliefs.variances, strict=True)
         return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
@@ -489,7 +490,9 @@ class ValueOfReplacement(Policy[ValueState]):
         """
         parameters, memory = self.parameters(situation.setting), _memory(state, situation)
         left = periods_left(parameters, situation.period)
-        learn(memory.beliefs, situation.estimates, _assumed(parameters))
+        known = memory.beliefs
+        beliefs = learned(situation.estimates, known.spared_counts, known.spared_sums, _assumed(parameters))
+        memory = memory._replace(beliefs=_plain(beliefs))
         _rank_outside(memory, _facts(situation))
         means, variances = memory.beliefs.means, memory.beliefs.variances
         for _, into in pairs:

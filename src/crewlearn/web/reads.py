@@ -124,16 +124,31 @@ def snapshot(store: Store, name: str) -> Snapshot:
             if found is None:
                 key, site, version = store.site(connection, name)
                 head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
-                found = Snapshot(name, key, version, head, site, read_people(connection, key), ref(store))
+                people = _people(store, connection, name, key) or read_people(connection, key)
+                found = Snapshot(name, key, version, head, site, people, ref(store))
                 _keep(store, found)
                 store.written = partial(_written, store)
     return found
 
 
+def _people(store: Store, connection: sa.Connection, name: str, key: int) -> People | None:
+    """Give who is who as it is kept, if nothing has happened since that changes it."""
+    kept, table = _recall(store, name), schema.events
+    if kept is None or kept.key != key:
+        return None
+    since = (table.c.site == key, table.c.number > kept.version, table.c.type.in_(_IDENTITIES))
+    changed = connection.execute(sa.select(table.c.number).where(*since).limit(1)).first()
+    return kept.people if changed is None else None
+
+
+_IDENTITIES = (WORKERS, ERASED)
+"""The events that change who is who."""
+
+
 def _written(store: Store, name: str, before: int, work: Writing) -> None:
     """Keep a site as this process has just written it, so that nobody need read it: who is who is as it was."""
     kept = _recall(store, name)
-    if kept is not None and (kept.key, kept.version) == (work.key, before) and not work.added & {WORKERS, ERASED}:
+    if kept is not None and (kept.key, kept.version) == (work.key, before) and work.added.isdisjoint(_IDENTITIES):
         _keep(store, Snapshot(name, work.key, work.number, work.head, work.site, kept.people, ref(store)))
 
 
