@@ -108,7 +108,7 @@ class Store:
         With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
         """
         checked_text("actor", actor, LONGEST_ACTOR)
-        with _turn(self.engine, site), self.changing() as connection:
+        with self.in_turn(site), self.changing() as connection:
             row = connection.execute(
                 sa.select(schema.sites).where(schema.sites.c.name == site).with_for_update()
             ).one_or_none()
@@ -121,6 +121,21 @@ class Store:
             work.finish()
         if work.added and self.written is not None:
             self.written(site, row.events, work)
+
+    @contextmanager
+    def in_turn(self, site: str) -> Iterator[None]:
+        """Wait for this process's other long work on a site, writers above all, before asking the database.
+
+        There, each writer would hold a connection while it waits, which readers then lack, and on SQLite it would poll.
+        Who waits too long goes on; the database then says so.
+        """
+        turn = _turns[hash((id(self.engine), site)) % len(_turns)]
+        taken = turn.acquire(timeout=LOCK_SECONDS)
+        try:
+            yield
+        finally:
+            if taken:
+                turn.release()
 
     def create(self, name: str, payload: Mapping[str, Any], actor: str) -> None:
         """Begin the record of a site."""
@@ -174,22 +189,6 @@ class Store:
 
 
 _turns = tuple(threading.RLock() for _ in range(64))
-
-
-@contextmanager
-def _turn(engine: sa.Engine, site: str) -> Iterator[None]:
-    """Wait for this process's other writers to a site before asking the database.
-
-    There, each would hold a connection while it waits, which readers then lack, and on SQLite it would poll. Who waits
-    too long goes on to the database, which then says so.
-    """
-    turn = _turns[hash((id(engine), site)) % len(_turns)]
-    taken = turn.acquire(timeout=LOCK_SECONDS)
-    try:
-        yield
-    finally:
-        if taken:
-            turn.release()
 
 
 def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:

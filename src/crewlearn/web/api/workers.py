@@ -63,7 +63,9 @@ def list_workers(
     cursor: paging.Cursor = None,
 ) -> Response:
     """List the workers. Whatever changes between two pieces of a list, everybody who stays in it comes exactly once."""
-    now, found = here.snapshot, list(here.snapshot.members)
+    now = here.snapshot
+    with here.store.in_turn(now.name):
+        found = list(now.members)
     if sort in _ORDERS:
         found.sort(key=lambda one: _ORDERS[sort](here, one))
     if descending:

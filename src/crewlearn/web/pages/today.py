@@ -31,9 +31,9 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
     reading, search = reading_of(request, site), views.Search(q, show, everybody)
-    view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
-    values = {"view": view, "search": search}
-    return show_site(request, caller, reading, "Today", "today.html", values)
+    with store_of(request).in_turn(site):
+        view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
+        return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
 
 
 def _last_answer(request: Request, reading: views.Reading) -> str:
