@@ -45,8 +45,8 @@ def client(store: Store) -> Iterator[TestClient]:
 
 @pytest.fixture
 def mia(client: TestClient) -> Api:
-    """A manager of all sites."""
-    return caller(client, "mia", "manager")
+    """An admin of all sites."""
+    return caller(client, "mia", "admin")
 
 
 def rows(period: int, units: float = 50.0, who: str = "ac") -> dict[str, Any]:
@@ -531,7 +531,7 @@ def file_of(database: Database) -> bytes:
 
 ROUTES = [
     ("GET", "/sites", "viewer"),
-    ("POST", "/sites", "manager everywhere"),
+    ("POST", "/sites", "admin everywhere"),
     ("GET", "/sites/{site}", "viewer"),
     ("PATCH", "/sites/{site}", "manager"),
     ("GET", "/sites/{site}/status", "viewer"),

@@ -304,7 +304,10 @@ def test_answers_are_given_and_taken_back(store: Store) -> None:
     assert "must be a day" in wrong
 
     following = proposals_of(store)[0]
-    assert "on record" in manager.post(f"/sites/hall/proposals/{following}/reject", {"reason": f"no {HOSTILE}"})
+    form = {"reason": f"no {HOSTILE}", "keep_out": "yes"}
+    assert "on record" in manager.post(f"/sites/hall/proposals/{following}/reject", form)
+    refused = snapshot(store, "hall").site
+    assert refused.workers[refused.proposals[following].into].status == "blocked"
     history = manager.get("/sites/hall/history")
     assert "approved it" in history
     assert "(taken back)" in history

@@ -10,7 +10,7 @@ from crewlearn.advisor import commands, documents
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.store import Conflict, Store, read_events
 from crewlearn.web import reads
-from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
     LOCATED,
@@ -62,7 +62,7 @@ def _read(store: Store, names: list[str]) -> list[reads.Snapshot]:
         201: {"headers": LOCATED, "description": "It is set up."},
     },
 )
-def create_site(request: Request, caller: Annotated[Caller, require(MANAGER)], new: NewSite) -> Response:
+def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new: NewSite) -> Response:
     """Set up a site. The same request again finds it done; another one under a name that is taken is a conflict."""
     store: Store = request.app.state.store
     given = new.settings.model_dump(mode="json")

@@ -79,11 +79,11 @@ def reject(
 ) -> Response:
     """Reject a proposal."""
 
-    store, reason = store_of(request), form.value("reason").strip()
+    store, reason, keep_out = store_of(request), form.value("reason").strip(), bool(form.value("keep_out"))
 
     def done() -> str:
-        give = partial(commands.reject, store, site, proposal, caller.name, reason)
-        give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason), give)
+        give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
+        give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason, keep_out=keep_out or None), give)
         return "Rejected, with your reason on record." if reason else "Rejected."
 
     return do(views.site_url(site), done)
