@@ -580,7 +580,7 @@ BODIES: dict[str, Any] = {
 def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) -> None:
     with served(store) as client:
         client.app.state.runner.stop()  # type: ignore[attr-defined]  # jobs stay as they are
-        mia = caller(client, "mia", "manager")
+        mia = caller(client, "mia", "admin")
         with_crew(mia, "north")
         with_crew(mia, "south")
         proposal = mia.get("/sites/north/advice")["proposals"][0]["id"]
