@@ -1,5 +1,6 @@
 """The pages in process: who sees what, forms that change things, hostile names, a thousand workers, no dead links."""
 
+import base64
 import re
 import time
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import past, users
 from crewlearn.web.app import make_app
 from crewlearn.web.reads import snapshot
@@ -287,9 +289,11 @@ def test_answers_are_given_and_taken_back(store: Store) -> None:
     page = manager.get("/sites/hall")
     assert "Offers under way" in page
     assert "Who makes room" in page
-    assert "Taken back" in manager.post("/sites/hall/undo", {})
+    last = {"number": str(snapshot(store, "hall").site.undo["number"])}  # type: ignore[index]  # there is one
+    assert "no longer the last answer" in manager.post("/sites/hall/undo", {"number": "1"})
+    assert "Taken back" in manager.post("/sites/hall/undo", last)
     assert snapshot(store, "hall").site.proposals[number].status == "proposed"
-    assert "Nothing was done" in manager.post("/sites/hall/undo", {})
+    assert "Nothing was done" in manager.post("/sites/hall/undo", last)
 
     manager.post(f"/sites/hall/proposals/{number}/approve", {})
     other = browser(store)
@@ -525,3 +529,22 @@ def test_where_less_is_better_and_where_the_pool_is_small(store: Store) -> None:
     assert "less is better" in manager.get("/sites/errors")
     assert "2 of 5 stations filled" in manager.get("/sites/short")
     crawl(manager)
+
+
+def test_what_is_beyond_measure_is_refused_and_not_a_fault(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    huge = 99_999_999_999_999_999_999_999
+    for path in (f"plan/{huge}", f"import/{huge}"):
+        assert manager.client.get(f"/sites/hall/{path}").status_code in (404, 422)
+    for said in (b"[" * 2900, b'{"text":"\\ud800","tone":"","more":[]}'):
+        manager.client.cookies.set("crewlearn_said", base64.urlsafe_b64encode(said).decode())
+        assert manager.client.get("/sites/hall").status_code == 200
+    plan = {"team": "2", "fee": "5", "horizon": "1000000000", "mean_delay": "1", "runs": "200", "policies": "dr-ucb"}
+    assert "periods ahead" in manager.send("/sites/hall/plan", plan).text
+    admin = browser(store, "admin")
+    site = {"name": "late", "team": "2", "fee": "5", "low": "0", "high": "10", "start": "9999-12-31", "weekdays": "0"}
+    assert admin.send("/sites/new", site).status_code == 422
+    assert admin.send("/sites/new", {**site, "start": "2026-01-05", "weekdays": ""}).status_code == 422
+    with pytest.raises(InvalidInput, match="another name"):
+        commands.create_site(store, "new", snapshot(store, "hall").site.config, "ann")

@@ -242,7 +242,7 @@ def test_users_from_the_command_line(tmp_path: Path) -> None:
     for arguments, said in (
         (["token", "bob"], "user = 'bob': does not exist"),
         (["add", "bob", "--role", "king"], "role = 'king'"),
-        (["add", "bob", "--role", "viewer", "--site", "east"], "there are ['north']"),
+        (["add", "bob", "--role", "viewer", "--site", "east"], "there are: north"),
         (["set", "ann", "--all-sites", "--site", "north"], "choose one of the two"),
     ):
         done = CliRunner().invoke(app, ["users", *arguments, "--db", url])

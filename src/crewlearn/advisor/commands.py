@@ -45,6 +45,8 @@ def create_site(store: Store, name: str, config: SiteConfig, actor: str) -> None
         raise InvalidInput(
             "site", name, "must be letters, digits, spaces and . ( ) + - _, and begin with one of the first two"
         )
+    if name.casefold() == "new":
+        raise InvalidInput("site", name, "is where the pages set up new sites; choose another name")
     store.create(name, {"config": config.to_json()}, actor)
 
 
@@ -237,14 +239,19 @@ def _objections(work: Writing, leaver: int) -> list[str]:
     return said
 
 
-def undo(store: Store, name: str, actor: str, *, expected: int | None = None) -> str:
-    """Take back the last answer, or what was last said of one worker; say in words which it was."""
+def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> str:
+    """Take back the last answer, or what was last said of one worker; say in words which it was.
+
+    With its `number` on record, that one or none: somebody may have answered since it was shown.
+    """
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
             raise Conflict("undo", name, _nothing_to_undo(work))
         event = next(read_events(work.connection, work.key, after=int(slip["number"]) - 1))
         answer = _words_of(work, event)
+        if number is not None and number != event.number:
+            raise Conflict("undo", number, f"is no longer the last answer, which is: {answer}")
         which = {name: event.payload[name] for name in ("proposal", "outcome", "worker") if name in event.payload}
         work.add(events.UNDONE, {"number": event.number, "type": event.type, **which})
         return answer

@@ -13,6 +13,9 @@ from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import FEE_DUE, MOST
 
+EARLIEST, LATEST = 1970, 2200
+"""The years a site may begin in: beyond them lies a slip of the keyboard, and soon the end of the calendar."""
+
 
 @dataclass(frozen=True)
 class SiteConfig:
@@ -49,6 +52,9 @@ class SiteConfig:
         for name in ("rolling", "learn_delay"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(name, getattr(self, name), "must be true or false")
+        if not EARLIEST <= self.calendar.start.year <= LATEST:
+            remedy = f"must lie between the years {EARLIEST} and {LATEST}"
+            raise InvalidInput("start", self.calendar.start.isoformat(), remedy)
         check_conventions(self.conventions)
         whole("least_tenure", self.least_tenure, 0, MOST)
         if self.most_a_week is not None:

@@ -24,6 +24,7 @@ from crewlearn.advisor.site import POOL, UNDER_WAY, Site
 from crewlearn.engine.local import simulate
 from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
 from crewlearn.engine.world import best_output
+from crewlearn.planning.limits import check_work, periods_left
 from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 from crewlearn.problem.laws import DelayLaw, GeometricDelay, NoDelay, TruncatedNormalOutput
@@ -183,6 +184,7 @@ def plan(
     chosen = list(dict.fromkeys([*((config.policy, *COMPARED) if policies is None else policies), KEEP]))
     for spec in chosen:
         dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
+    check_work(site, runs, len(chosen), **changes)
     problem = problem_of(site, config)
     result = simulate(problem, chosen, runs, seed, conventions=config.conventions, progress=progress)
     owed = _owed(site)
@@ -217,7 +219,7 @@ def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
     means = [min(max(one["mean"], 0.0), 1.0) for one in everybody]
     return Problem(
         team=config.team,
-        horizon=_periods_left(site, config),
+        horizon=periods_left(site, config),
         cost=config.units.policy_cost(config.fee),
         workers=Estimated(tuple(means), tuple(one["sd"] for one in everybody)),
         delay=_delay(site.mean_delay if config.learn_delay else config.mean_delay),
@@ -242,17 +244,6 @@ def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
         raise InvalidInput("policy", changes["policy"], "must be a policy's name")
     learn_delay = config.learn_delay and "mean_delay" not in changes
     return dataclasses.replace(config, learn_delay=learn_delay, **changes)
-
-
-def _periods_left(site: Site, config: SiteConfig) -> int:
-    left = config.horizon if config.rolling else config.horizon - site.period + 1
-    if left < 1:
-        raise InvalidInput(
-            "horizon",
-            config.horizon,
-            f"the planned periods are over, the coming one is {site.period}; try a horizon beyond it",
-        )
-    return left
 
 
 def _delay(mean: float) -> DelayLaw:

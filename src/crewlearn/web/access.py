@@ -133,7 +133,6 @@ SignIn = Callable[[Store, Settings, str, str], tuple[Caller, str]]
 
 def sign_in_by_token(store: Store, settings: Settings, token: str, address: str) -> tuple[Caller, str]:
     """Begin a session for a token; give the caller and the session's secret."""
-    check_failures(store, address)
     found = _by_token(store, token.strip())
     if found is None:
         count_failure(store, address)
@@ -144,7 +143,6 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
 
 def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -> tuple[Caller, str]:
     """Begin a session for a one-time link, which is gone with this."""
-    check_failures(store, address)
     table, now = schema.sign_in_links, now_of(store)
     with store.changing() as connection:
         user = connection.execute(
@@ -253,17 +251,11 @@ def address_of(request: Request) -> str:
     return str(address)
 
 
-def check_failures(store: Store, address: str) -> None:
-    """Refuse who failed too often of late."""
-    with store.reading() as connection:
-        _refuse_if_many(connection, address, now_of(store))
-
-
 def count_failure(store: Store, address: str) -> None:
     """Count a failure, unless there are too many already: then refuse.
 
-    A right token is served all the same: guessing one is out of reach, while a script with an old token must not lock
-    out everybody who shares its address.
+    Who has a right token or link is let in all the same: guessing one is out of reach, while a script with an old token
+    must not lock out everybody who shares its address.
     """
     table, now = schema.sign_in_failures, now_of(store)
     with store.changing() as connection:

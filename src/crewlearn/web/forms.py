@@ -190,7 +190,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
     start = form.read("start", lambda text: a_day("start", text), date(2000, 1, 3))
     closed: tuple[date, ...] = ()
     closures = form.read("closures", lambda text: days_in("closures", text), closed)
-    weekdays = [int(day) for day in form.ticked("weekdays") if day in "0123456"]
+    weekdays = [int(day) for day in form.ticked("weekdays") if day in tuple("0123456")]
     rest: dict[str, Any] = {
         "team": form.whole("team"),
         "fee": form.number("fee"),

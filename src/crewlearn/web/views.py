@@ -484,6 +484,7 @@ class Today:
     held_back: str
     offers: tuple[Offer, ...]
     undo: str
+    undo_number: int
     cycle: Cycle
     money: Money
     waiting: tuple[Waiting, ...]
@@ -549,6 +550,7 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Toda
         held_back=_held_back(site),
         offers=tuple(offers(reading)),
         undo=undo,
+        undo_number=0 if site.undo is None else int(site.undo["number"]),
         cycle=cycle(reading),
         money=money_so_far(reading),
         waiting=tuple(waiting(reading, may_manage)),

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor.store import Store
+from crewlearn.planning.limits import check_work
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
@@ -57,6 +58,9 @@ def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.Pl
 
     The site is not changed. Asking for the same again, as long as the site has not changed, finds the job there is.
     """
+    changes = wanted.model_dump(include={"team", "fee", "horizon", "mean_delay", "policy"}, exclude_none=True)
+    policies = 4 if wanted.policies is None else 1 + len(wanted.policies)  # the usual choice, or these and keeping
+    check_work(here.snapshot.site, wanted.runs, policies, **changes)
     return queued(request, here, PLAN, {"version": here.snapshot.version, **wanted.model_dump(mode="json")})
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
@@ -107,8 +107,10 @@ def _said(cookie: str | None) -> list[Flash]:
         return []
     try:
         found = json.loads(base64.urlsafe_b64decode(cookie.encode()))
-        return [Flash(str(found["text"]), str(found["tone"]), tuple(str(line) for line in found["more"]))]
-    except (ValueError, KeyError, TypeError):  # not ours; it is of no consequence
+        flash = Flash(str(found["text"]), str(found["tone"]), tuple(str(line) for line in found["more"]))
+        json.dumps(asdict(flash), ensure_ascii=False).encode()  # what cannot be written cannot be shown
+        return [flash]
+    except (ValueError, KeyError, TypeError, RecursionError):  # not ours; it is of no consequence
         return []
 
 
@@ -133,6 +135,9 @@ async def _read_form(request: Request) -> Form:
             many.setdefault(name, []).append(value)
     return Form(values, many)
 
+
+JobNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
+"""A job's number, as databases have them."""
 
 Filled = Annotated[Form, Depends(_read_form)]
 """A form as it was filled in."""

@@ -24,7 +24,7 @@ from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, Caller, require
-from crewlearn.web.pages.common import go, reading_of, show_site, store_of
+from crewlearn.web.pages.common import JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.settings import Settings
 from crewlearn.web.views import Reading
 
@@ -312,7 +312,7 @@ def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[Cs
 
 
 @router.get("/{job}")
-def imported(request: Request, site: str, job: int, caller: Annotated[Caller, require(MANAGER)]) -> Response:
+def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Caller, require(MANAGER)]) -> Response:
     """Show how far a big import is, or what came of it."""
     reading = reading_of(request, site)
     found = jobs.read(store_of(request), job)

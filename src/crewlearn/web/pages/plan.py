@@ -8,13 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.planning.limits import check_work
+from crewlearn.problem.errors import InvalidInput, Unknown, one_of, whole
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.charts import Scale, scale_over
 from crewlearn.web.forms import Form
 from crewlearn.web.jobs import Job
-from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
+from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.sites import policies
 from crewlearn.web.views import Reading
 
@@ -88,20 +89,14 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
 
 def check(reading: Reading, chosen: list[str], runs: int, changes: Mapping[str, Any]) -> None:
     """Refuse at once what could not be simulated."""
-    import dataclasses
-
-    from crewlearn.problem.errors import one_of, whole
-
     whole("runs", runs, 2, 10_000)
-    config = dataclasses.replace(reading.site.config, **changes)
+    check_work(reading.site, runs, len({*chosen, KEEP}), **changes)
     for name in chosen:
         one_of("policies", name, [KEEP, reading.site.config.policy, *(known for known, _ in policies())])
-    if not config.rolling and config.horizon < reading.site.period:
-        raise InvalidInput("horizon", config.horizon, f"must be beyond today, day {reading.site.period}")
 
 
 @router.get("/{job}")
-def planned(request: Request, site: str, job: int, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show how far a simulation is, or what came of it."""
     reading = reading_of(request, site)
     found = jobs.read(store_of(request), job)

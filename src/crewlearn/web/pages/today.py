@@ -116,11 +116,12 @@ def offer(
 
 
 @router.post("/undo")
-def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Take back the last answer."""
+def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
+    """Take back the answer that the page showed as the last."""
 
     def done() -> str:
-        words = commands.undo(store_of(request), site, caller.name)
+        shown = forms.whole_number("undo", form.value("number") or "0")
+        words = commands.undo(store_of(request), site, caller.name, number=shown)
         return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
     return do(views.site_url(site), done)
