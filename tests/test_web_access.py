@@ -212,24 +212,25 @@ def test_too_many_failures_are_refused_whichever_server_they_come_to(
             answer = web.get(ME_PATH, headers=bearer("crew_wrong"))
             assert (answer.status_code, answer.headers["retry-after"]) == (429, str(900 - MOST_FAILURES))
             assert answer.json()["status"] == 429
-            assert web.post("/sign-in", data={"token": token}).status_code == 429, "guesses find nothing out"
+            assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 429
+            assert web.get("/sign-in/once", params={"code": "wrong"}).status_code == 429
+            assert web.post("/sign-in", data={"token": token}).status_code == 303, "an old script locks nobody out"
             assert web.get(ME_PATH, headers=bearer(token)).status_code == 200, "others at this address go on working"
         clock.wait(seconds=900 - MOST_FAILURES - 1)
-        assert one.post("/sign-in", data={"token": token}).status_code == 429
+        assert one.post("/sign-in", data={"token": "crew_wrong"}).status_code == 429
         clock.wait(seconds=2)
-        assert one.post("/sign-in", data={"token": token}).status_code == 303
+        assert one.post("/sign-in", data={"token": "crew_wrong"}).status_code == 401
 
 
 def test_one_networks_failures_are_not_anothers(store: Store) -> None:
-    token = token_of(store)
     with client(store, client=("2001:db8:1:2::1", 5)) as web:
         for attempt in range(MOST_FAILURES):
             web.get(ME_PATH, headers=bearer(f"crew_{attempt}"))
     with client(store, client=("2001:db8:1:2:ffff::9", 5)) as web:
-        assert web.post("/sign-in", data={"token": token}).status_code == 429
+        assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 429
     for host in ("2001:db8:1:3::1", "192.0.2.1"):
         with client(store, client=(host, 5)) as web:
-            assert web.post("/sign-in", data={"token": token}).status_code == 303
+            assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 401
 
 
 @pytest.mark.parametrize(
