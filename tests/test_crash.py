@@ -42,7 +42,7 @@ def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
-    "create": ("new", lambda store: commands.create_site(store, "new", config(), ME)),
+    "create": ("another", lambda store: commands.create_site(store, "another", config(), ME)),
     "import workers": ("bare", lambda store: imports.import_workers(store, "bare", workers(), b"", ME)),
     "rename and join": (
         "recorded",
