@@ -289,7 +289,9 @@ def test_answers_are_given_and_taken_back(store: Store) -> None:
     page = manager.get("/sites/hall")
     assert "Offers under way" in page
     assert "Who makes room" in page
-    last = {"number": str(snapshot(store, "hall").site.undo["number"])}  # type: ignore[index]  # there is one
+    slip = snapshot(store, "hall").site.undo
+    assert slip is not None
+    last = {"number": str(slip["number"])}
     assert "no longer the last answer" in manager.post("/sites/hall/undo", {"number": "1"})
     assert "Taken back" in manager.post("/sites/hall/undo", last)
     assert snapshot(store, "hall").site.proposals[number].status == "proposed"

@@ -124,7 +124,7 @@ def install(app: FastAPI) -> None:
         schemas.pop("ValidationError", None)
         return document
 
-    app.openapi = documented  # type: ignore[method-assign]  # as FastAPI has one extend it
+    app.openapi = documented  # type: ignore[method-assign]  # replacing it is how FastAPI lets one change the document
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
