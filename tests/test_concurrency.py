@@ -130,7 +130,7 @@ def test_two_import_other_values_at_once(database: Database, tmp_path: Path) -> 
     jobs = [partial(import_or_conflict, database, day(1, units=units)) for units in (50.0, 60.0)]
     answers = in_processes(jobs, tmp_path)
     assert [2, 0] in answers
-    assert any("--correct replaces them" in answer for answer in answers)
+    assert any("`correct` replaces them" in answer for answer in answers)
     with database.open() as store:
         sound(store)
 

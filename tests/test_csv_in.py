@@ -595,11 +595,11 @@ def test_a_mapping_wins() -> None:
 @pytest.mark.parametrize(
     ("header", "mapping", "column", "expected"),
     [
-        ("date,worker,badge,units", {}, "worker_id", "--map worker_id=HEADER"),
-        ("date,worker,units,units", {}, "units", "choose with --map units=HEADER or rename one"),
-        ("date,units", {}, "worker_id", "--map worker_id=HEADER"),
+        ("date,worker,badge,units", {}, "worker_id", "`map=worker_id=HEADER`"),
+        ("date,worker,units,units", {}, "units", "choose with `map=units=HEADER` or rename one"),
+        ("date,units", {}, "worker_id", "`map=worker_id=HEADER`"),
         ("date,worker", {}, "units", "this column"),
-        ("worker,units", {}, "date or period", "--map date=HEADER"),
+        ("worker,units", {}, "date or period", "`map=date=HEADER`"),
         ("date,worker,units", {"date": ""}, "date or period", "one of these columns"),
         ("date,worker,units", {"units": ""}, "units", "this column"),
         ("date,worker,units", {"units": "Qty"}, "units", "it has 'date, worker, units'"),

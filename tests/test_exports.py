@@ -247,7 +247,7 @@ def test_output_of_somebody_erased_never_becomes_that_of_another(store: Store) -
     commands.erase_worker(store, "s", "gone", "ann")
     data = "".join(export.output_as_csv(store, "s")).encode()
     import_workers(store, "again", [WorkerRow("worker 0", active=True)], b"", "ann")
-    with pytest.raises(CsvErrors, match="people who were erased have none in an export, and --skip-unknown leaves"):
+    with pytest.raises(CsvErrors, match="people who were erased have none in an export, and `skip_unknown` leaves"):
         read_output(data)
     done = import_output(store, "again", read_output(data, blank_ids=True), data, "ann", skip_unknown=True)
     assert (done.recorded, done.skipped) == (1, 1)

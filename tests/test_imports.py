@@ -147,7 +147,7 @@ def test_all_that_the_record_finds_wrong_is_said_at_once(store: Store) -> None:
         (8, "worker_id", "a"),
     ]
     text = str(caught.value)
-    for words in ("monday.csv: 6 errors", "a Saturday", "today is 2026-03-02", "--skip-unknown", "import the worker"):
+    for words in ("monday.csv: 6 errors", "a Saturday", "today is 2026-03-02", "`skip_unknown`", "import the worker"):
         assert words in text
     assert version(store) == before
 

@@ -124,11 +124,12 @@ def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: Desk) -> None:
     for words in ("line", "column", "expected", "'abc'", "'2026-13-05'"):
         assert words in outcome.stderr
     for text, said in (
-        ("date,worker_id,units\n2026-01-05,9,5\n", "a worker known here"),
+        ("date,worker_id,units\n2026-01-05,9,5\n", "leave such rows out (--skip-unknown)"),
+        ("date,worker_id,units\n2026-01-05,,5\n", "and --skip-unknown leaves them out"),
         ("date,worker_id,units\n2026-01-10,1,5\n", "2026-01-10"),
         ("date,worker_id,units\n2199-01-07,1,5\n", "future"),
         ("date,worker_id,units,hours\n2026-01-05,1,5,-3\n", "hours"),
-        ("day,units\n2026-01-05,5\n", "worker_id"),
+        ("day,units\n2026-01-05,5\n", "say with --map worker_id=HEADER which"),
         ("", "bad.csv"),
     ):
         outcome = desk.run("output", "import", "north", desk.file("bad.csv", text), code=2)

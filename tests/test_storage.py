@@ -251,7 +251,7 @@ def test_other_values_are_a_conflict_and_nothing_is_half_done(store: Store) -> N
     site_with_proposals(store)
     imports.import_output(store, "site", day(1), b"", ME)
     rows = [*day(2), *day(1, units=60.0)]
-    match = "2 rows.*line 2, worker a: 52.0 is on record, the file has 62.0.*--correct"
+    match = "2 rows.*line 2, worker a: 52.0 is on record, the file has 62.0.*`correct`"
     refused(store, lambda: imports.import_output(store, "site", rows, b"", ME), match, Conflict)
     sound(store)
 

@@ -140,7 +140,7 @@ def approve(
         if request_fault(work.site.roster.arrays, leaver, proposal.into) != LEGAL:
             if out is not None:
                 raise InvalidInput("out", out, _NO_ROOM)
-            raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with --out")
+            raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
         work.add(events.APPROVED, {"proposal": number, "out": leaver})
         return _objections(work, leaver)
 
@@ -188,7 +188,7 @@ def record_offer(
             if leaver is None and out is not None:
                 raise InvalidInput("out", out, _NO_ROOM)
             if leaver is None:
-                remedy = "nobody can make room for them; name somebody with --out, or record cancelled"
+                remedy = "nobody can make room for them; name somebody with `out`, or record cancelled"
                 raise InvalidInput("started", f"proposal {number}", remedy)
             payload["leaver"] = leaver
             warnings = _objections(work, leaver)

@@ -290,7 +290,7 @@ def as_id(cell: str) -> str:
     """Read the firm's own id of a worker."""
     text = _text(cell)
     if not text or len(text) > LONGEST_ID or not text.isprintable():
-        erased = "" if text else "; people who were erased have none in an export, and --skip-unknown leaves them out"
+        erased = "" if text else "; people who were erased have none in an export, and `skip_unknown` leaves them out"
         raise _Refused(f"the worker's id: at most {LONGEST_ID} characters, none of them control or invisible{erased}")
     return text
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from crewlearn.advisor.text import counted
 from crewlearn.problem.errors import InvalidInput, unknown_name
 
 MOST_BYTES = 200_000_000
@@ -43,7 +44,7 @@ class CsvErrors(InvalidInput):
     """Everything that is wrong in a file, the first hundred errors in full; nothing of the file was used."""
 
     def __init__(self, what: str, errors: Sequence[CsvError], total: int) -> None:
-        super().__init__(what, f"{total} errors", "correct the file and read it again")
+        super().__init__(what, counted(total, "error"), "correct the file and read it again")
         self.what = what
         self.errors = list(errors)
         self.total = total
@@ -54,7 +55,7 @@ class CsvErrors(InvalidInput):
         rows = [("line", "column", "value", "expected")]
         rows += [(str(e.line), e.column, repr(shortened(e.value, 40)), e.expected) for e in self.errors]
         widths = [max(len(row[at]) for row in rows) for at in range(3)]
-        lines = [f"{self.what}: {self.total} error{'s' if self.total > 1 else ''}, so nothing of it was used"]
+        lines = [f"{self.what}: {counted(self.total, 'error')}, so nothing of it was used"]
         lines += [
             "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
         ]
@@ -139,7 +140,7 @@ def read_table(
     names = columns.names
     for column in mapping or {}:
         if column not in names:
-            raise unknown_name("--map", column, names)
+            raise unknown_name("map", column, names)
     line, delimiter, headers = _header(what, data, encoding, columns, mapping or {})
     found = Found(what)
     positions = _positions(found, line, columns, headers, mapping or {})
@@ -275,7 +276,7 @@ def _positions(
             continue
         known = {key_of(name) for name in (column.name, *column.synonyms)} if column.name not in mapping else set()
         places = [at for at, key in enumerate(keys) if key in known and at not in mapped]
-        choose = f"--map {column.name}=HEADER"
+        choose = f"`map={column.name}=HEADER`"
         if len(places) > 1:
             several = ", ".join(headers[at] for at in places)
             found.add(line, column.name, several, f"one header for this column; choose with {choose} or rename one")
@@ -285,7 +286,7 @@ def _positions(
             found.add(line, column.name, here, f"this column; say with {choose} which header it has")
     if columns.either and not any(name in positions or mapping.get(name, "").strip() for name in columns.either):
         names = " or ".join(columns.either)
-        found.add(line, names, here, f"one of these columns; say with --map {columns.either[0]}=HEADER which it is")
+        found.add(line, names, here, f"one of these columns; say with `map={columns.either[0]}=HEADER` which it is")
     return positions
 
 

@@ -296,10 +296,7 @@ class _Measuring:
         return self.periods[key]
 
 
-_UNKNOWN = (
-    "a worker known here; import the worker first, or leave rows of people who were erased out of the file "
-    "(--skip-unknown does)"
-)
+_UNKNOWN = "a worker known here; import the worker first, or leave such rows out (`skip_unknown`)"
 
 
 def _shift(calendar: WorkCalendar, row: OutputRow) -> int:
@@ -332,7 +329,7 @@ def _conflict(replaced: Sequence[tuple[OutputRow, int, Row, Row]]) -> Conflict:
     return Conflict(
         "output",
         counted(len(replaced), "row"),
-        f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); --correct replaces them",
+        f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); `correct` replaces them",
     )
 
 

@@ -1,6 +1,7 @@
 """Text that people give, checked before it is kept so that every database keeps it as it was; and counts in words."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from crewlearn.problem.errors import InvalidInput
 
@@ -14,6 +15,20 @@ def counted(many: int, one: str, more: str | None = None) -> str:
     ('1 day', '2 days', '1,200 people')
     """
     return f"{many:,} {one if many == 1 else more or one + 's'}"
+
+
+_OPTION = re.compile(r"`(correct|map|out|skip_unknown)(=[^`]*)?`")
+
+
+def options_said(text: str, how: Callable[[str, str], str]) -> str:
+    """Say the options that an error speaks of in the words of whoever shows it; `how` is given name and value.
+
+    Errors name an option as programs do, in backquotes: a command, a page and the API each have their own way to it.
+
+    >>> options_said("choose with `map=units=HEADER`", lambda name, value: f"--{name} {value}")
+    'choose with --map units=HEADER'
+    """
+    return _OPTION.sub(lambda found: how(found[1], (found[2] or "=")[1:]), text)
 
 
 def some_of(names: Sequence[str], shown: int = 5) -> str:

@@ -14,14 +14,19 @@ import typer
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn bad input into one line on standard error and exit code 2."""
+    """Turn bad input into one line on standard error and exit code 2; options are named as commands have them."""
+    from crewlearn.advisor.text import options_said
     from crewlearn.problem.errors import InvalidInput
 
     try:
         yield
     except InvalidInput as error:
-        print(f"crewlearn: {error}", file=sys.stderr)
+        print(f"crewlearn: {options_said(str(error), _option)}", file=sys.stderr)
         raise typer.Exit(2) from error
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{name.replace('_', '-')} {value}".rstrip()
 
 
 def check_writable(field: str, path: Path) -> None:
