@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from crewlearn.advisor import schema
 from crewlearn.advisor.store import Conflict, Store
@@ -50,6 +51,16 @@ def sign_in(web: TestClient, token: str) -> str:
     answer = web.post("/sign-in", data={"token": token})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     return str(answer.cookies[COOKIE])
+
+
+def open_link(web: TestClient, code: str) -> Response:
+    """Open a one-time link."""
+    return web.get("/sign-in/once", params={"code": code})
+
+
+def use_link(web: TestClient, code: str, **more: Any) -> Response:
+    """Press the button on the page that a one-time link shows."""
+    return web.post("/sign-in/once", data={"code": code}, **more)
 
 
 def everything(database: Database) -> bytes:
@@ -132,7 +143,7 @@ def test_who_is_disabled_is_out_at_once(store: Store, web: TestClient) -> None:
     users.disable(store, "ann")
     assert web.get(ME_PATH).status_code == 401
     assert web.get(ME_PATH, headers=bearer(token)).status_code == 401
-    assert web.get("/sign-in/once", params={"code": code}).status_code == 401
+    assert open_link(web, code).status_code == use_link(web, code).status_code == 401
     with pytest.raises(Conflict, match="is disabled"):
         users.new_token(store, "ann")
     users.enable(store, "ann")
@@ -171,23 +182,52 @@ def test_a_cookie_is_for_this_server_alone(store: Store, https: bool) -> None:
 def test_a_link_signs_in_once(store: Store, web: TestClient) -> None:
     users.add(store, "ann", VIEWER)
     code = users.new_link(store, "ann")
-    answer = web.get("/sign-in/once", params={"code": code})
+    answer = use_link(web, code)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert web.get(ME_PATH).json()["name"] == "ann"
     web.cookies.clear()
-    answer = web.get("/sign-in/once", params={"code": code})
-    assert answer.status_code == 401
-    assert "used already or is too old" in answer.text
-    assert COOKIE not in answer.cookies
+    for answer in (open_link(web, code), use_link(web, code)):
+        assert answer.status_code == 401
+        assert "used already or is too old. Ask whoever runs this server for another" in answer.text
+        assert "Sign in as" not in answer.text
+        assert COOKIE not in answer.cookies
+
+
+def test_opening_a_link_signs_nobody_in_and_leaves_it_as_good(store: Store, web: TestClient) -> None:
+    """Mail programs open links before people do, and pages of other sites could."""
+    users.add(store, "ann", VIEWER)
+    code = users.new_link(store, "ann")
+    for headers in ({}, {"Sec-Fetch-Site": "cross-site"}, {"User-Agent": "a scanner"}):
+        answer = web.get("/sign-in/once", params={"code": code}, headers=headers)
+        assert answer.status_code == 200
+        assert "Sign in as ann" in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        assert not answer.cookies
+    assert web.get(ME_PATH).status_code == 401
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
+        assert use_link(web, code, headers=headers).status_code == 403
+    form = f'<form class="form" method="post" action="/sign-in/once">\n<input type="hidden" name="code" value="{code}">'
+    assert form in answer.text
+    assert use_link(web, code, headers={"Sec-Fetch-Site": "same-origin", "Origin": BASE}).status_code == 303
+
+
+def test_a_link_ends_the_session_before(store: Store, web: TestClient) -> None:
+    first = sign_in(web, token_of(store))
+    users.add(store, "bob", VIEWER)
+    assert use_link(web, users.new_link(store, "bob")).status_code == 303
+    assert web.get(ME_PATH).json()["name"] == "bob"
+    web.cookies.clear()
+    assert web.get(ME_PATH, headers={"Cookie": f"{COOKIE}={first}"}).status_code == 401
 
 
 def test_a_link_is_good_for_a_quarter_of_an_hour(store: Store, web: TestClient, clock: Clock) -> None:
     users.add(store, "ann", VIEWER)
     late, timely = users.new_link(store, "ann"), users.new_link(store, "ann")
     clock.wait(minutes=14)
-    assert web.get("/sign-in/once", params={"code": timely}).status_code == 303
+    assert open_link(web, timely).status_code == 200
+    assert use_link(web, timely).status_code == 303
     clock.wait(minutes=2)
-    assert web.get("/sign-in/once", params={"code": late}).status_code == 401
+    assert open_link(web, late).status_code == use_link(web, late).status_code == 401
 
 
 # --- failures
@@ -197,25 +237,32 @@ def test_too_many_failures_are_refused_whichever_server_they_come_to(
     store: Store, database: Database, clock: Clock
 ) -> None:
     token = token_of(store)
+    codes = [users.new_link(store, "ann"), users.new_link(store, "ann")]
     with client(store) as one, opened(database.url, clock) as again, client(again) as other:
         servers = (one, other)
         for attempt in range(MOST_FAILURES):
             web = servers[attempt % 2]
-            if attempt % 3 == 0:
+            if attempt % 4 == 0:
                 assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 401
-            elif attempt % 3 == 1:
+            elif attempt % 4 == 1:
                 assert web.get(ME_PATH, headers=bearer("crew_wrong")).status_code == 401
+            elif attempt % 4 == 2:
+                assert open_link(web, "wrong").status_code == 401
             else:
-                assert web.get("/sign-in/once", params={"code": "wrong"}).status_code == 401
+                assert use_link(web, "wrong").status_code == 401
             clock.wait(seconds=1)
         for web in servers:
             answer = web.get(ME_PATH, headers=bearer("crew_wrong"))
             assert (answer.status_code, answer.headers["retry-after"]) == (429, str(900 - MOST_FAILURES))
             assert answer.json()["status"] == 429
             assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 429
-            assert web.get("/sign-in/once", params={"code": "wrong"}).status_code == 429
+            for answer in (open_link(web, "wrong"), use_link(web, "wrong")):
+                assert (answer.status_code, answer.headers["retry-after"]) == (429, str(900 - MOST_FAILURES))
+                assert "Too many failed attempts" in answer.text
             assert web.post("/sign-in", data={"token": token}).status_code == 303, "an old script locks nobody out"
             assert web.get(ME_PATH, headers=bearer(token)).status_code == 200, "others at this address go on working"
+            code = codes.pop()
+            assert (open_link(web, code).status_code, use_link(web, code).status_code) == (200, 303)
         clock.wait(seconds=900 - MOST_FAILURES - 1)
         assert one.post("/sign-in", data={"token": "crew_wrong"}).status_code == 429
         clock.wait(seconds=2)
@@ -364,6 +411,15 @@ def test_pages_of_other_sites_change_nothing(store: Store, headers: dict[str, st
         ("evil.example", 400),
         ("127.0.0.1.evil.example", 400),
         ("crew.example@evil.example", 400),
+        ("localhost:80@evil.example", 400),
+        ("localhost:8000:1", 400),
+        ("localhost:eighty", 400),
+        ("[::1]evil.example", 400),
+        ("[::1", 400),
+        ("local host", 400),
+        ("localhost/", 400),
+        ("localhost,evil.example", 400),
+        (":8000", 400),
         ("", 400),
     ],
 )
@@ -428,6 +484,24 @@ def test_people_see_pages_and_programs_documents(web: TestClient) -> None:
         assert re.findall(r"<script(?! src=\"/static/)|style=|\son\w+=|https?://", found.text) == []
 
 
+def test_who_is_refused_is_told_why(store: Store, web: TestClient) -> None:
+    page = {"Accept": "text/html"}
+    sign_in(web, token_of(store, role=VIEWER))
+    foreign = web.post("/sites/north/undo", headers={**page, "Origin": "http://evil.example"})
+    assert foreign.status_code == 403
+    assert "This came from elsewhere" in foreign.text
+    assert "Your role" not in foreign.text
+    mine = web.post("/sites/north/undo", headers=page)
+    assert mine.status_code == 403
+    assert "Your role does not allow it" in mine.text
+    assert "this takes the role manager; ann is viewer" in mine.text
+
+
+def test_password_managers_find_a_name_beside_the_token(web: TestClient) -> None:
+    fields = re.findall(r"<input [^>]*autocomplete=\"([\w-]+)\"", web.get("/sign-in").text)
+    assert fields == ["username", "current-password"]
+
+
 def test_the_log_has_a_line_a_request_and_nothing_secret(
     store: Store, web: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -436,7 +510,7 @@ def test_the_log_has_a_line_a_request_and_nothing_secret(
     token = token_of(store)
     code = users.new_link(store, "ann")
     secrets = [token, code, sign_in(web, token)]
-    secrets.append(str(web.get("/sign-in/once", params={"code": code}).cookies[COOKIE]))
+    secrets.append(str(use_link(web, code).cookies[COOKIE]))
     web.get(ME_PATH, headers=bearer(token))
     web.get(f"{ME_PATH}?token={token}")
     web.get(ME_PATH, headers=bearer("crew_almost"))
@@ -446,7 +520,8 @@ def test_the_log_has_a_line_a_request_and_nothing_secret(
     web.get("/api/v1/fault")
     lines = [record.getMessage() for record in caplog.records if record.name == "crewlearn.web.access"]
     assert re.fullmatch(r"POST /sign-in 303 [\d.]+ ms ann", lines[0])
-    assert re.fullmatch(r"GET /sign-in/once 303 [\d.]+ ms ann", lines[1])
+    assert re.fullmatch(r"POST /sign-in/once 303 [\d.]+ ms ann", lines[1])
+    assert re.fullmatch(r"GET /sign-in/once 401 [\d.]+ ms -", lines[6])
     assert re.fullmatch(r"GET /api/v1/me 200 [\d.]+ ms ann", lines[2])
     assert re.fullmatch(r"GET /api/v1/me 401 [\d.]+ ms -", lines[4])
     assert re.fullmatch(r"GET /nowhere%0Aforged%20line 404 [\d.]+ ms -", lines[7])

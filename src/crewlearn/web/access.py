@@ -141,6 +141,19 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
     return caller, _begin(store, settings, user, key, expires)
 
 
+def owner_of_link(store: Store, code: str, address: str) -> Caller:
+    """Give whom a one-time link would sign in; it stays as good as it was."""
+    table = schema.sign_in_links
+    with store.reading() as connection:
+        user = connection.execute(
+            sa.select(table.c.user).where(table.c.digest == digest_of(code), table.c.expires > now_of(store))
+        ).scalar()
+        caller = None if user is None else _caller(connection, user)
+    if caller is None:
+        raise _no_link(store, address)
+    return caller
+
+
 def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -> tuple[Caller, str]:
     """Begin a session for a one-time link, which is gone with this."""
     table, now = schema.sign_in_links, now_of(store)
@@ -150,9 +163,17 @@ def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -
         ).scalar()
         caller = None if user is None else _caller(connection, user)
     if user is None or caller is None:
-        count_failure(store, address)
-        raise not_signed_in("This link was used already or is too old. Ask for another: crewlearn users link NAME")
+        raise _no_link(store, address)
     return caller, _begin(store, settings, user, None, None)
+
+
+def _no_link(store: Store, address: str) -> HTTPException:
+    """Count the failure and make the refusal of a link that signs nobody in."""
+    count_failure(store, address)
+    return not_signed_in(
+        "This link is incomplete, was used already or is too old. Ask whoever runs this server for another, or sign in "
+        "by your token."
+    )
 
 
 def sign_out(store: Store, session: str | None) -> None:

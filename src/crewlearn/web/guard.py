@@ -4,6 +4,7 @@ It is plain ASGI: it stands before everything else, and it sees bodies as they a
 """
 
 import logging
+import re
 import time
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -75,7 +76,7 @@ class Guard:
             detail = "The server does not know itself by this name; start it with --allowed-host NAME to add one."
             return problems.problem(400, detail)
         if request.method not in SAFE and _is_from_elsewhere(request.headers, hosts[0]):
-            return problems.problem(403, "This request comes from the page of another site.")
+            return problems.problem(403, "Another site's page sent this request, so nothing was done.")
         length = request.headers.get("content-length")
         most = self._most_bytes(request)
         if length is not None and (not length.isdecimal() or int(length) > most):
@@ -91,15 +92,19 @@ def _too_large(most: int) -> str:
     return f"The body has more than {most:,} bytes; send it in parts."
 
 
-def _name_of(host: str) -> str:
-    """Give the name in a Host header, without its port.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{0,5})?")
+
+
+def _name_of(host: str) -> str | None:
+    """Give the name in a Host header, without its port; None if it is no name and port and nothing else.
 
     >>> _name_of("LocalHost:8000"), _name_of("[::1]:8000"), _name_of("[::1]"), _name_of("example.com.")
     ('localhost', '::1', '::1', 'example.com')
+    >>> _name_of("localhost:80@evil"), _name_of("[::1]evil"), _name_of("")
+    (None, None, None)
     """
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower().rstrip(".")
+    found = _HOST.fullmatch(host)
+    return None if found is None else (found[1] or found[2]).lower().rstrip(".")
 
 
 def _is_from_elsewhere(headers: Headers, host: str) -> bool:

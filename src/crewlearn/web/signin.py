@@ -25,7 +25,21 @@ def sign_in(request: Request, token: Annotated[str, Form(max_length=access.LONGE
 
 
 @router.get("/sign-in/once")
-def sign_in_once(request: Request, code: Annotated[str, Query(max_length=access.LONGEST_SECRET)] = "") -> Response:
+def sign_in_once_page(request: Request, code: Annotated[str, Query(max_length=access.LONGEST_SECRET)] = "") -> Response:
+    """Ask whether to sign in by a one-time link.
+
+    To open it must not use it up: mail programs look at links before people do. Nor may it sign in: another site's page
+    could open one, and its reader would go on under somebody else's name.
+    """
+    try:
+        owner = access.owner_of_link(request.app.state.store, code, access.address_of(request))
+    except HTTPException as error:
+        return _refused(request, error)
+    return page(request, "sign_in_once.html", {"name": owner.name, "code": code})
+
+
+@router.post("/sign-in/once")
+def sign_in_once(request: Request, code: Annotated[str, Form(max_length=access.LONGEST_SECRET)] = "") -> Response:
     """Sign in by a one-time link."""
     return _signed_in(request, access.sign_in_by_link, code)
 
@@ -45,9 +59,14 @@ def _signed_in(request: Request, by: access.SignIn, secret: str) -> Response:
     try:
         caller, session = by(state.store, state.settings, secret, access.address_of(request))
     except HTTPException as error:
-        return page(request, "sign_in.html", {"fault": error.detail}, error.status_code, error.headers)
+        return _refused(request, error)
     request.state.caller = caller
     access.sign_out(state.store, request.cookies.get(access.COOKIE))
     response = RedirectResponse("/", 303)
     access.set_cookie(response, state.settings, session)
     return response
+
+
+def _refused(request: Request, error: HTTPException) -> Response:
+    """Show the form again, with the reason."""
+    return page(request, "sign_in.html", {"fault": error.detail}, error.status_code, error.headers)
