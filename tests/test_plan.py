@@ -242,7 +242,7 @@ def test_an_empty_station_is_filled() -> None:
     site = site_of([0.5, 0.4, 0.3], [CERTAIN] * 3, [0, NOBODY])
     outcome = plan(site, runs=5)
     assert outcome.prospect(VALUE).gain.mean == pytest.approx(0.4 * 20 * 50.0 - 100.0, rel=1e-4)
-    assert any("1 of 2 stations are empty" in note for note in outcome.notes)
+    assert any("1 of 2 stations is empty" in note for note in outcome.notes)
 
 
 def test_replacements_under_way_count_as_started() -> None:

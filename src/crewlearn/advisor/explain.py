@@ -1,7 +1,8 @@
 """Advice in plain words, in people's own units: what to do or wait for, why, and what would change it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from crewlearn.advisor import events
@@ -97,8 +98,8 @@ def place_kind(proposal: Proposal) -> str:
     return EMPTY if proposal.status == STARTED or proposal.why["leaver"] == NOBODY else ON_ARRIVAL
 
 
-def waits(site: Site, people: People) -> str:
-    """Say what is waited for, or why nothing is proposed."""
+def waits(site: Site, people: People, written: Callable[[date], str] = str) -> str:
+    """Say what is waited for, or why nothing is proposed, with days as `written` has them."""
     said = site.advice.get("waiting", {})
     if not site.workers:
         return "import workers first."
@@ -120,17 +121,17 @@ def waits(site: Site, people: People) -> str:
         stations = f"{empty} {'station is' if empty == 1 else 'stations are'} empty, and " if empty else ""
         return f"{stations}nobody outside the team may come in now; import workers, or wait until somebody is free."
     if site.period > site.setting().horizon:
-        return f"the planned {site.config.horizon} periods are over; set a longer horizon, or make it rolling."
-    staying, most = _staying(site)
+        return "the planned periods are over; set a longer horizon, or make it rolling."
+    staying, most = _staying(site, written)
     if most:
         return f"nobody in the team may be replaced now: {staying}."
     verdict = "no replacement is worth its fee now"
     if not isinstance(site.policy, (DRUCB, ValueOfReplacement)):
         verdict = f"policy {site.config.policy.partition(':')[0]} asks for nothing now"
-    return f"{verdict}{f' ({staying})' if staying else ''}{_looks_again(site, said)}."
+    return f"{verdict}{f' ({staying})' if staying else ''}{_looks_again(site, said, written)}."
 
 
-def _staying(site: Site) -> tuple[str, bool]:
+def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
     """Say who in the team may not be let go, and whether that is everybody."""
     pinned = [number for number in site.roster.active if site.workers[number].pinned]
     new = [number for number in site.roster.active if number not in pinned and not site.may_leave(number)]
@@ -140,19 +141,20 @@ def _staying(site: Site) -> tuple[str, bool]:
     if new:
         first = min(site.workers[number].since for number in new) + site.config.least_tenure
         stay = "stays" if len(new) == 1 else "stay"
-        parts.append(f"{len(new)} {stay} for the least tenure, the first to {site.config.calendar.date_of(first)}")
+        until = written(site.config.calendar.date_of(first))
+        parts.append(f"{len(new)} {stay} for the least tenure, the first to {until}")
     everybody = bool(site.roster.active) and len(pinned) + len(new) == len(site.roster.active) and not site.roster.empty
     return " and ".join(parts), everybody
 
 
-def _looks_again(site: Site, said: dict[str, Any]) -> str:
+def _looks_again(site: Site, said: dict[str, Any], written: Callable[[date], str]) -> str:
     """Say when a policy that pauses will look again."""
     when = said.get("look_again", 0)
     if when <= site.period + 1:
         return ""
     if when > site.setting().horizon:
         return ", nor before the end as things stand"
-    return f"; it is looked at again on {site.config.calendar.date_of(when)}, or when facts change"
+    return f"; it is looked at again on {written(site.config.calendar.date_of(when))}, or when facts change"
 
 
 def explain(site: Site, people: People, proposal: Proposal) -> list[str]:

@@ -1,6 +1,7 @@
 """Events told in words: what somebody did, with the names that people know."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 
 from crewlearn.advisor import events
@@ -14,8 +15,14 @@ from crewlearn.advisor.text import counted
 _NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
 
 
-def told(event: Event, people: People, proposals: Mapping[int, Proposal], calendar: WorkCalendar) -> str:
-    """Tell what an event was, without who and when."""
+def told(
+    event: Event,
+    people: People,
+    proposals: Mapping[int, Proposal],
+    calendar: WorkCalendar,
+    written: Callable[[date], str] = str,
+) -> str:
+    """Tell what an event was, without who and when, with days as `written` has them."""
     payload = event.payload
     if event.type == events.CREATED:
         return "set the site up"
@@ -36,7 +43,7 @@ def told(event: Event, people: People, proposals: Mapping[int, Proposal], calend
     if event.type == events.ADVISED:
         count = len(payload["pairs"])
         said = counted(count, "replacement") if count else "to wait"
-        return f"was advised for {calendar.date_of(payload['period'])}: {said}"
+        return f"was advised for {written(calendar.date_of(payload['period']))}: {said}"
     if event.type == events.UNDONE:
         return f"took back {_slip(payload, people, proposals)}"
     return _answer(event, people, proposals)

@@ -5,6 +5,7 @@ from typing import Any
 
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.site import Site
+from crewlearn.advisor.text import counted
 from crewlearn.problem.errors import InvalidInput
 
 MOST_PERIODS = 100_000
@@ -30,5 +31,5 @@ def check_work(site: Site, runs: int, policies: int, **changes: Any) -> None:
         raise InvalidInput("horizon", periods, f"must be at most {MOST_PERIODS:,} periods ahead")
     most = int(MOST_WORK / (len(site.workers) * periods * policies))
     if runs > most:
-        remedy = f"must be at most {most:,} for {len(site.workers):,} workers over {periods:,} periods"
-        raise InvalidInput("runs", runs, remedy)
+        whom, how_long = counted(len(site.workers), "worker"), counted(periods, "period")
+        raise InvalidInput("runs", runs, f"must be at most {most:,} for {whom} over {how_long}")

@@ -21,6 +21,7 @@ import numpy as np
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import POOL, UNDER_WAY, Site
+from crewlearn.advisor.text import counted
 from crewlearn.engine.local import simulate
 from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
 from crewlearn.engine.world import best_output
@@ -120,7 +121,7 @@ class Plan:
     def headline(self) -> str:
         """What comes out, in words."""
         best, gain = self.best, self.best.gain
-        span = f"over the next {self.periods} periods"
+        span = f"over the next {counted(self.periods, 'period')}"
         worlds = f"of {self.runs} simulated worlds"
         if best.policy == KEEP:
             said = f"Keeping the team is expected to earn most {span}"
@@ -338,22 +339,25 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
     if empty:
         low = config.units.low
         more = f" An empty one counts as {low:g}, so filling it gains more than is said." if low > 0.0 else ""
-        yield f"{empty} of {problem.team} stations are empty; keeping the team leaves them so.{more}"
+        are, them = ("is", "it") if empty == 1 else ("are", "them")
+        yield f"{empty} of {counted(problem.team, 'station')} {are} empty; keeping the team leaves {them} so.{more}"
     unseen = sum(
         worker.status == POOL and count == 0
         for worker, count in zip(site.workers, site.estimates.counts.tolist(), strict=True)
     )
     if unseen:
-        yield f"{unseen} of {len(site.workers)} workers were never seen; they are taken to be like the others."
+        were = "was" if unseen == 1 else "were"
+        yield f"{unseen} of {counted(len(site.workers), 'worker')} {were} never seen, and taken to be like the others."
     if site.roster.pending:
         one, under_way = len(site.roster.pending) == 1, len(site.roster.pending)
-        yield f"{under_way} replacement{'' if one else 's'} under way count{'s' if one else ''} as started."
+        yield f"{counted(under_way, 'replacement')} under way count{'s' if one else ''} as started."
     if config.rolling:
-        yield f"Looked at over {problem.horizon} periods as if the site ended then; later gains are not counted."
+        ahead = counted(problem.horizon, "period")
+        yield f"Looked at over {ahead} as if the site ended then; later gains are not counted."
     if config.most_a_week is not None:
-        yield f"The limit of {config.most_a_week} replacements a week is not simulated."
+        yield f"The limit of {counted(config.most_a_week, 'replacement')} a week is not simulated."
     if config.least_tenure:
-        yield f"The least tenure of {config.least_tenure} periods is not simulated."
+        yield f"The least tenure of {counted(config.least_tenure, 'period')} is not simulated."
     if any(worker.fee is not None and worker.fee != config.fee for worker in site.workers):
         yield "Fees of single workers are not simulated: everybody costs the site's fee."
 
