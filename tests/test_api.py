@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def mia(client: TestClient) -> Api:
     return caller(client, "mia", "admin")
 
 
-def rows(period: int, units: float = 50.0, who: str = "ac") -> dict[str, Any]:
+def rows(period: int, units: float = 50.0, who: Sequence[str] = "ac") -> dict[str, Any]:
     when = str(CALENDAR.date_of(period))
     return {"rows": [{"date": when, "worker_id": one, "units": units + at} for at, one in enumerate(who)]}
 
@@ -169,8 +169,44 @@ def test_a_second_writer_is_told_what_changed(client: TestClient, mia: Api, stor
     ben.call("PATCH", f"{here}/workers/a", 412, json={"pinned": True}, headers=tag)
     assert contents(store) == before
     assert ben.call("PATCH", here, 428, json={"fee": 9.0})["title"] == "Precondition Required"
+    for wrong in ("7", '"seven"', '"7" ', "W/7", '"12345678901"', ""):
+        (error,) = ben.call("PATCH", here, 422, json={"fee": 9.0}, headers={"If-Match": wrong})["errors"]
+        assert error["field"] == "If-Match"
+        assert error["remedy"].startswith("must be a version as an ETag gave it, a number in quotation marks such as")
     now = ben.send("GET", here).headers["etag"]
     assert ben.call("PATCH", here, json={"fee": 9.0}, headers={"If-Match": f"W/{now}"})["settings"]["fee"] == 9.0
+
+
+def test_a_site_that_cannot_be_read_is_listed_with_its_fault(mia: Api, store: Store) -> None:
+    for name in ("east", "north", "south"):
+        with_crew(mia, name)
+    whole = mia.all("/sites")
+    spoilt = "UPDATE sites SET state = '{}', head = 'x' || substr(head, 2) WHERE name = 'north'"
+    with store.changing() as connection:
+        connection.execute(sa.text(spoilt))
+    east, north, south = mia.all("/sites", limit=1)
+    assert [east, south] == [whole[0], whole[2]]
+    assert north.keys() == {"site", "fault"}
+    assert north["site"] == "north"
+    assert "kept state that cannot be read" in north["fault"]
+    assert "crewlearn ledger verify" in north["fault"]
+
+
+def test_errors_name_options_as_this_api_has_them(mia: Api) -> None:
+    here = with_crew(mia)
+    text = "date,worker_id,units\n2024-01-01,gone,5\n"
+    for error in (
+        mia.csv(f"{here}/output/csv", text, 422)["errors"][0],
+        mia.csv(f"{here}/output/csv", text.replace("gone", ""), 422)["errors"][0],
+        mia.post(f"{here}/output", rows(1, who=["gone"]), 422)["errors"][0],
+    ):
+        assert "`skip_unknown`" in error["remedy"]
+        assert "--" not in error["remedy"]
+    assert mia.csv(f"{here}/output/csv", text, params={"skip_unknown": True})["skipped"] == 1
+    mia.post(f"{here}/output", rows(1))
+    assert "`correct` replaces" in mia.post(f"{here}/output", rows(1, 60.0), 409)["detail"]
+    assert "`map=units=HEADER`" in mia.csv(f"{here}/output/csv", "date,worker_id\n", 422)["errors"][0]["remedy"]
+    assert mia.csv(f"{here}/output/csv", text, 422, params={"map": ["x=y"]})["errors"][0]["field"] == "map"
 
 
 def test_undoing_again_for_the_same_version_finds_it_done(mia: Api, store: Store) -> None:

@@ -5,12 +5,14 @@ still current: one small query instead of reading and folding up the whole state
 """
 
 import json
+import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import quote
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import sqlalchemy as sa
@@ -24,8 +26,10 @@ from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import WORKERS_AT_ONCE, Store, Writing
-from crewlearn.problem.errors import Unknown
+from crewlearn.problem.errors import InvalidInput, Unknown
 
+LOG = logging.getLogger("crewlearn.web")
+T = TypeVar("T")
 MOST_KEPT = 64
 """Sites kept in memory, those asked for last."""
 
@@ -100,6 +104,31 @@ class Snapshot:
         if worker_id not in self.numbers:
             raise unknown_worker(worker_id, len(self.numbers))
         return self.numbers[worker_id]
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A site that cannot be shown, and why."""
+
+    name: str
+    reason: str
+
+
+def each(names: Sequence[str], make: Callable[[str], T]) -> list[T | Unreadable]:
+    """Make something of each of some sites: one that cannot be read keeps nobody from the others."""
+    return [_made(name, make) for name in names]
+
+
+def _made(name: str, make: Callable[[str], T]) -> T | Unreadable:
+    try:
+        return make(name)
+    except InvalidInput as error:
+        if error.field == "db":  # then no site can be read
+            raise
+        return Unreadable(name, error.remedy if error.field == "site" else str(error))
+    except Exception:  # such as by a policy's own code
+        LOG.exception("site %s cannot be shown", quote(name))
+        return Unreadable(name, "cannot be shown by a fault of the program; the server's log has more")
 
 
 def as_json(document: Any) -> bytes:

@@ -1,5 +1,6 @@
 """What the routes share: who calls about which site, versions, and how answers are sent."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
 from crewlearn.web.access import Caller, require
 from crewlearn.web.problems import answers
@@ -63,11 +65,12 @@ def at(role: str) -> Any:
     return Depends(found)
 
 
+_VERSION = re.compile(r'^(\*|(W/)?"[0-9]{1,9}")$')
 _IfMatch = Annotated[
     str | None,
     Header(
         alias="If-Match",
-        pattern=r'^(\*|(W/)?"[0-9]{1,9}")$',
+        json_schema_extra={"pattern": _VERSION.pattern},
         description="The version that this change is meant for, as an ETag gave it; else 412 says what changed.",
         examples=['"41"'],
     ),
@@ -76,7 +79,12 @@ _IfMatch = Annotated[
 
 def _version(if_match: _IfMatch = None) -> int | None:
     """Read the version that a change is meant for; None if it is for any."""
-    return None if if_match is None or if_match == "*" else int(if_match.removeprefix("W/").strip('"'))
+    if if_match is None or if_match == "*":
+        return None
+    if not _VERSION.fullmatch(if_match):
+        remedy = 'must be a version as an ETag gave it, a number in quotation marks such as "41", or *'
+        raise InvalidInput("If-Match", if_match, remedy)
+    return int(if_match.removeprefix("W/").strip('"'))
 
 
 def _required_version(if_match: _IfMatch = None) -> int | None:

@@ -142,14 +142,14 @@ _USER: dict[str, Any] = {
 }
 
 
-def _page(item: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"items": [item], "next": None}]
+def _page(*items: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"items": list(items), "next": None}]
 
 
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
-    "SiteLines": _page(_LINE),
+    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a kept state that cannot be read (…)"}),
     "SiteView": [{**_LINE, "settings": _ALL_SETTINGS}],
     "Proposal": [_PROPOSAL],
     "Proposals": _page(_PROPOSAL),

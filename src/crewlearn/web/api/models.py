@@ -215,7 +215,14 @@ class SiteLine(Model):
     proposals: Count = Field(description="Proposals that wait for an answer.")
 
 
-class SiteLines(Page[SiteLine]):
+class SiteFault(Model):
+    """A site whose kept state cannot be read, as when its policy's module is gone; the others are listed as usual."""
+
+    site: str
+    fault: str = Field(description="Why, and what to do.")
+
+
+class SiteLines(Page[SiteLine | SiteFault]):
     """Sites by name."""
 
 

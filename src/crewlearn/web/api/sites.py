@@ -39,16 +39,20 @@ def list_sites(
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List the sites that the caller may see, by name, each with its advice in a sentence."""
+    """List the sites that the caller may see, by name, each with its advice in a sentence.
+
+    One whose kept state cannot be read is listed with `fault` instead, which says why.
+    """
     store: Store = request.app.state.store
     after = paging.place_in(cursor, "sites", lambda place: isinstance(place, str))
     names = sorted(name for name in store.names() if caller.sees(name) and (after is None or name > after))
-    lines = [documents.site_line(one.name, one.version, one.site, one.people) for one in _read(store, names[:limit])]
+    found = reads.each(names[:limit], lambda name: _line(reads.snapshot(store, name)))
+    lines = [{"site": one.name, "fault": one.reason} if isinstance(one, reads.Unreadable) else one for one in found]
     return answer(page(lines, paging.written("sites", names[limit - 1]) if len(names) > limit else None))
 
 
-def _read(store: Store, names: list[str]) -> list[reads.Snapshot]:
-    return [reads.snapshot(store, name) for name in names]
+def _line(one: reads.Snapshot) -> dict[str, Any]:
+    return documents.site_line(one.name, one.version, one.site, one.people)
 
 
 @router.post(
@@ -104,7 +108,7 @@ def get_site(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = Non
 
 def _view(one: reads.Snapshot) -> dict[str, Any]:
     return {
-        **documents.site_line(one.name, one.version, one.site, one.people),
+        **_line(one),
         "settings": documents.settings(one.site.config),
     }
 
