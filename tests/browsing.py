@@ -23,7 +23,7 @@ from playwright.sync_api import (
 from web_server import PATIENCE, Server
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
-PHONE, DESK = (390, 844), (1280, 900)
+PHONE, DESK = (360, 800), (1280, 900)
 
 SHIFTS = """
 window.shifts = [];
@@ -98,6 +98,11 @@ class Visitor:
         self.page.goto("/sign-in")
         self.page.get_by_label("Your token").fill(token)
         self.page.get_by_role("button", name="Sign in").click()
+
+    def open_link(self, link: str) -> None:
+        """Sign in by a one-time link."""
+        self.page.goto(link)
+        self.page.get_by_role("button", name="Sign in as").click()
 
     def said(self) -> str:
         """Give what the page says of what was just done."""

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Browser, Page, expect
 
 from browsing import DESK, PHONE, SHIFTS, Visitor, axe_faults, chromium, scrolls_sideways, shift_of
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.planning.demo import make_demo
 from stores import CALENDAR, MEANS, Database, site_with_proposals
 from web_server import PATIENCE, Serve, Server, add_user, crewlearn, start
@@ -76,7 +77,7 @@ def test_from_an_empty_store_to_a_checked_record(
     server = serve(empty_database.url)
     me = visit(server)
     page = me.page
-    page.goto(server.first_link())
+    me.open_link(server.first_link())
     expect(page.get_by_role("heading", name="There is no site yet")).to_be_visible()
 
     page.get_by_role("link", name="Set up a site").click()
@@ -241,16 +242,22 @@ def test_signing_in_and_being_shut_out(hall: Server, visit: Callable[..., Visito
     me.expected = {401}
     page.get_by_role("link", name="hall").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    page.goto(crewlearn(hall.db, "users", "link", "cara", "--url", hall.url))
+    me.open_link(crewlearn(hall.db, "users", "link", "cara", "--url", hall.url))
     expect(page.locator(".who")).to_contain_text("cara")
     link = crewlearn(hall.db, "users", "link", "cara", "--url", hall.url)
-    other = visit(hall)
-    other.page.goto(link)
+    other, third = visit(hall), visit(hall)
+    for one in (third, other):
+        one.page.goto(link)  # looking does not use it up
+        expect(one.page.get_by_role("button", name="Sign in as cara")).to_be_visible()
+    other.page.get_by_role("button", name="Sign in as cara").click()
     expect(other.page.locator(".who")).to_contain_text("cara")
-    third = visit(hall)
     third.expected = {401}
+    third.page.get_by_role("button", name="Sign in as cara").click()
+    expect(third.page.get_by_role("alert")).to_contain_text("used already")
     third.page.goto(link)
     expect(third.page.get_by_role("alert")).to_contain_text("used already")
+    assert third.page.goto("/sites/hall")
+    expect(third.page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def test_a_viewer_sees_no_buttons_and_is_refused(hall: Server, visit: Callable[..., Visitor]) -> None:
@@ -345,6 +352,7 @@ def test_every_page_is_fit_for_everybody(demo: tuple[Server, str], visit: Callab
         faults += look_at(page, path)
     me.page.get_by_role("button", name="Sign out").click()
     faults += look_at(page, "/sign-in")
+    faults += look_at(page, crewlearn(server.db, "users", "link", "eve", "--url", server.url))
     assert not faults, "\n".join(faults)
     assert seen >= KINDS | {"/sites/S/workers/N", "/sites/S/plan/N"}, seen
 
@@ -380,10 +388,35 @@ def axe_in_light_and_dark(page: Page) -> list[str]:
 
 
 def too_wide(page: Page) -> list[str]:
-    page.set_viewport_size({"width": 360, "height": 800})
-    found = [f"{page.url}: scrolls sideways at 360"] if scrolls_sideways(page) else []
+    """Look at a page on a phone: is it wider than that, are words torn, are there targets too small for a finger?"""
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    found = [f"{page.url}: scrolls sideways at {PHONE[0]}"] if scrolls_sideways(page) else []
+    found += [f"{page.url}: torn: {word}" for word in page.evaluate(TORN)]
+    found += [f"{page.url}: too low for a finger: {words}" for words in page.evaluate(LOW)]
     page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
     return found
+
+
+TORN = """() => {
+  const torn = [], range = document.createRange();
+  for (const cell of document.querySelectorAll("h1, h2, h3, th, .name, dt, .chip, button, .button")) {
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const node = walk.currentNode;
+      for (const found of node.data.matchAll(/[\\p{L}\\p{M}\\d,.]{2,18}/gu)) {
+        range.setStart(node, found.index);
+        range.setEnd(node, found.index + found[0].length);
+        const lines = new Set(Array.from(range.getClientRects(), (box) => Math.round(box.top)));
+        if (lines.size > 1) torn.push(found[0]);
+      }
+    }
+  }
+  return torn;
+}"""
+"""Words of headings, names and buttons that stand on two lines, unless they are longer than any line."""
+
+LOW = """() => Array.from(document.querySelectorAll("a.chip, a.button, button, summary.button, select"))
+  .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 24).map((one) => one.textContent.trim())"""
 
 
 def test_pages_with_little_or_wrong_on_them_are_fit_too(
@@ -392,7 +425,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(
     server = serve(make_database("sqlite").url)
     me = visit(server)
     page = me.page
-    page.goto(server.first_link())
+    me.open_link(server.first_link())
     expect(page.get_by_role("heading", name="There is no site yet")).to_be_visible()
     faults = look_over(page)
     me.expected = {404, 422}
@@ -414,10 +447,24 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(
     give_file(page, "workers.csv", "worker_id,prior_n\n1,many\n1,2\n")
     expect(page.locator(".cell-wrong").first).to_be_visible()
     faults += look_over(page)
+    job = page.evaluate(SEND_BIG, ["/api/v1/sites/Line%203/output/csv", "date,worker_id,units\n" + "x,y,z\n" * 20_001])
+    page.goto(f"/sites/Line%203/import/{job}")
+    expect(page.get_by_role("heading", name="Nothing was recorded")).to_be_visible()
+    expect(page.locator("tr.fault")).to_have_count(50)  # two wrong cells a row, and a hundred errors told
+    faults += look_over(page)
     page.goto("/sites/nowhere")
     expect(page.get_by_role("heading", name="Not here")).to_be_visible()
     faults += look_over(page)
+    with open_store(server.db) as store, store.changing() as connection:
+        connection.execute(sa.text("UPDATE sites SET state = '{}', head = 'x' || substr(head, 2)"))
+    page.goto("/")
+    expect(page.locator(".chip.bad", has_text="cannot be read")).to_be_visible()
+    faults += look_over(page)
     assert not faults, "\n".join(faults)
+
+
+SEND_BIG = """async ([path, body]) => (await (await fetch(path, {
+  method: "POST", headers: { "Content-Type": "text/csv" }, body })).json()).id"""
 
 
 def test_the_looking_finds_what_is_wrong(browser: Browser) -> None:
@@ -433,6 +480,11 @@ def test_the_looking_finds_what_is_wrong(browser: Browser) -> None:
     assert shift_of(page) == 0.0
     page.evaluate("document.querySelector('main').style.marginTop = '300px'")
     assert shift_of(page) > 0.02
+    page.set_content(
+        "<title>t</title><table style='table-layout:fixed;width:60px'><th style='overflow-wrap:anywhere'>Vasconcelos"
+        "</table><button style='all:unset;display:block;line-height:20px'>low</button>"
+    )
+    assert [words.rpartition(": ")[2] for words in too_wide(page)] == ["Vasconcelos", "low"]
     page.close()
 
 

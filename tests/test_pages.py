@@ -4,7 +4,7 @@ import base64
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+import sqlalchemy as sa
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
@@ -25,11 +26,12 @@ from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import past, users
+from crewlearn.web import jobs, past, users, views, work
 from crewlearn.web.app import make_app
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
 from crewlearn.web.views import Reading
+from stores import Database
 
 BASE = "http://127.0.0.1:8000"
 ROLES = ("viewer", "manager", "admin")
@@ -360,7 +362,10 @@ def test_what_is_said_of_workers(store: Store) -> None:
     ):
         manager.post("/sites/hall/workers/2", given)
         assert getattr(snapshot(store, "hall").site.workers[2], name) == value
-    assert "Nothing was done" in manager.post("/sites/hall/workers/2", {"status": "gone"})
+    before = recorded(store)
+    for wrong in ({"status": "gone"}, {"status": ""}, {"pinned": "maybe"}, {"pinned": ""}, {"other": "x"}, {}):
+        assert "Nothing was done" in manager.post("/sites/hall/workers/2", wrong), wrong
+    assert recorded(store) == before
     manager.get("/sites/hall/workers/99", 404)
     admin = browser(store, "admin")
     assert "tick that you are sure" in admin.post("/sites/hall/workers/2/erase", {})
@@ -429,7 +434,8 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert snapshot(store, "hall").site.period == 2
 
     again = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,41\n2026-11-02,2,50\n")
-    assert "1 of these rows differ" in again
+    assert "1 of these rows differs" in again
+    assert "Replace the row on record by that of this file" in again
     given = {**packed_in(again), "kind": "output", "step": "confirm"}
     assert "are to be replaced" in manager.post("/sites/hall/import", given, files={"x": b""})
     done = manager.post("/sites/hall/import", {**given, "correct": "yes"}, files={"x": b""})
@@ -437,6 +443,172 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert "Choose a file" in manager.post("/sites/hall/import", {"text": " "}, 422)
     lost = manager.post("/sites/hall/import", {"packed": "!!", "step": "confirm"}, 422)
     assert "got lost" in lost
+
+
+def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    text = "date,worker_id,units\n2026-11-02,a,40\n2026-11-02,gone,50\n2026-11-03,,60\n"
+    wrong = upload(manager, "out.csv", text)
+    assert "2 things are wrong" in upload(manager, "out.csv", text.replace(",,60", ",other,60"))
+    assert "and “Leave out people not known here” leaves them out" in wrong
+    assert "--" not in wrong.partition("<main")[2]
+    assert "skip_unknown" not in re.sub(r'name="\w+"', "", wrong)
+    assert re.search(
+        r'<input type="checkbox" name="skip_unknown" value="yes"><span>Leave out people not known here, such as', wrong
+    )
+    given = {**packed_in(wrong), "kind": "output", "skip_unknown": "yes"}
+    found = manager.post("/sites/hall/import", {**given, "step": "check"}, files={"x": b""})
+    assert "1 row will be recorded" in found
+    assert "1 row of 1 worker not known here left out" in found
+    assert 'name="skip_unknown" value="yes" checked' in found
+    done = manager.post("/sites/hall/import", {**given, "step": "confirm"}, files={"x": b""})
+    assert "1 row recorded" in done
+    assert snapshot(store, "hall").site.period == 2
+    people = upload(manager, "people.csv", "worker_id,name\ne,Eve\n")
+    assert "skip_unknown" not in people
+
+
+def submitted(store: Store, rows: list[str], **options: Any) -> int:
+    """Have a file taken in by a job; give the job's number."""
+    file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
+    job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(work.Options({}, **options)), file)
+    assert jobs.Runner(store, work.HANDLERS).run_one()
+    return job.id
+
+
+def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    rows = ["2026-11-02,a,40", "2026-11-02,b,x", "2026-11-07,9,5", "2026-11-02,gone,5"]
+    page = manager.get(f"/sites/hall/import/{submitted(store, rows)}")
+    small = upload(manager, "output.csv", "\n".join(["date,worker_id,units", *rows, ""]))
+    fault = re.compile(r'<tr class="fault"><td class="line">\d*</td><td colspan="\d">(.*?)</td></tr>')
+    (said,) = fault.findall(page)
+    assert said.startswith("Output: x – expected a number such as")
+    assert fault.findall(small) == [said]
+    assert "Nothing was recorded" in page
+    assert "output.csv has 1 error; nothing of it was used" in page
+    assert '<tr class="fault"><td class="line">3</td>' in page
+
+    page = manager.get(f"/sites/hall/import/{submitted(store, [rows[0], rows[2], rows[3]])}")
+    assert "has 2 errors" in page
+    assert "Date: 2026-11-07 – expected a working day" in page or "Worker&#39;s id: 9 – expected a worker" in page
+    assert "(“Leave out people not known here”)" in page
+
+    many = [f"2026-11-02,x{number},1" for number in range(150)]
+    page = manager.get(f"/sites/hall/import/{submitted(store, many)}")
+    assert "has 150 errors, of which the first 100 are listed" in page
+    assert len(fault.findall(page)) == 100
+
+    for check_only, said in ((True, "1 row would be recorded"), (False, "1 row recorded")):
+        page = manager.get(f"/sites/hall/import/{submitted(store, rows[:1], check_only=check_only)}")
+        assert said in page
+        assert ("Nothing was recorded" in page) == check_only
+    page = manager.get(f"/sites/hall/import/{submitted(store, ['2026-11-02,a,41'])}")
+    assert "output 1 row: differs from the record" in page
+    assert "a tick at the next try replaces" in page
+    page = manager.get(f"/sites/hall/import/{submitted(store, rows[1:2], check_only=True)}")
+    assert "cannot be recorded as it is" in page
+    assert len(fault.findall(page)) == 1
+
+
+def spoil(store: Store, name: str, before: str, after: str) -> None:
+    """Change what is kept of a site's state behind its back, so that nothing kept in memory is current."""
+    spoilt = "UPDATE sites SET state = replace(state, :old, :new), head = 'x' || substr(head, 2) WHERE name = :name"
+    with store.changing() as connection:
+        connection.execute(sa.text(spoilt), {"old": before, "new": after, "name": name})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [('"dr-ucb"', '"gone.away:Policy"', "No module named &#39;gone&#39;"), ('"roster"', '"rooster"', "cannot be read")],
+)
+def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, after: str, said: str) -> None:
+    for name in ("east", "north", "south"):
+        with_crew(store, name)
+    spoil(store, "north", before, after)
+    page = browser(store, "admin").get("/")
+    cards = page.split('<li class="card site-card">')[1:]
+    assert len(cards) == 3
+    assert [("cannot be read</span>" in card) for card in cards] == [False, True, False]
+    assert said in cards[1]
+    assert "crewlearn ledger verify" in cards[1]
+    assert "<a " not in cards[1]
+    for card in (cards[0], cards[2]):
+        assert "1 proposal to answer" in card or "2 proposals to answer" in card
+    hidden = browser(store, "viewer", ["east"]).get("/")
+    assert "north" not in hidden
+
+
+def test_a_site_whose_policy_fails_by_a_fault_of_its_own_hides_no_other(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with_crew(store, "east")
+    with_crew(store, "north")
+    plain = views.card
+
+    def card(reading: Reading, may_manage: bool) -> views.Card:
+        if reading.name == "north":
+            raise ZeroDivisionError("inside")
+        return plain(reading, may_manage)
+
+    monkeypatch.setattr(views, "card", card)
+    page = browser(store).get("/")
+    assert "the server&#39;s log has more" in page
+    assert "inside" not in page
+    assert "inside" in caplog.text
+    assert 'href="/sites/east"' in page
+
+
+def test_what_was_said_is_kept_by_the_same_rules_as_the_session(store: Store) -> None:
+    with_crew(store)
+    users.add(store, "max", "manager")
+    _, token = users.new_token(store, "max")
+    for https in (False, True):
+        client = TestClient(make_app(store, Settings(secure_cookies=https)), base_url=BASE, follow_redirects=False)
+        headers = {"Authorization": f"Bearer {token}", "Accept": "text/html"}
+        said = client.post("/sites/hall/undo", data={"number": "1"}, headers=headers).headers["set-cookie"]
+        shown = client.get("/sites/hall", headers={**headers, "Cookie": "crewlearn_said=x"}).headers["set-cookie"]
+        for cookie in (said, shown):
+            parts = {part.strip().lower() for part in cookie.split(";")[1:]}
+            assert parts >= {"httponly", "path=/", "samesite=strict"}
+            assert ("secure" in parts) == https
+
+
+def test_one_is_one(store: Store) -> None:
+    set_up(store, team=1)
+    imports.import_workers(store, "hall", [WorkerRow("a", None, True), WorkerRow("b")], b"", "test")
+    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    manager = browser(store)
+    page = manager.get("/sites/hall")
+    assert "1 in the team, 1 other<" in page
+    assert "1 of 1 station filled" in page
+    assert "Station 1 · 1 day<" in page
+    for path, text in crawl(manager).items():
+        assert not re.search(r"\b1 (others|errors|periods|days|rows|proposals|events|workers|stations)\b", text), path
+
+
+def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
+    set_up(store, least_tenure=50, policy="value-of-replacement")
+    imports.import_workers(store, "hall", CREW, b"", "test")
+    rows = [OutputRow(2, None, 1, one, 30.0, None, "worked") for one in "ab"]
+    imports.import_output(store, "hall", rows, b"", "test")
+    manager = browser(store)
+    assert "for the least tenure, the first to Mon 11 Jan 2027" in manager.get("/sites/hall")
+    assert "was advised for Tue 3 Nov" in manager.get("/sites/hall/record")
+    for path in ("/", "/sites/hall", "/sites/hall/record"):
+        words = re.sub(r"<[^>]*>", "", manager.get(path))
+        assert not re.search(r"\d{4}-\d{2}-\d{2}", words), path
+
+
+def test_what_waits_here_is_no_link_to_here(store: Store) -> None:
+    with_crew(store)
+    page = browser(store).get("/sites/hall")
+    assert re.search(r'<span class="chip warn">\d proposals? to answer</span>', page)
+    waits = page.partition('id="waits"')[2].partition("</section>")[0]
+    assert "/sites/hall/import" in waits
+    assert 'href="/sites/hall"' not in waits
 
 
 def until(user: Browser, path: str, words: str) -> str:
@@ -537,8 +709,15 @@ def test_what_is_beyond_measure_is_refused_and_not_a_fault(store: Store) -> None
     with_crew(store)
     manager = browser(store)
     huge = 99_999_999_999_999_999_999_999
-    for path in (f"plan/{huge}", f"import/{huge}"):
+    for path in (
+        f"plan/{huge}",
+        f"import/{huge}",
+        f"workers/{huge}",
+        f"history?before={huge}",
+        f"record?before={huge}",
+    ):
         assert manager.client.get(f"/sites/hall/{path}").status_code in (404, 422)
+    assert manager.client.get(f"/sites/hall/history?to={huge}").status_code == 200
     for said in (b"[" * 2900, b'{"text":"\\ud800","tone":"","more":[]}'):
         manager.client.cookies.set("crewlearn_said", base64.urlsafe_b64encode(said).decode())
         assert manager.client.get("/sites/hall").status_code == 200
@@ -550,3 +729,26 @@ def test_what_is_beyond_measure_is_refused_and_not_a_fault(store: Store) -> None
     assert admin.send("/sites/new", {**site, "start": "2026-01-05", "weekdays": ""}).status_code == 422
     with pytest.raises(InvalidInput, match="another name"):
         commands.create_site(store, "new", snapshot(store, "hall").site.config, "ann")
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 2**64 + 1, 10**39, -(2**63) - 1])
+def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, number: int) -> None:
+    with database.open() as store:
+        with_crew(store)
+        admin, before = browser(store, "admin"), recorded(store)
+        page = admin.get("/sites/hall/settings")
+        values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
+        settings = {**values, "weekdays": ["0"], "fee_due": "initiation", "version": str(before)}
+        plan = {"team": "2", "fee": "5", "horizon": "40", "mean_delay": "1", "runs": "20", "policies": "dr-ucb"}
+        refused = admin.send("/sites/hall/settings", {**settings, "version": str(number)})
+        assert refused.status_code == 422
+        assert "must be between −2,147,483,647 and 2,147,483,647" in refused.text
+        typed = [name for name in settings if name not in ("fee_due", "weekdays")]
+        forms = [("settings", {**settings, name: str(number)}) for name in typed]
+        forms += [("plan", {**plan, name: str(number)}) for name in plan if name != "policies"]
+        forms += [("undo", {"number": str(number)}), ("workers/0", {"fee": str(number)})]
+        forms += [(f"proposals/{number}/{answer}", {"outcome": "started"}) for answer in ("approve", "reject", "offer")]
+        forms += [(f"workers/{number}", {"pinned": "yes"}), (f"workers/{number}/erase", {"sure": "yes"})]
+        for path, form in forms:
+            assert admin.send(f"/sites/hall/{path}", form).status_code < 500, (path, form)
+        admin.get("/sites/hall")

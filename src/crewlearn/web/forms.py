@@ -20,6 +20,8 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _LONGEST = 40
+MOST_NUMBER = 2**31 - 1
+"""The largest whole number in a form or an address, as databases have them."""
 
 SITE_LABELS = {
     "name": "Name",
@@ -115,7 +117,10 @@ def whole_number(name: str, text: str) -> int:
     """Read a whole number."""
     if text and not (len(text) <= _LONGEST and _WHOLE.fullmatch(text)):
         raise InvalidInput(name, text[:_LONGEST], "must be a whole number, such as 12")
-    return int(decimal(name, text))
+    number = int(decimal(name, text))
+    if abs(number) > MOST_NUMBER:
+        raise InvalidInput(name, text, f"must be between −{MOST_NUMBER:,} and {MOST_NUMBER:,}")
+    return number
 
 
 def a_day(name: str, text: str) -> date:

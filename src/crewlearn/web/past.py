@@ -246,7 +246,8 @@ def _output(
     picture = chart(
         "output-by-day",
         "Output by day against what was expected",
-        f"{len(periods)} days; on {odd} of them the team's output lay outside what was expected of those who worked.",
+        f"{wording.count(len(periods), 'day')}; on {odd} of them the team's output lay outside what was expected of "
+        "those who worked.",
         scale,
         [wording.number(tick, scale.digits) for tick in scale.ticks],
         _marks(reading, window),

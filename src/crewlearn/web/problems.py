@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.csv_in import CsvErrors
 from crewlearn.advisor.store import Conflict
+from crewlearn.advisor.text import counted
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web.templating import page
 
@@ -83,7 +84,7 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:
             for found in error.errors
         ]
         more = f", of which the first {len(listed)} are listed" if error.total > len(listed) else ""
-        return problem(422, f"{error.what} has {error.total} errors{more}; nothing of it was used", listed)
+        return problem(422, f"{error.what} has {counted(error.total, 'error')}{more}; nothing of it was used", listed)
     if isinstance(error, Conflict):
         changed: Sequence[str] | None = getattr(error, "changed", None)
         return problem(409 if changed is None else 412, str(error), [one], changed)

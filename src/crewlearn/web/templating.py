@@ -10,6 +10,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from crewlearn.web import wording
+
 FOLDER = Path(__file__).parent / "templates"
 _turn = Lock()
 """Large pages are made one after the other: together they would take as long, and short answers would wait for all."""
@@ -18,13 +20,16 @@ _turn = Lock()
 @cache
 def environment() -> Environment:
     """Give the templates; a name that a page forgot to give is an error and no blank."""
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals.update(count=wording.count)
+    made.filters.update(remedy=wording.remedy)
+    return made
 
 
 def page(

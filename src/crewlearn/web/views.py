@@ -91,6 +91,10 @@ class Reading:
         """Write a period as its day."""
         return wording.period(self.site.config.calendar, period, self.today)
 
+    def written(self, when: date) -> str:
+        """Write a date."""
+        return wording.day(when, self.today)
+
     def output(self, value: float) -> str:
         """Write output in the site's unit."""
         return wording.number(value, wording.digits_of(self.site.config.units))
@@ -504,7 +508,7 @@ def saying(reading: Reading) -> str:
     """Say the advice in a sentence that stays short however much is proposed; the day stands beside it."""
     open_now = reading.site.open_proposals(PROPOSED)
     if not open_now:
-        return f"Wait: {explain.waits(reading.site, reading.people)}"
+        return f"Wait: {explain.waits(reading.site, reading.people, reading.written)}"
     if len(open_now) > 3:
         first = explain.proposed(reading.people, open_now[0])
         return f"{len(open_now)} replacements are proposed: first of all, {first}."

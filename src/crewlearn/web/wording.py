@@ -5,12 +5,45 @@ from datetime import UTC, date, datetime
 
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.text import counted as count
+from crewlearn.advisor.text import options_said
 from crewlearn.advisor.units import Units
 
-__all__ = ["count", "day", "digits_of", "moment", "money", "money_span", "number", "period", "share", "short_day"]
+__all__ = [
+    "LEAVE_OUT",
+    "count",
+    "day",
+    "digits_of",
+    "moment",
+    "money",
+    "money_span",
+    "number",
+    "period",
+    "remedy",
+    "share",
+    "short_day",
+]
+
+LEAVE_OUT = "Leave out people not known here"
+"""What the tick box is called that leaves them out."""
+
+_OPTIONS = {
+    "correct": "a tick at the next try",
+    "map": "the choice of columns",
+    "out": "the list beside the button",
+    "skip_unknown": f"“{LEAVE_OUT}”",
+}
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def remedy(text: str) -> str:
+    """Write what an error asks for; where it speaks of an option, name what the page has for it.
+
+    >>> remedy("say with `map=units=HEADER` which header it has")
+    'say with the choice of columns which header it has'
+    """
+    return options_said(text, lambda name, _: _OPTIONS[name])
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypedDict
 
 from fastapi import Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,9 +13,11 @@ from starlette.datastructures import UploadFile
 
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import forms, wording
 from crewlearn.web.access import MANAGER, Caller
 from crewlearn.web.forms import Form
 from crewlearn.web.reads import snapshot
+from crewlearn.web.settings import Settings
 from crewlearn.web.templating import page
 from crewlearn.web.views import Reading, site_url
 
@@ -67,7 +69,7 @@ def show(request: Request, name: str, values: Mapping[str, Any], status: int = 2
     cookie = request.cookies.get(SAID)
     response = page(request, name, {"flashes": _said(cookie), **values}, status)
     if cookie is not None:
-        response.delete_cookie(SAID, path="/", httponly=True, samesite="strict")
+        response.delete_cookie(SAID, **_kept(request))
     return response
 
 
@@ -91,15 +93,28 @@ def show_site(
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
 
 
-def go(url: str, text: str, tone: str = "", more: Sequence[str] = ()) -> Response:
+def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = ()) -> Response:
     """Go on to a page that first says what was done."""
     response = RedirectResponse(url, 303)
     flash = Flash(text[:_LONGEST_SAID], tone, tuple(line[:300] for line in more[:5]))
     packed = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
     if len(packed) > _LONGEST_SAID:
         packed = base64.urlsafe_b64encode(json.dumps(asdict(Flash(text[:500], tone))).encode()).decode()
-    response.set_cookie(SAID, packed, max_age=60, path="/", httponly=True, samesite="strict")
+    response.set_cookie(SAID, packed, max_age=60, **_kept(request))
     return response
+
+
+def _kept(request: Request) -> "_Kept":
+    """Say how the cookie is kept."""
+    settings: Settings = request.app.state.settings
+    return {"path": "/", "secure": settings.secure_cookies, "httponly": True, "samesite": "strict"}
+
+
+class _Kept(TypedDict):
+    path: str
+    secure: bool
+    httponly: bool
+    samesite: Literal["strict"]
 
 
 def _said(cookie: str | None) -> list[Flash]:
@@ -114,14 +129,15 @@ def _said(cookie: str | None) -> list[Flash]:
         return []
 
 
-def do(url: str, what: Callable[[], str | Flash]) -> Response:
+def do(request: Request, url: str, what: Callable[[], str | Flash]) -> Response:
     """Do something and go on to a page that says what was done, or why it was not."""
     try:
         said = what()
     except InvalidInput as error:
-        return go(url, f"Nothing was done: {error.field} {error.value} {error.remedy}", "bad")
+        remedy = wording.remedy(error.remedy)
+        return go(request, url, f"Nothing was done: {error.field} {error.value} {remedy}", "bad")
     flash = Flash(said) if isinstance(said, str) else said
-    return go(url, flash.text, flash.tone, flash.more)
+    return go(request, url, flash.text, flash.tone, flash.more)
 
 
 async def _read_form(request: Request) -> Form:
@@ -136,8 +152,8 @@ async def _read_form(request: Request) -> Form:
     return Form(values, many)
 
 
-JobNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
-"""A job's number, as databases have them."""
+JobNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
+ProposalNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
 
 Filled = Annotated[Form, Depends(_read_form)]
 """A form as it was filled in."""

@@ -9,7 +9,7 @@ import dataclasses
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from crewlearn.advisor import csv_in, imports
-from crewlearn.advisor.csv_table import Columns, CsvError, CsvErrors, Table, read_table
+from crewlearn.advisor.csv_table import MOST_ERRORS, Columns, CsvError, CsvErrors, Table, read_table
 from crewlearn.advisor.imports import Done
 from crewlearn.advisor.rehearsal import Checked, check_import
 from crewlearn.advisor.store import Store
@@ -49,8 +49,8 @@ WORDS = {
 }
 SHOWN = 8
 """Rows shown of a file that is sound."""
-WRONG = 50
-"""Wrong rows shown."""
+WRONG = MOST_ERRORS
+"""Wrong rows shown: all that are told."""
 _EXAMPLES = {
     OUTPUT: "date,worker_id,units\n2026-11-16,007,41\n2026-11-16,008,38",
     WORKERS: "worker_id,name,active\n007,Ann Ames,yes\n008,Ben Byrd,no",
@@ -68,6 +68,7 @@ class Given:
     decimal: Literal[".", ","] | None
     dates: Literal["day-first", "month-first"] | None
     correct: bool
+    skip_unknown: bool
     confirmed: bool
 
 
@@ -128,7 +129,7 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
     found = _check(store, reading, file, caller)
     may = found.sound and (file.correct or not found.done.corrected)
     if file.confirmed and may:
-        return _import(store, reading, file, caller)
+        return _import(request, reading, file, caller)
     refused = "Tick that the rows on record are to be replaced." if file.confirmed and found.sound else ""
     return _preview(request, caller, reading, file, found, refused)
 
@@ -154,6 +155,7 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
         decimal="," if decimal == "," else "." if decimal == "." else None,
         dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
         correct=_text(form, "correct") == "yes",
+        skip_unknown=_text(form, "skip_unknown") == "yes",
         confirmed=_text(form, "step") == "confirm",
     )
 
@@ -202,8 +204,18 @@ def _take_in(store: Store, reading: Reading, file: Given, caller: Caller, correc
         decimal=file.decimal,
         dates=file.dates,
         day_of=reading.site.config.calendar.day_of,
+        blank_ids=file.skip_unknown,
     )
-    return imports.import_output(store, reading.name, rows, file.data, caller.name, correct=correct)
+    return imports.import_output(
+        store,
+        reading.name,
+        rows,
+        file.data,
+        caller.name,
+        correct=correct,
+        skip_unknown=file.skip_unknown,
+        what=file.name,
+    )
 
 
 def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Checked:
@@ -215,23 +227,26 @@ def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Check
     )
 
 
-def _import(store: Store, reading: Reading, file: Given, caller: Caller) -> Response:
+def _import(request: Request, reading: Reading, file: Given, caller: Caller) -> Response:
+    store = store_of(request)
     if file.kind == OUTPUT and work.is_big(file.data):
-        options = dataclasses.asdict(work.Options(dict(file.mapping), file.decimal, file.dates, file.correct))
-        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data)
-        return go(reading.url("import", job.id), "The import is under way; you may leave this page.")
+        options = work.Options(dict(file.mapping), file.decimal, file.dates, file.correct, file.skip_unknown)
+        told = dataclasses.asdict(options)
+        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, told, file.data)
+        return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
         done = _take_in(store, reading, file, caller, file.correct)
     except InvalidInput as error:  # somebody else was quicker
-        return go(reading.url("import"), f"Nothing was recorded: {error.remedy}", "bad")
-    return go(reading.url(), _said(done.recorded, done.known, done.corrected, file.kind), "", done.warnings)
+        return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
+    said = _said("recorded", done.recorded, done.known, done.corrected, file.kind)
+    return go(request, reading.url(), said, "", done.warnings)
 
 
-def _said(recorded: int, known: int, corrected: int, kind: str) -> str:
+def _said(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT) -> str:
     rows = wording.count(recorded, "row") if kind == OUTPUT else wording.count(recorded, "worker")
     more = [f"{known:,} known already"] if known else []
     more += [f"{corrected:,} corrected"] if corrected else []
-    return f"{rows} recorded{', ' if more else ''}{' and '.join(more)}."
+    return f"{rows} {verb}{', ' if more else ''}{' and '.join(more)}."
 
 
 def _preview(request: Request, caller: Caller, reading: Reading, file: Given, found: Checked, refused: str) -> Response:
@@ -242,7 +257,7 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
         "file": file,
         "found": found,
         "sound": found.sound,
-        "said": _said(found.done.recorded, found.done.known, 0, file.kind),
+        "said": _said("will be recorded", found.done.recorded, found.done.known, 0, file.kind),
         "corrected": found.done.corrected,
         "refused": refused,
         "headers": headers,
@@ -256,8 +271,9 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
             for column in COLUMNS[file.kind].columns
         ],
         "rows": _rows(table, positions, found.errors),
-        "general": [f"{one.column} {one.value}: {one.expected}" for one in found.errors if not one.line],
+        "general": _general(found.errors),
         "packed": packed(file.data),
+        "leave_out": wording.LEAVE_OUT,
         "more": found.total - len(found.errors),
     }
     return show_site(request, caller, reading, "Import", "import_check.html", values)
@@ -276,16 +292,14 @@ def _table(file: Given) -> Table | None:
 
 
 def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
-    """Give the rows to show: those that are wrong, in place, or the first ones if none is."""
-    if table is None:
-        return []
+    """Give the rows to show: those that are wrong, in place if the file is there, or the first ones if none is."""
     wrong: dict[int, list[CsvError]] = {}
     for one in errors:
         if one.line:
             wrong.setdefault(one.line, []).append(one)
     shown = []
     try:
-        for line, cells in table.rows():
+        for line, cells in () if table is None else table.rows():
             if wrong and line not in wrong:
                 continue
             own = wrong.get(line, [])
@@ -294,10 +308,7 @@ def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[Cs
                 Shown(
                     line,
                     tuple((cell[:60], place in marked) for place, cell in enumerate(cells)),
-                    tuple(
-                        f"{WORDS.get(one.column, one.column)}: {one.value or 'nothing'} – expected {one.expected}"
-                        for one in own
-                    ),
+                    _faults(own),
                 )
             )
             if len(shown) >= (WRONG if wrong else SHOWN):
@@ -306,9 +317,21 @@ def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[Cs
         pass
     known = {one.line for one in shown}
     for line in sorted(line for line in wrong if line not in known)[:WRONG]:
-        faults = tuple(f"{one.column}: {one.value or 'nothing'} – expected {one.expected}" for one in wrong[line])
-        shown.append(Shown(line, (), faults))
+        shown.append(Shown(line, (), _faults(wrong[line])))
     return shown
+
+
+def _faults(errors: Sequence[CsvError]) -> tuple[str, ...]:
+    """Say what is wrong in a line."""
+    return tuple(
+        f"{WORDS.get(one.column, one.column)}: {one.value or 'nothing'} – expected {wording.remedy(one.expected)}"
+        for one in errors
+    )
+
+
+def _general(errors: Sequence[CsvError]) -> list[str]:
+    """Say what is wrong with a file as a whole."""
+    return [f"{one.column} {one.value}: {wording.remedy(one.expected)}" for one in errors if not one.line]
 
 
 @router.get("/{job}")
@@ -318,8 +341,25 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
     found = jobs.read(store_of(request), job)
     if found.site != site or found.kind != work.OUTPUT_IMPORT:
         raise Unknown("job", str(job), "does not exist")
-    done = found.result if found.status == jobs.DONE else None
-    fault = found.result.get("detail", found.message) if isinstance(found.result, dict) and not done else found.message
-    said = _said(done["recorded"], done["known"], done["corrected"], OUTPUT) if done else ""
-    values = {"job": found, "said": said, "warnings": done["warnings"] if done else (), "fault": fault}
+    result = found.result or {}
+    errors = [_error_of(one) for one in result.get("errors", ())]
+    recorded = found.status == jobs.DONE and "sound" not in result  # what was only to be checked says whether it is
+    counts = [result.get(name, 0) for name in ("recorded", "known", "corrected")]
+    values = {
+        "job": found,
+        "recorded": recorded,
+        "said": _said("recorded" if recorded else "would be recorded", *counts),
+        "warnings": result.get("warnings", ()),
+        "fault": "" if found.status == jobs.DONE else wording.remedy(result.get("detail", found.message)),
+        "rows": _rows(None, {}, errors),
+        "general": _general(errors),
+        "headers": (),
+        "more": 0,
+    }
     return show_site(request, caller, reading, "Import", "import_job.html", values)
+
+
+def _error_of(told: Mapping[str, Any]) -> CsvError:
+    """Read an error as a job's result has it: as a problem document tells it, or a check."""
+    expected = told["remedy"] if "remedy" in told else told["expected"]
+    return CsvError(told.get("line") or 0, told.get("column") or told["field"], told.get("value") or "", expected)

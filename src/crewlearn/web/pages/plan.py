@@ -84,7 +84,7 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
         return _show(request, caller, reading, form, status=422)
     given = {**changes, "policies": chosen, "runs": runs, "seed": 1, "version": reading.version}
     job = jobs.submit(store_of(request), site, work.PLAN, caller.name, given)
-    return go(reading.url("plan", job.id), "The simulation is under way.")
+    return go(request, reading.url("plan", job.id), "The simulation is under way.")
 
 
 def check(reading: Reading, chosen: list[str], runs: int, changes: Mapping[str, Any]) -> None:

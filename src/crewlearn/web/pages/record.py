@@ -47,7 +47,7 @@ def record(
             "number": event.number,
             "at": wording.moment(event.at),
             "actor": event.actor,
-            "words": told(event, reading.people, proposals, reading.site.config.calendar),
+            "words": told(event, reading.people, proposals, reading.site.config.calendar, reading.written),
             "hash": event.hash[:12],
         }
         for event in found
@@ -74,7 +74,7 @@ def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
     """Have the record checked."""
     reading = reading_of(request, site)
     job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {})
-    return go(f"{reading.url('record')}#job-{job.id}", "The check is under way.")
+    return go(request, f"{reading.url('record')}#job-{job.id}", "The check is under way.")
 
 
 @router.get("/export/{what}")

@@ -46,8 +46,8 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
         form.errors[{"output range": "high", "calendar": "start"}.get(error.field, error.field)] = error.remedy
         return _show(request, caller, reading, form, status=422)
     if not changes:
-        return go(reading.url("settings"), "Nothing was different, so nothing was changed.")
-    return go(reading.url(), "The settings are changed from now on, and the advice follows them.")
+        return go(request, reading.url("settings"), "Nothing was different, so nothing was changed.")
+    return go(request, reading.url(), "The settings are changed from now on, and the advice follows them.")
 
 
 def _show(

@@ -13,6 +13,7 @@ from crewlearn.web import forms, views
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
+from crewlearn.web.reads import each
 
 router = APIRouter()
 
@@ -21,8 +22,7 @@ router = APIRouter()
 def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
-    readings = [reading_of(request, name) for name in names]
-    cards = [views.card(reading, caller.may(MANAGER, reading.name)) for reading in readings]
+    cards = each(names, lambda name: views.card(reading_of(request, name), caller.may(MANAGER, name)))
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 
@@ -45,7 +45,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
         except InvalidInput as error:
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
-            return go(f"{views.site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
+            return go(request, f"{views.site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
     return _ask(request, form, 422)
 
 

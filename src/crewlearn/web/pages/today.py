@@ -15,7 +15,7 @@ from crewlearn.advisor.site import STARTED
 from crewlearn.advisor.store import read_events
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import Filled, Flash, do, reading_of, show_site, store_of
+from crewlearn.web.pages.common import Filled, Flash, ProposalNumber, do, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -44,7 +44,7 @@ def _last_answer(request: Request, reading: views.Reading) -> str:
     with store_of(request).reading() as connection:
         event = next(read_events(connection, reading.key, int(slip["number"]) - 1, limit=1))
     proposals = reading.site.proposals
-    return f"{event.actor} {told(event, reading.people, proposals, reading.site.config.calendar)}"
+    return f"{event.actor} {told(event, reading.people, proposals, reading.site.config.calendar, reading.written)}"
 
 
 @router.get("/proposals")
@@ -56,7 +56,11 @@ def proposals(request: Request, site: str, caller: Annotated[Caller, require(VIE
 
 @router.post("/proposals/{proposal}/approve")
 def approve(
-    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+    request: Request,
+    site: str,
+    proposal: ProposalNumber,
+    caller: Annotated[Caller, require(MANAGER)],
+    form: Filled,
 ) -> Response:
     """Approve a proposal."""
 
@@ -70,12 +74,16 @@ def approve(
         more = give_once(store, site, caller.name, said, give)
         return Flash("Approved: the offer can go out. Say below how it went as soon as that is known.", "", tuple(more))
 
-    return do(views.site_url(site), done)
+    return do(request, views.site_url(site), done)
 
 
 @router.post("/proposals/{proposal}/reject")
 def reject(
-    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+    request: Request,
+    site: str,
+    proposal: ProposalNumber,
+    caller: Annotated[Caller, require(MANAGER)],
+    form: Filled,
 ) -> Response:
     """Reject a proposal."""
 
@@ -86,12 +94,16 @@ def reject(
         give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason, keep_out=keep_out or None), give)
         return "Rejected, with your reason on record." if reason else "Rejected."
 
-    return do(views.site_url(site), done)
+    return do(request, views.site_url(site), done)
 
 
 @router.post("/proposals/{proposal}/offer")
 def offer(
-    request: Request, site: str, proposal: int, caller: Annotated[Caller, require(MANAGER)], form: Filled
+    request: Request,
+    site: str,
+    proposal: ProposalNumber,
+    caller: Annotated[Caller, require(MANAGER)],
+    form: Filled,
 ) -> Response:
     """Record how an offer went."""
 
@@ -112,7 +124,7 @@ def offer(
         more = give_once(store, site, caller.name, said, give)
         return Flash(f"Recorded: {views.STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
 
-    return do(views.site_url(site), done)
+    return do(request, views.site_url(site), done)
 
 
 @router.post("/undo")
@@ -124,4 +136,4 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
         words = commands.undo(store_of(request), site, caller.name, number=shown)
         return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
-    return do(views.site_url(site), done)
+    return do(request, views.site_url(site), done)

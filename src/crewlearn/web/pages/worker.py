@@ -6,8 +6,9 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from crewlearn.advisor import commands
+from crewlearn.advisor.site import BLOCKED, LEFT, POOL
 from crewlearn.advisor.store import read_proposals
-from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.problem.errors import InvalidInput, Unknown, one_of
 from crewlearn.web import past, views, wording
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
@@ -76,21 +77,23 @@ def change(
         if not form.errors:
             try:
                 commands.change_worker(store_of(request), site, identifier, caller.name, fee=fee)
-                return go(url, "The fee is recorded.")
+                return go(request, url, "The fee is recorded.")
             except InvalidInput as error:
                 form.take(error)
         return _show(request, caller, reading, number, form, 422)
 
     def done() -> str:
         changes: dict[str, Any] = {}
-        if form.value("status"):
-            changes["status"] = form.value("status")
-        if form.value("pinned"):
-            changes["pinned"] = form.value("pinned") == "yes"
+        if "status" in form.values:
+            changes["status"] = one_of("status", form.value("status"), (POOL, BLOCKED, LEFT))
+        if "pinned" in form.values:
+            changes["pinned"] = one_of("pinned", form.value("pinned"), ("yes", "no")) == "yes"
+        if not changes:
+            raise InvalidInput("what to record", "", "is missing; use a button of the page")
         commands.change_worker(store_of(request), site, identifier, caller.name, **changes)
         return "Recorded. The advice takes it into account."
 
-    return do(url, done)
+    return do(request, url, done)
 
 
 @router.post("/{number}/erase")
@@ -102,13 +105,13 @@ def erase(
     identifier = _identifier(reading, number)
     url = reading.url("workers", number)
     if form.value("sure") != "yes":
-        return go(url, "Nothing was done: tick that you are sure.", "warn")
+        return go(request, url, "Nothing was done: tick that you are sure.", "warn")
 
     def done() -> str:
         commands.erase_worker(store_of(request), site, identifier, caller.name)
         return "Erased. The record keeps a bare number."
 
-    return do(url, done)
+    return do(request, url, done)
 
 
 def _identifier(reading: Reading, number: int) -> str:
