@@ -11,15 +11,17 @@ import pytest
 from crewlearn.advisor import commands, documents, imports
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.conflict import Conflict, Stale
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.explain import explain, members, place, sentence, what_changed
 from crewlearn.advisor.facts import facts
 from crewlearn.advisor.gain import Gain, gain_by_period, gain_over_first_team
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.record import read_proposals
 from crewlearn.advisor.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.stints import Stint, read_stints
-from crewlearn.advisor.store import Conflict, Stale, Store, open_store, read_proposals
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.arrays import NOBODY

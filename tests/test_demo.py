@@ -9,11 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import commands, events, export, schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import read_output, read_workers
 from crewlearn.advisor.events import Event
 from crewlearn.advisor.imports import import_output, import_workers
+from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.site import LEFT, PROPOSED, Proposal, Site
-from crewlearn.advisor.store import Conflict, Store, open_store, read_events, read_proposals
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.verify import verify
 from crewlearn.planning.demo import DAYS, NAMES, TEAM, make_demo
 from crewlearn.planning.plan import plan

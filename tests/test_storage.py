@@ -20,10 +20,14 @@ from alembic.config import Config
 from typer.testing import CliRunner
 
 from crewlearn.advisor import commands, imports, migrations, schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.database import make_engine
 from crewlearn.advisor.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
+from crewlearn.advisor.rebuild import upgrade
+from crewlearn.advisor.record import rows_of_event
 from crewlearn.advisor.site import FAILURES
-from crewlearn.advisor.store import Conflict, Store, make_engine, open_store, rows_of_event, upgrade
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
 from crewlearn.cli.main import app

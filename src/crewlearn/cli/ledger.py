@@ -75,8 +75,8 @@ def impact_command(
         from crewlearn.advisor import impact
         from crewlearn.advisor.csv_in import read_groups
         from crewlearn.advisor.identities import read_people
+        from crewlearn.advisor.record import read_proposals
         from crewlearn.advisor.stints import read_stints
-        from crewlearn.advisor.store import read_proposals
         from crewlearn.advisor.text import counted
 
         given = read_groups(read_bytes(groups), what=groups.name)
@@ -128,7 +128,9 @@ def _print_rates(title: str, compared: str, found: "list[GroupRate]") -> None:
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
     """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
     with plain_errors():
-        from crewlearn.advisor.store import make_engine, schema_version, upgrade
+        from crewlearn.advisor.database import make_engine
+        from crewlearn.advisor.rebuild import upgrade
+        from crewlearn.advisor.tables import schema_version
 
         engine = make_engine(db)
         try:

@@ -13,9 +13,10 @@ from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.fold import observation
 from crewlearn.advisor.gain import GainByPeriod, gain_by_period
 from crewlearn.advisor.reasons import beliefs_of, estimates_of
+from crewlearn.advisor.record import read_events
 from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
-from crewlearn.advisor.store import Store, read_events
+from crewlearn.advisor.store import Store
 from crewlearn.policies.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording

@@ -23,7 +23,8 @@ from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
-from crewlearn.advisor.store import WORKERS_AT_ONCE, Store, Writing
+from crewlearn.advisor.store import Store
+from crewlearn.advisor.writing import WORKERS_AT_ONCE, Writing
 from crewlearn.problem.errors import Unknown
 
 MOST_KEPT = 64

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from crewlearn.advisor.record import read_proposals
 from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import read_proposals
 from crewlearn.web import past, wording
 from crewlearn.web.access import VIEWER, Caller, require
 from crewlearn.web.pages.common import reading_of, show_site, store_of

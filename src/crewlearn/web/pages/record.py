@@ -7,7 +7,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from crewlearn.advisor.export import EXPORTS
 from crewlearn.advisor.narration import told
-from crewlearn.advisor.store import read_events, read_proposals
+from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require

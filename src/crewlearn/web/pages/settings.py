@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
-from crewlearn.advisor.store import Stale
+from crewlearn.advisor.conflict import Stale
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, Caller, require

@@ -11,8 +11,8 @@ from crewlearn.advisor import commands
 from crewlearn.advisor.answers import Answer, give_once
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
 from crewlearn.advisor.narration import told
+from crewlearn.advisor.record import read_events
 from crewlearn.advisor.site import STARTED
-from crewlearn.advisor.store import read_events
 from crewlearn.web import forms, views
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, Flash, do, reading_of, show_site, store_of

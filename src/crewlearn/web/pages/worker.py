@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from crewlearn.advisor import commands
-from crewlearn.advisor.store import read_proposals
+from crewlearn.advisor.record import read_proposals
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import past, views, wording
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
