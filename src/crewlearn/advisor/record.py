@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -10,6 +10,9 @@ from crewlearn.advisor import schema
 from crewlearn.advisor.events import Event, Row
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.problem.errors import InvalidInput
+
+WORKERS_AT_ONCE = 500
+T = TypeVar("T")
 
 
 def state_of(row: Any) -> Site:
@@ -69,6 +72,46 @@ def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]
         .order_by(table.c.period, table.c.worker)
     )
     return [Row(*row) for row in rows]
+
+
+def standing_rows(
+    connection: sa.Connection,
+    key: int,
+    workers: Sequence[int],
+    periods: range | None = None,
+    *,
+    after: tuple[int, int] | None = None,
+    limit: int | None = None,
+) -> Iterator[tuple[int, Row]]:
+    """Give the output that stands of some workers, by worker and period: each row with the event that brought it.
+
+    Workers are asked for by number, so that the database goes through their rows of these periods only. With `after`,
+    a worker and a period, it goes on from there.
+    """
+    table, left = schema.output_rows, limit
+    query = (
+        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        .where(table.c.site == key, table.c.replaced_in.is_(None))
+        .order_by(table.c.worker, table.c.period)
+    )
+    if periods is not None:
+        query = query.where(table.c.period.between(periods.start, periods.stop - 1))
+    if after is not None:
+        worker, period = after
+        query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
+    numbers = sorted(number for number in workers if after is None or number >= after[0])
+    for batch in batches(numbers, WORKERS_AT_ONCE):
+        if left == 0:
+            return
+        found = connection.execute(query.where(table.c.worker.in_(batch)).limit(left)).all()
+        left = None if left is None else left - len(found)
+        for event, *row in found:
+            yield event, Row._make(row)
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Give the items in pieces: no statement may name too many."""
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def read_proposals(

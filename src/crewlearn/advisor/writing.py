@@ -1,6 +1,6 @@
 """Writing to a site: events with their rows, and what follows from them, within one transaction."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -10,11 +10,10 @@ import sqlalchemy as sa
 from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import ADVISED, UNDONE, Event, Row, canonical, next_event
 from crewlearn.advisor.fold import apply
-from crewlearn.advisor.record import proposal_row, state_text
+from crewlearn.advisor.record import WORKERS_AT_ONCE, batches, proposal_row, standing_rows, state_text
 from crewlearn.advisor.site import Site
 
 ROWS_AT_ONCE = 20_000
-WORKERS_AT_ONCE = 500
 
 Clock = Callable[[], datetime]
 
@@ -104,14 +103,8 @@ class Writing:
         if not met:
             return {}
         first, last = min(row.period for row in met), max(row.period for row in met)
-        table, found = schema.output_rows, {}
-        query = sa.select(
-            table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance
-        ).where(table.c.site == self.key, table.c.replaced_in.is_(None), table.c.period.between(first, last))
-        for numbers in _batches(sorted({row.worker for row in met}), WORKERS_AT_ONCE):
-            for row in self.connection.execute(query.where(table.c.worker.in_(numbers))):
-                found[row[2], row[1]] = (row[0], Row._make(row[1:]))
-        return found
+        found = standing_rows(self.connection, self.key, sorted({row.worker for row in met}), range(first, last + 1))
+        return {(row.worker, row.period): (event, row) for event, row in found}
 
     def _write_rows(self, number: int, rows: Sequence[Row], replaced: Collection[tuple[int, int, int]]) -> None:
         """Write the rows of an import, in the order they are kept in; those they correct stay, marked as replaced."""
@@ -131,19 +124,13 @@ class Writing:
                     for worker, period, event in sorted(replaced)
                 ],
             )
-        for batch in _batches(sorted(rows, key=lambda row: (row.worker, row.period)), ROWS_AT_ONCE):
+        for batch in batches(sorted(rows, key=lambda row: (row.worker, row.period)), ROWS_AT_ONCE):
             self.connection.execute(
                 table.insert(), [{"site": self.key, "event": number, **row._asdict()} for row in batch]
             )
 
     def _history(self, worker: int) -> list[Row]:
-        table = schema.output_rows
-        rows = self.connection.execute(
-            sa.select(table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
-            .where(table.c.site == self.key, table.c.worker == worker, table.c.replaced_in.is_(None))
-            .order_by(table.c.period)
-        )
-        return [Row(*row) for row in rows]
+        return [row for _, row in standing_rows(self.connection, self.key, [worker])]
 
     def _write_proposals(self) -> None:
         table = schema.proposals
@@ -154,7 +141,3 @@ class Writing:
         self.connection.execute(
             table.insert(), [proposal_row(self.site.proposals[number], self.key) for number in numbers]
         )
-
-
-def _batches(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (items[start : start + size] for start in range(0, len(items), size))

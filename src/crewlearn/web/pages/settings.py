@@ -13,7 +13,7 @@ from crewlearn.web.access import MANAGER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
 from crewlearn.web.pages.sites import policies
-from crewlearn.web.views import Reading
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/settings")
 
