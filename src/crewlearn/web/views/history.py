@@ -143,7 +143,7 @@ def _gantt(
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
         "approval to the first day, or to the end of the offer. The same stands below as a table."
     )
-    return gantt("who-when", "Who worked where", description, rows, marks(reading, window), None)
+    return gantt("who-when", "Who worked where", description, rows, marks(reading, window))
 
 
 def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Proposal]) -> list[tuple[int, int, str]]:
