@@ -22,15 +22,19 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.fold import observation
 from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.record import standing_rows
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import jobs, past, users, views, work
+from crewlearn.web import jobs, users, work
 from crewlearn.web.app import make_app
+from crewlearn.web.pages import sites as pages_of_sites
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
-from crewlearn.web.views import Reading
+from crewlearn.web.views import today as views
+from crewlearn.web.views.learning import narrowing
+from crewlearn.web.views.reading import Reading
 from stores import Database
 
 BASE = "http://127.0.0.1:8000"
@@ -454,9 +458,8 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
     assert "and “Leave out people not known here” leaves them out" in wrong
     assert "--" not in wrong.partition("<main")[2]
     assert "skip_unknown" not in re.sub(r'name="\w+"', "", wrong)
-    assert re.search(
-        r'<input type="checkbox" name="skip_unknown" value="yes"><span>Leave out people not known here, such as', wrong
-    )
+    tick = '<input type="checkbox" name="skip_unknown" value="yes"><span>Leave out people not known here, such as'
+    assert tick in wrong
     given = {**packed_in(wrong), "kind": "output", "skip_unknown": "yes"}
     found = manager.post("/sites/hall/import", {**given, "step": "check"}, files={"x": b""})
     assert "1 row will be recorded" in found
@@ -553,7 +556,7 @@ def test_a_site_whose_policy_fails_by_a_fault_of_its_own_hides_no_other(
             raise ZeroDivisionError("inside")
         return plain(reading, may_manage)
 
-    monkeypatch.setattr(views, "card", card)
+    monkeypatch.setattr(pages_of_sites, "card", card)
     page = browser(store).get("/")
     assert "the server&#39;s log has more" in page
     assert "inside" not in page
@@ -674,12 +677,13 @@ def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) 
     reading = Reading(now, date(2026, 11, 16))
     everybody, _ = estimates_of(now.site)
     for number in (0, 5, 11):
-        rows = past.output_of(demo, reading, [number])
+        with demo.reading() as connection:
+            rows = [row for _, row in standing_rows(connection, reading.key, [number])]
         values = [value for row in rows if (value := observation(now.site, row)) is not None]
-        mean, sd = past.narrowing(reading, number, values)[-1]
+        mean, sd = narrowing(reading, number, values)[-1]
         assert mean == pytest.approx(everybody[number]["mean"], rel=1e-12)
         assert sd == pytest.approx(everybody[number]["sd"], rel=1e-12)
-        widths = [width for _, width in past.narrowing(reading, number, values)]
+        widths = [width for _, width in narrowing(reading, number, values)]
         assert widths == sorted(widths, reverse=True)
 
 

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 import crewlearn
 from crewlearn.advisor import schema
-from crewlearn.advisor.store import make_engine, open_store
+from crewlearn.advisor.database import make_engine
+from crewlearn.advisor.store import open_store
 from crewlearn.cli.main import app
 from crewlearn.web import jobs
 from stores import ME, Database, site_with_proposals

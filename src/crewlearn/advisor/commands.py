@@ -11,10 +11,12 @@ from typing import Any
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.events import Event
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.narration import told
+from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.settings import Difference, changed, differences
 from crewlearn.advisor.site import (
     ACCEPTED,
@@ -27,10 +29,11 @@ from crewlearn.advisor.site import (
     Proposal,
     Site,
 )
-from crewlearn.advisor.store import Conflict, Store, Writing, read_events, read_proposals
+from crewlearn.advisor.store import Store
 from crewlearn.advisor.text import LONGEST_REASON, checked_text, counted
 from crewlearn.advisor.undo import ANSWERS
 from crewlearn.advisor.units import MOST_FEE
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.problem.transitions import LEGAL, completion_fault, request_fault

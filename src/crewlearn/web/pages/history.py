@@ -5,13 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from crewlearn.advisor.record import read_proposals, standing_rows
 from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import read_proposals
-from crewlearn.web import past, wording
+from crewlearn.web import wording
 from crewlearn.web.access import VIEWER, Caller, require
-from crewlearn.web.pages.common import reading_of, show_site, store_of
-from crewlearn.web.past import Pager
-from crewlearn.web.views import Reading
+from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
+from crewlearn.web.views import decisions as decided
+from crewlearn.web.views import history as past
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -30,15 +31,18 @@ def history(
     window = past.window_of(reading, to)
     with store.reading() as connection:
         stints, proposals = read_stints(connection, reading.key), read_proposals(connection, reading.key)
-        answers = past.answers_in(connection, reading.key)
-    there = [one for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)]
-    rows = past.output_of(store, reading, sorted({one.worker for one in there}), window)
-    shown = [one for one in reversed(proposals) if before is None or one.id < before][: past.DECISIONS]
+        answers = decided.answers_in(connection, reading.key)
+        there = {
+            one.worker for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)
+        }
+        periods = range(window.first, window.last + 1)
+        rows = [row for _, row in standing_rows(connection, reading.key, sorted(there), periods)]
+    shown = [one for one in reversed(proposals) if before is None or one.id < before][: decided.DECISIONS]
     values = {
         "view": past.history(reading, stints, proposals, rows, window, stations - 1),
         "windows": _windows(reading, window, stations),
         "stations": _stations(reading, stations, to, 1 + max((one.station for one in stints), default=0)),
-        "decisions": past.decisions(reading, shown, answers),
+        "decisions": decided.decisions(reading, shown, answers),
         "pages": _decisions(reading, [one.id for one in proposals], [one.id for one in shown]),
     }
     return show_site(request, caller, reading, "History", "history.html", values)
@@ -72,7 +76,7 @@ def _decisions(reading: Reading, everything: list[int], shown: list[int]) -> Pag
     if not shown:
         return Pager("Decisions", "", "", "")
     place = everything.index(shown[0])
-    newer = everything[min(len(everything) - 1, place + past.DECISIONS)] + 1
+    newer = everything[min(len(everything) - 1, place + decided.DECISIONS)] + 1
     first, last = len(everything) - place, len(everything) - place + len(shown) - 1
     return Pager(
         "Decisions",

@@ -9,11 +9,13 @@ from fastapi.responses import Response
 from crewlearn.advisor import commands
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms, views
+from crewlearn.web import forms
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
 from crewlearn.web.reads import each
+from crewlearn.web.views.reading import site_url
+from crewlearn.web.views.today import card
 
 router = APIRouter()
 
@@ -22,7 +24,7 @@ router = APIRouter()
 def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
-    cards = each(names, lambda name: views.card(reading_of(request, name), caller.may(MANAGER, name)))
+    cards = each(names, lambda name: card(reading_of(request, name), caller.may(MANAGER, name)))
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 
@@ -45,7 +47,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
         except InvalidInput as error:
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
-            return go(request, f"{views.site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
+            return go(request, site_url(name, "import"), f"{name} is set up. Now import its workers.")
     return _ask(request, form, 422)
 
 
