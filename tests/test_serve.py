@@ -99,22 +99,28 @@ def refused(*arguments: str) -> str:
     return done.stderr
 
 
+def pressed(browser: httpx.Client, link: str) -> httpx.Response:
+    """Press the button on the page that a one-time link shows."""
+    return browser.post("/sign-in/once", data={"code": link.partition("code=")[2]})
+
+
 def test_the_first_start_lets_its_person_in_and_a_signal_ends_it(empty_database: Database) -> None:
     with serving(empty_database.url) as server, httpx.Client(base_url=server.url) as browser:
         link = server.find(r"^  (http://\S+)$")
         assert link.startswith(f"{server.url}/sign-in/once?code=")
-        assert browser.get(link).headers["location"] == "/"
+        assert "Sign in as erika" in browser.get(link).text
+        assert pressed(browser, link).headers["location"] == "/"
         me = {"name": "erika", "role": "admin", "sites": None}
         assert browser.get("/api/v1/me").json() == me
         assert httpx.get(link).status_code == 401
         assert browser.get("/api/v1/health", headers={"Host": "evil.example"}).status_code == 400
         again = users(empty_database.url, "link", "erika", "--url", server.url).strip()
         with httpx.Client(base_url=server.url) as later:
-            later.get(again)
+            pressed(later, again)
             assert later.get("/api/v1/me").json() == me
         assert server.end() == 0
         logged = [line for line in server.said if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} (GET|POST) /", line)]
-        assert len(logged) == 6
+        assert len(logged) == 7
         said = "".join(server.said)
         assert said.count(link.partition("code=")[2]) == 1, "shown once, and never in the log"
         assert again.partition("code=")[2] not in said

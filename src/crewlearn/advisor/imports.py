@@ -298,7 +298,7 @@ class _Measuring:
         return self.periods[key]
 
 
-_UNKNOWN = "a worker known here; import the worker first, or leave such rows out (`skip_unknown`)"
+_UNKNOWN = "a worker known here and not erased; import the worker first, or leave such rows out (`skip_unknown`)"
 
 
 def _shift(calendar: WorkCalendar, row: OutputRow) -> int:
