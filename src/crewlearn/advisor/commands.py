@@ -16,7 +16,7 @@ from crewlearn.advisor.events import Event
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.narration import told
-from crewlearn.advisor.record import read_events, read_proposals
+from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.advisor.settings import Difference, changed, differences
 from crewlearn.advisor.site import (
     ACCEPTED,
@@ -275,7 +275,7 @@ def _nothing_to_undo(work: Writing) -> str:
 def _words_of(work: Writing, event: Event) -> str:
     """Say which answer an event was."""
     people = read_people(work.connection, work.key)
-    proposals = {one.id: one for one in read_proposals(work.connection, work.key)}
+    proposals = proposals_in(work.connection, work.key, [event])
     return f"{event.actor} {told(event, people, proposals, work.site.config.calendar)}"
 
 

@@ -1,7 +1,7 @@
 """What is on record of a site: its state, its events with their rows, and its proposals, as they are kept."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -11,7 +11,9 @@ from crewlearn.advisor.events import Event, Row
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.problem.errors import InvalidInput
 
-WORKERS_AT_ONCE = 500
+AT_ONCE = 500
+"""How many numbers a statement may name."""
+
 T = TypeVar("T")
 
 
@@ -100,7 +102,7 @@ def standing_rows(
         worker, period = after
         query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
     numbers = sorted(number for number in workers if after is None or number >= after[0])
-    for batch in batches(numbers, WORKERS_AT_ONCE):
+    for batch in batches(numbers, AT_ONCE):
         if left == 0:
             return
         found = connection.execute(query.where(table.c.worker.in_(batch)).limit(left)).all()
@@ -121,10 +123,11 @@ def read_proposals(
     *,
     before: int | None = None,
     statuses: Sequence[str] | None = None,
+    worker: int | None = None,
     newest_first: bool = False,
     limit: int | None = None,
 ) -> list[Proposal]:
-    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, or some of them."""
+    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, about a worker."""
     table = schema.proposals
     query = sa.select(table).where(table.c.site == key).limit(limit)
     query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
@@ -134,6 +137,32 @@ def read_proposals(
         query = query.where(table.c.id < before)
     if statuses is not None:
         query = query.where(table.c.status.in_(statuses))
+    if worker is not None:
+        query = query.where(sa.or_(table.c.into == worker, table.c.out == worker, table.c.leaver == worker))
+    return _proposals(connection, query)
+
+
+def proposals_in(connection: sa.Connection, key: int, events: Iterable[Event]) -> dict[int, Proposal]:
+    """Give the proposals that events are about, by number: a site may have made far too many to read them all."""
+    table = schema.proposals
+    named = sorted({number for event in events if isinstance(number := event.payload.get("proposal"), int)})
+    query = sa.select(table).where(table.c.site == key)
+    found = (_proposals(connection, query.where(table.c.id.in_(batch))) for batch in batches(named, AT_ONCE))
+    return {one.id: one for several in found for one in several}
+
+
+def count_proposals(
+    connection: sa.Connection, key: int, after: int = 0, *, statuses: Sequence[str] | None = None
+) -> int:
+    """Count the proposals after a number, or those of them that stand so."""
+    table = schema.proposals
+    query = sa.select(sa.func.count()).select_from(table).where(table.c.site == key, table.c.id > after)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    return int(connection.execute(query).scalar_one())
+
+
+def _proposals(connection: sa.Connection, query: sa.Select[Any]) -> list[Proposal]:
     rows = connection.execute(query).mappings()
     return [
         Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +19,7 @@ from crewlearn.advisor.database import begun_to_write, clear_errors, make_engine
 from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.narration import told
-from crewlearn.advisor.record import read_events, read_proposals, state_of
+from crewlearn.advisor.record import proposals_in, read_events, state_of
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.tables import make_tables, other_schema, schema_version
 from crewlearn.advisor.text import checked_text
@@ -27,6 +28,7 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 DEFAULT_URL = "sqlite:///crewlearn.db"
 LONGEST_ACTOR = 200
+_MOST_TOLD = 20
 
 
 def _now() -> datetime:
@@ -162,16 +164,16 @@ _turns = tuple(threading.RLock() for _ in range(64))
 
 def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:
     """Give the error of somebody who looked at an earlier version: it tells what happened since."""
-    people = read_people(connection, row.id)
-    proposals = {one.id: one for one in read_proposals(connection, row.id)}
+    said = (event for event in read_events(connection, row.id, expected) if event.type != ADVISED)
+    since = list(islice(said, _MOST_TOLD))
+    people, proposals = read_people(connection, row.id), proposals_in(connection, row.id, since)
     calendar = state_of(row).config.calendar
     changed = [
         f"{event.actor} {told(event, people, proposals, calendar)} ({event.at[:16].replace('T', ' ')} UTC)"
-        for event in read_events(connection, row.id, expected)
-        if event.type != ADVISED
+        for event in since
     ]
     remedy = f"is at version {row.events} by now; look at what changed, then do it again"
-    return Stale("version", expected, remedy, changed[:20])
+    return Stale("version", expected, remedy, changed)
 
 
 def open_store(url: str = DEFAULT_URL, clock: Clock | None = None, *, make: bool = True) -> Store:

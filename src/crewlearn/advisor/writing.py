@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from crewlearn.advisor import advice, schema, stints
 from crewlearn.advisor.events import ADVISED, UNDONE, Event, Row, canonical, next_event
 from crewlearn.advisor.fold import apply
-from crewlearn.advisor.record import WORKERS_AT_ONCE, batches, proposal_row, standing_rows, state_text
+from crewlearn.advisor.record import AT_ONCE, batches, proposal_row, standing_rows, state_text
 from crewlearn.advisor.site import Site
 
 ROWS_AT_ONCE = 20_000
@@ -89,7 +89,7 @@ class Writing:
         query = sa.select(table.c.external_id, table.c.worker, table.c.name).where(
             table.c.site == self.key, table.c.external_id.is_not(None)
         )
-        if among is not None and len(among) <= WORKERS_AT_ONCE:
+        if among is not None and len(among) <= AT_ONCE:
             query = query.where(table.c.external_id.in_(among))
         return {row.external_id: (row.worker, row.name) for row in self.connection.execute(query)}
 

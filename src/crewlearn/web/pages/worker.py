@@ -13,7 +13,7 @@ from crewlearn.web import wording
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
-from crewlearn.web.views.decisions import DECISIONS, answers_in, decisions
+from crewlearn.web.views.decisions import DECIDED, DECISIONS, answers_in, decisions
 from crewlearn.web.views.learning import learning
 from crewlearn.web.views.people import worker_notes
 from crewlearn.web.views.reading import Reading, site_url
@@ -39,9 +39,9 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         raise Unknown("worker", str(number), "is not known at this site")
     store = store_of(request)
     with store.reading() as connection:
-        proposals = [
-            one for one in read_proposals(connection, reading.key) if number in (one.into, one.out, one.leaver)
-        ]
+        offers = read_proposals(
+            connection, reading.key, worker=number, statuses=DECIDED, newest_first=True, limit=DECISIONS
+        )
         answers = answers_in(connection, reading.key)
         rows = [row for _, row in standing_rows(connection, reading.key, [number])]
     member = next(one for one in reading.snapshot.members if one.number == number)
@@ -60,7 +60,7 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "fee": wording.money(reading.site.fee_of(number)),
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
         "learning": learning(reading, number, rows),
-        "offers": decisions(reading, proposals[::-1][:DECISIONS], answers),
+        "offers": decisions(reading, offers, answers),
         "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
         "may_erase": caller.may(ADMIN, reading.name),
     }

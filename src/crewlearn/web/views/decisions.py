@@ -8,13 +8,16 @@ import sqlalchemy as sa
 from crewlearn.advisor import events
 from crewlearn.advisor.events import Event
 from crewlearn.advisor.record import read_events
-from crewlearn.advisor.site import Proposal
+from crewlearn.advisor.site import FAILURES, OPEN, REJECTED, STARTED, Proposal
 from crewlearn.web import wording
 from crewlearn.web.views.proposals import STATUS_WORDS, Exchange, exchange
 from crewlearn.web.views.reading import Reading
 
 DECISIONS = 20
 """Decisions on a page."""
+
+DECIDED = (*OPEN, STARTED, *FAILURES, REJECTED)
+"""Proposals that were answered, or are to be; those withdrawn again are the advisor's own affair, and may be many."""
 
 ANSWERS = (events.APPROVED, events.REJECTED, events.OFFER)
 

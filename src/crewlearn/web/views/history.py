@@ -9,9 +9,9 @@ from markupsafe import Markup
 from crewlearn.advisor.events import Row
 from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.fold import observation
-from crewlearn.advisor.gain import GainByPeriod, gain_by_period
+from crewlearn.advisor.gain import gain_by_period
 from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
+from crewlearn.advisor.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
@@ -79,18 +79,13 @@ def history(
     window: Window,
     first_station: int,
 ) -> History:
-    """Show a site's past over a window of periods."""
+    """Show a site's past over a window of periods; `proposals` are those that were acted on."""
     shown = [one for one in stints if first_station <= one.station < first_station + STATIONS]
     stations = sorted({one.station for one in shown})
     span = f"{reading.day(window.first)} to {reading.day(window.last)}"
     recorded = reading.site.period > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
-    replaced = any(one.decided_in for one in proposals)
-    money, money_rows = (
-        _money(reading, gain_by_period(reading.site, stints, proposals), window)
-        if recorded and replaced
-        else (None, ())
-    )
+    money, money_rows = _money(reading, stints, proposals, window) if recorded and proposals else (None, ())
     return History(
         gantt=_gantt(reading, shown, stations, proposals, window, span) if stations and recorded else None,
         stations=tuple(_station(reading, station, shown) for station in stations),
@@ -150,8 +145,6 @@ def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Pro
     """Give the times from an approval to its end at one station."""
     found = []
     for one in proposals:
-        if not one.decided_in or one.status in (PROPOSED, "rejected", "withdrawn"):
-            continue
         ended = one.settled_in or reading.site.period
         leaving = one.leaver if one.leaver != NOBODY else one.out
         here = any(
@@ -243,9 +236,10 @@ def _shared(standardised: Sequence[float]) -> float:
 
 
 def _money(
-    reading: Reading, series: GainByPeriod, window: Window
+    reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal], window: Window
 ) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
     """Draw fees and what was gained up to each period."""
+    series = gain_by_period(reading.site, stints, proposals, reading.snapshot.estimates)
     periods = range(window.first, window.last + 1)
     low, high = series.low, series.high
     ends = [
