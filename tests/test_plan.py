@@ -157,6 +157,7 @@ def test_the_lead_and_what_is_said() -> None:
     only = plan(floor(), [], runs=5)
     assert (only.best.policy, only.lead) == (KEEP, None)
     assert only.headline == "Keeping the team is expected to earn most over the next 120 periods."
+    assert plan(floor(), [], runs=5, horizon=1).headline.endswith(" over the next 1 period.")
     # so few runs that nothing is certain
     doubtful = plan(floor(fee=60.0, horizon=60), [VALUE], runs=3)
     if doubtful.best.policy == VALUE and doubtful.best.gain.low <= 0.0:
