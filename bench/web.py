@@ -30,7 +30,8 @@ from crewlearn.advisor import commands, events, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.store import Store, open_store, read_events
+from crewlearn.advisor.record import read_events
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
 from crewlearn.web import users

@@ -1,11 +1,22 @@
-"""Tests run on fixed examples: the same on every machine and every day. Stores come from `stores`."""
+"""Tests run on fixed examples: the same on every machine and every day. Fixtures stand with what they are about."""
 
 from hypothesis import settings
 
+from lives import life
 from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
 from web_server import serve
 
-__all__ = ["database", "empty_database", "make_database", "postgres", "postgres_url", "prepared", "serve", "store"]
+__all__ = [
+    "database",
+    "empty_database",
+    "life",
+    "make_database",
+    "postgres",
+    "postgres_url",
+    "prepared",
+    "serve",
+    "store",
+]
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("fixed")

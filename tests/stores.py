@@ -24,6 +24,7 @@ from crewlearn.advisor.site import PROPOSED, Site
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
+from crewlearn.problem.errors import InvalidInput
 
 BACKENDS = ("sqlite", "postgresql")
 CALENDAR = WorkCalendar(date(2024, 1, 1))
@@ -246,3 +247,24 @@ def payload_of(store: Store, number: int) -> dict[str, Any]:
         query = sa.select(schema.events.c.payload).where(schema.events.c.number == number)
         payload: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
         return payload
+
+
+def busy_site(store: Store) -> None:
+    """A site with something of everything."""
+    site_with_proposals(store)
+    first, second = proposed(store)
+    commands.approve(store, "site", first, ME)
+    commands.reject(store, "site", second, ME, "no")
+    imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    commands.record_offer(store, "site", first, "started", ME)
+    commands.erase_worker(store, "site", "f", ME)
+    imports.import_output(store, "site", day(3, "cd"), b"", ME)
+
+
+def refused(store: Store, what: Callable[[], object], match: str, kind: type[InvalidInput] = InvalidInput) -> None:
+    """Check that a command is refused with this message and leaves no trace."""
+    before = contents(store)
+    with pytest.raises(kind, match=match):
+        what()
+    assert contents(store) == before

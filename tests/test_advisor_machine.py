@@ -16,9 +16,10 @@ from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
+from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.site import FAILURES, PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import open_store, read_events, read_proposals
+from crewlearn.advisor.store import open_store
 from crewlearn.advisor.units import Units
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.arrays import NOBODY

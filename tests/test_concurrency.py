@@ -15,9 +15,9 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import commands, imports
-from crewlearn.advisor import store as store_module
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.store import Conflict, Store
+from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from stores import ME, Database, config, contents, day, proposed, site_with_proposals, sound, state_of
 
@@ -75,7 +75,7 @@ def test_eight_processes_write_to_one_site_and_nothing_is_lost(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Writers are as patient as a slow machine needs: a wait that ends in a conflict has a test of its own."""
-    monkeypatch.setattr("crewlearn.advisor.store.LOCK_SECONDS", 600.0)
+    monkeypatch.setattr("crewlearn.advisor.database.LOCK_SECONDS", 600.0)
     with database.open() as store:
         commands.create_site(store, "site", config(team=4), ME)
         people = [
@@ -171,7 +171,7 @@ def test_a_reader_sees_the_old_state_during_a_write_and_one_view_throughout(stor
 
 def test_whoever_cannot_get_the_lock_is_told(store: Store, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     site_with_proposals(store)
-    monkeypatch.setattr(store_module, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("crewlearn.advisor.database.LOCK_SECONDS", 0.2)
     with database.open() as other:
         with store.writing("site", ME) as work:
             work.add("worker-changed", {"worker": 0, "changes": {"pinned": True}})

@@ -5,15 +5,19 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import commands, events, export, schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import read_output, read_workers
 from crewlearn.advisor.events import Event
 from crewlearn.advisor.imports import import_output, import_workers
+from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.record import read_events, read_proposals, standing_rows
 from crewlearn.advisor.site import LEFT, PROPOSED, Proposal, Site
-from crewlearn.advisor.store import Conflict, Store, open_store, read_events, read_proposals
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.verify import verify
 from crewlearn.planning.demo import DAYS, NAMES, TEAM, make_demo
 from crewlearn.planning.plan import plan
@@ -189,3 +193,18 @@ def test_its_exports_make_the_same_site_again(store: Store) -> None:
     assert again.estimates.sums.tolist() == site.estimates.sums.tolist()
     assert again.earned == site.earned
     assert "".join(export.output_as_csv(store, "again")).encode() == output
+
+
+def test_what_is_thought_of_people_is_what_they_did(store: Store) -> None:
+    """Earlier data are in the site's own units: nobody's estimate lies far from the mean of all that was seen."""
+    site = site_of(store)
+    with store.reading() as connection:
+        key = store.site(connection, "demo")[0]
+        for number, worker in enumerate(site.workers):
+            rows = [row for _, row in standing_rows(connection, key, [number])]
+            seen = [row.units / row.hours for row in rows if row.attendance == "worked" and row.units and row.hours]
+            if len(seen) < 30:
+                continue
+            assert worker.prior_n == 0 or 70.0 < (site.prior_mean_of(number) or 0.0) < 100.0
+            mean = site.config.units.people_output(estimates_of(site)[0][number]["mean"])
+            assert mean == pytest.approx(np.mean(seen), abs=3.0), number

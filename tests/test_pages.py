@@ -21,15 +21,17 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.fold import observation
 from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.record import standing_rows
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import past, users
+from crewlearn.web import users
 from crewlearn.web.app import make_app
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
-from crewlearn.web.views import Reading
+from crewlearn.web.views.learning import narrowing
+from crewlearn.web.views.reading import Reading
 
 BASE = "http://127.0.0.1:8000"
 ROLES = ("viewer", "manager", "admin")
@@ -501,13 +503,17 @@ def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) 
     now = snapshot(demo, DEMO)
     reading = Reading(now, date(2026, 11, 16))
     everybody, _ = estimates_of(now.site)
-    for number in (0, 5, 11):
-        rows = past.output_of(demo, reading, [number])
-        values = [value for row in rows if (value := observation(now.site, row)) is not None]
-        mean, sd = past.narrowing(reading, number, values)[-1]
+    with demo.reading() as connection:
+        rows = [row for _, row in standing_rows(connection, reading.key, range(len(now.site.workers)))]
+    seen = sorted({row.worker for row in rows})
+    assert any(now.site.workers[number].prior_n for number in seen)
+    for number in seen:
+        own = [row for row in rows if row.worker == number]
+        values = [value for row in own if (value := observation(now.site, row)) is not None]
+        mean, sd = narrowing(reading, number, values)[-1]
         assert mean == pytest.approx(everybody[number]["mean"], rel=1e-12)
         assert sd == pytest.approx(everybody[number]["sd"], rel=1e-12)
-        widths = [width for _, width in past.narrowing(reading, number, values)]
+        widths = [width for _, width in narrowing(reading, number, values)]
         assert widths == sorted(widths, reverse=True)
 
 

@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 import crewlearn
 from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.csv_in import WorkerRow
-from crewlearn.advisor.store import Store, make_engine, open_store
+from crewlearn.advisor.database import make_engine
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.cli.main import app
 from crewlearn.planning.plan import plan
 from crewlearn.web import jobs

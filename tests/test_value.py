@@ -17,7 +17,7 @@ from crewlearn.engine.interpreted import play
 from crewlearn.engine.kernel import REQUEST
 from crewlearn.engine.local import simulate
 from crewlearn.engine.world import World
-from crewlearn.policies import trials, value
+from crewlearn.policies import trials, worth
 from crewlearn.policies.contract import Pair, Report, Situation
 from crewlearn.policies.estimates import Estimates, grown, no_data, record, with_prior
 from crewlearn.policies.posterior import (
@@ -555,7 +555,7 @@ def count_gains(workers: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int
     now = situation(Setting(workers, 20, 400, 1.0, 2.0), list(range(20)), estimates, 60)
     with monkeypatch.context() as patch:
         for name in ("gain_of", "upside"):
-            patch.setattr(value, name, counted(getattr(trials, name)))
+            patch.setattr(worth, name, counted(getattr(trials, name)))
             patch.setattr(trials, name, counted(getattr(trials, name)))
         pairs = ask(now)
     return calls, len(pairs)

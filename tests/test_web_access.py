@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.store import Conflict, Store
+from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import users
 from crewlearn.web.access import ADMIN, COOKIE, MANAGER, MOST_FAILURES, ROLES, VIEWER, address_of

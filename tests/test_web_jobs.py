@@ -12,8 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_table import CsvError, CsvErrors
-from crewlearn.advisor.store import Conflict, Store
+from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import jobs

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from crewlearn.advisor.conflict import Conflict, Stale
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE, Event
-from crewlearn.advisor.store import Conflict, Stale, Store, read_events
+from crewlearn.advisor.record import read_events
+from crewlearn.advisor.store import Store
 
 ANSWERS = (APPROVED, REJECTED, OFFER)
 

@@ -11,10 +11,12 @@ from typing import Any
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.events import Event
 from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.narration import told
+from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.advisor.settings import Difference, changed, differences
 from crewlearn.advisor.site import (
     ACCEPTED,
@@ -27,10 +29,11 @@ from crewlearn.advisor.site import (
     Proposal,
     Site,
 )
-from crewlearn.advisor.store import Conflict, Store, Writing, read_events, read_proposals
+from crewlearn.advisor.store import Store
 from crewlearn.advisor.text import LONGEST_REASON, checked_text, counted
 from crewlearn.advisor.undo import ANSWERS
 from crewlearn.advisor.units import MOST_FEE
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.problem.transitions import LEGAL, completion_fault, request_fault
@@ -272,7 +275,7 @@ def _nothing_to_undo(work: Writing) -> str:
 def _words_of(work: Writing, event: Event) -> str:
     """Say which answer an event was."""
     people = read_people(work.connection, work.key)
-    proposals = {one.id: one for one in read_proposals(work.connection, work.key)}
+    proposals = proposals_in(work.connection, work.key, [event])
     return f"{event.actor} {told(event, people, proposals, work.site.config.calendar)}"
 
 

@@ -25,8 +25,6 @@ REJECTED = "proposal-rejected"
 OFFER = "offer-recorded"
 UNDONE = "undone"
 
-TYPES = (CREATED, CHANGED, WORKERS, WORKER, ERASED, OUTPUT, ADVISED, APPROVED, REJECTED, OFFER, UNDONE)
-
 
 @dataclass(frozen=True)
 class Event:

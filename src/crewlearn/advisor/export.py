@@ -12,7 +12,8 @@ from crewlearn.advisor.events import OUTPUT
 from crewlearn.advisor.export_text import neutralised
 from crewlearn.advisor.history import Answers, answers
 from crewlearn.advisor.identities import People, read_people
-from crewlearn.advisor.store import Store, read_events, read_proposals, rows_of_event
+from crewlearn.advisor.record import read_events, read_proposals, rows_of_event
+from crewlearn.advisor.store import Store
 from crewlearn.problem.arrays import NOBODY
 
 _ROWS_AT_ONCE = 10_000

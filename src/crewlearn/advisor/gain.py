@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.record import read_proposals
 from crewlearn.advisor.site import FAILURES, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.stints import Stint, read_stints
-from crewlearn.advisor.store import read_proposals
 from crewlearn.problem.arrays import NOBODY, FloatArray
 
 Estimated = Sequence[Mapping[str, float]]

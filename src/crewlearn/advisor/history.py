@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from crewlearn.advisor import events
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.events import Event
+from crewlearn.advisor.record import read_events
 from crewlearn.advisor.settings import differences, in_words
 from crewlearn.advisor.site import ACCEPTED, LEFT, OFFERED, Proposal
-from crewlearn.advisor.store import Store, read_events
+from crewlearn.advisor.store import Store
 
 
 class Since(NamedTuple):

@@ -15,15 +15,17 @@ import sqlalchemy as sa
 
 from crewlearn.advisor import events, schema
 from crewlearn.advisor.calendar import WorkCalendar
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow, attended
 from crewlearn.advisor.csv_table import Found
 from crewlearn.advisor.events import ATTENDANCE, OBSERVED, Row, digest_of_rows
 from crewlearn.advisor.interviews import check_interviews
 from crewlearn.advisor.site import POOL, STATUSES, Site
 from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import Conflict, Store, Writing
+from crewlearn.advisor.store import Store
 from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, checked_text, counted, some_of
 from crewlearn.advisor.units import MOST, MOST_FEE
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 

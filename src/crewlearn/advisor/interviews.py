@@ -1,8 +1,8 @@
 """Policies that rank people by interview scores need one for everybody: said in the firm's own ids."""
 
 from crewlearn.advisor.advice import not_interviewed
-from crewlearn.advisor.store import Writing
 from crewlearn.advisor.text import some_of
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.errors import InvalidInput
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import advice, schema, stints
+from crewlearn.advisor.database import begun_to_write, clear_errors
 from crewlearn.advisor.events import (
     ADVISED,
     CREATED,
@@ -22,9 +23,23 @@ from crewlearn.advisor.events import (
     is_intact,
 )
 from crewlearn.advisor.fold import apply
+from crewlearn.advisor.record import proposal_row, read_events, rows_of_event, state_text
 from crewlearn.advisor.site import Proposal, Site
-from crewlearn.advisor.store import proposal_row, read_events, rows_of_event, state_text
+from crewlearn.advisor.tables import make_tables, migrate, other_schema, schema_version
 from crewlearn.problem.errors import InvalidInput
+
+
+def upgrade(engine: sa.Engine) -> None:
+    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now."""
+    with clear_errors(engine):
+        version = schema_version(engine)
+        if version is None:
+            make_tables(engine)
+        elif version > schema.SCHEMA:
+            raise other_schema(engine, version)
+        with begun_to_write(engine) as connection:
+            migrate(connection)
+            rebuild(connection)
 
 
 def rebuild(connection: sa.Connection) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from crewlearn.advisor.csv_table import CsvError, CsvErrors, Table, shortened
 from crewlearn.advisor.imports import Done
-from crewlearn.advisor.store import Store, Writing
+from crewlearn.advisor.store import Store
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.errors import InvalidInput
 
 

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from crewlearn.advisor import schema, stints
 from crewlearn.advisor.rebuild import Progress, Rebuilt, rebuilt_from
+from crewlearn.advisor.record import read_proposals
 from crewlearn.advisor.site import Proposal, Site
-from crewlearn.advisor.store import Store, read_proposals
+from crewlearn.advisor.store import Store
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def explain_command(
 
 
 def _find(store: "Store", site: str, number: int) -> "Proposal":
-    from crewlearn.advisor.store import read_proposals
+    from crewlearn.advisor.record import read_proposals
     from crewlearn.problem.errors import InvalidInput
 
     with store.reading() as connection:

@@ -1,6 +1,8 @@
-"""`crewlearn ledger` and `crewlearn store`: check the record, export it, upgrade the store."""
+"""`crewlearn ledger` and `crewlearn store`: check and export the record; back up, restore and upgrade the store."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +14,8 @@ from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from crewlearn.advisor.impact import GroupRate
 
 app = typer.Typer(help="The record of a site.", no_args_is_help=True)
@@ -75,8 +79,8 @@ def impact_command(
         from crewlearn.advisor import impact
         from crewlearn.advisor.csv_in import read_groups
         from crewlearn.advisor.identities import read_people
+        from crewlearn.advisor.record import read_proposals
         from crewlearn.advisor.stints import read_stints
-        from crewlearn.advisor.store import read_proposals
         from crewlearn.advisor.text import counted
 
         given = read_groups(read_bytes(groups), what=groups.name)
@@ -124,16 +128,46 @@ def _print_rates(title: str, compared: str, found: "list[GroupRate]") -> None:
     print_table(title, columns, rows)
 
 
+@store_app.command("backup")
+def backup_command(file: Annotated[Path, typer.Argument(help="The file to make.")], db: DbOption = DEFAULT_DB) -> None:
+    """Copy a store on SQLite to a file as it stands at one moment; servers may go on."""
+    with _whole(db) as engine:
+        from crewlearn.advisor.backup import back_up
+
+        back_up(engine, file)
+        print(f"{file} holds the whole store.")
+
+
+@store_app.command("restore")
+def restore_command(file: Annotated[Path, typer.Argument(help="The copy.")], db: DbOption = DEFAULT_DB) -> None:
+    """Put a copy in the place of what a store on SQLite holds: all of it, or nothing. Stop servers first."""
+    with _whole(db) as engine:
+        from crewlearn.advisor.backup import restore
+
+        restore(engine, file)
+        print("Restored. See that each site's record is whole: crewlearn ledger verify SITE")
+
+
 @store_app.command("upgrade")
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
     """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
+    with _whole(db) as engine:
+        from crewlearn.advisor.rebuild import upgrade
+        from crewlearn.advisor.tables import schema_version
+
+        before = schema_version(engine)
+        upgrade(engine)
+        print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+
+
+@contextmanager
+def _whole(db: str) -> "Iterator[Engine]":
+    """Give the database as it is, whichever schema it has."""
     with plain_errors():
-        from crewlearn.advisor.store import make_engine, schema_version, upgrade
+        from crewlearn.advisor.database import make_engine
 
         engine = make_engine(db)
         try:
-            before = schema_version(engine)
-            upgrade(engine)
-            print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+            yield engine
         finally:
             engine.dispose()

@@ -43,7 +43,7 @@ RULES = (
     "policies.simple",
     "policies.posterior",
     "policies.trials",
-    "policies.value",
+    "policies.worth",
     "policies.baselines",
 )
 """Modules whose functions the kernel calls."""

@@ -21,7 +21,7 @@ from crewlearn.policies.selection import FRONTIER_STATES, LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
 from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DECIDED_AT, DISTURBED, LEAST, idle
-from crewlearn.policies.value import decide_value, fresh_value_memory
+from crewlearn.policies.worth import decide_value, fresh_value_memory
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews

@@ -201,7 +201,7 @@ class _Desk:
         """See offers through, note who comes and goes, and answer what is proposed."""
         self._see_offers_through(period)
         if period == NEWCOMER_JOINS:
-            newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0 * HOURS)]
+            newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0)]
             imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
         if period == LEAVER_GOES:
             self._somebody_leaves()

@@ -63,9 +63,9 @@ def interval_bar(scale: Scale, low: float, mean: float, high: float, kind: str =
 
 @dataclass(frozen=True)
 class Line:
-    """A line by place (0 to 1) and value; None breaks it."""
+    """A line by place (0 to 1) and value."""
 
-    points: Sequence[tuple[float, float | None]]
+    points: Sequence[tuple[float, float]]
     kind: str
     steps: bool = False
 
@@ -148,17 +148,15 @@ def _band(band: Band, scale: Scale, tall: float) -> str:
 
 
 def _line(line: Line, scale: Scale, tall: float) -> str:
-    path, pen, before = [], "M", 0.0
+    path: list[str] = []
+    before = 0.0
     for at, value in line.points:
-        if value is None:
-            pen = "M"
-            continue
         y = tall * (1.0 - scale.share(value))
-        if line.steps and pen == "L":
-            path.append(f"L{WIDE * at:.1f} {before:.1f}")
-        path.append(f"{pen}{WIDE * at:.1f} {y:.1f}")
-        pen, before = "L", y
-    return f'<path class="line {line.kind}" d="{"".join(path)}"/>' if path else ""
+        if line.steps and path:
+            path.append(f"{WIDE * at:.1f} {before:.1f}")
+        path.append(f"{WIDE * at:.1f} {y:.1f}")
+        before = y
+    return f'<path class="line {line.kind}" d="M{"L".join(path)}"/>' if path else ""
 
 
 @dataclass(frozen=True)
@@ -176,9 +174,7 @@ ROW = 30
 """Pixels of one row of a Gantt chart, as the style sheet has it for the words beside."""
 
 
-def gantt(
-    name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[Mark], now: float | None
-) -> Markup:
+def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[Mark]) -> Markup:
     """Draw who was where over time, a row a station; words are cut off at the end of their span."""
     height = ROW * len(rows) + 26
     parts = [
@@ -204,9 +200,6 @@ def gantt(
                 + (f'<text class="span-text" x="6" y="16">{escape(span.text)}</text>' if span.text else "")
                 + "</svg>"
             )
-    if now is not None:
-        x = f"{100.0 * now:.2f}%"
-        parts.append(f'<line class="now" x1="{x}" x2="{x}" y1="0" y2="{ROW * len(rows)}"/>')
     parts.append("</svg>")
     return Markup("".join(parts))
 

@@ -20,7 +20,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.store import LONGEST_ACTOR, Conflict, Store
+from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import problems

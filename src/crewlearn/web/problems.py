@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import CsvErrors
-from crewlearn.advisor.store import Conflict
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web.templating import page
 

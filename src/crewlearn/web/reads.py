@@ -6,7 +6,6 @@ still current: one small query instead of reading and folding up the whole state
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Lock
@@ -17,13 +16,14 @@ import sqlalchemy as sa
 
 from crewlearn.advisor import documents, schema
 from crewlearn.advisor.commands import unknown_worker
-from crewlearn.advisor.events import ERASED, WORKERS, Row
+from crewlearn.advisor.events import ERASED, WORKERS
 from crewlearn.advisor.explain import Member, members, sentence
 from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
-from crewlearn.advisor.store import WORKERS_AT_ONCE, Store, Writing
+from crewlearn.advisor.store import Store
+from crewlearn.advisor.writing import Writing
 from crewlearn.problem.errors import Unknown
 
 MOST_KEPT = 64
@@ -184,40 +184,3 @@ def _keep(store: Store, found: Snapshot) -> None:
             mine[found.name] = found
         while len(mine) > MOST_KEPT:
             mine.popitem(last=False)
-
-
-def output_after(
-    store: Store,
-    now: Snapshot,
-    workers: Sequence[int],
-    periods: range,
-    place: tuple[int, int] | None,
-    limit: int,
-) -> list[tuple[int, Row]]:
-    """Give the rows of output that stand, by worker and period, from a place on: each with the event that brought it.
-
-    Workers are asked for by number, so that the database goes through their rows of these periods only.
-    """
-    table = schema.output_rows
-    query = (
-        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
-        .where(
-            table.c.site == now.key,
-            table.c.replaced_in.is_(None),
-            table.c.period.between(periods.start, periods.stop - 1),
-        )
-        .order_by(table.c.worker, table.c.period)
-    )
-    if place is not None:
-        worker, period = place
-        query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
-        workers = [number for number in workers if number >= worker]
-    found: list[tuple[int, Row]] = []
-    with store.reading() as connection:
-        for start in range(0, len(workers), WORKERS_AT_ONCE):
-            whose = table.c.worker.in_(workers[start : start + WORKERS_AT_ONCE])
-            for event, *row in connection.execute(query.where(whose).limit(limit - len(found))):
-                found.append((event, Row._make(row)))
-            if len(found) == limit:
-                break
-    return found

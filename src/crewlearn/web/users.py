@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.store import Conflict, Store
+from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.store import Store
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.web.access import ADMIN, DAY, ROLES, TOKEN_PREFIX, new_secret, now_of

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response, StreamingResponse
 
 from crewlearn.advisor import documents, export
-from crewlearn.advisor.store import read_events
+from crewlearn.advisor.record import read_events
 from crewlearn.web.access import VIEWER
 from crewlearn.web.api import models, paging
 from crewlearn.web.api.common import READING, Here, answer, at, page

@@ -10,6 +10,7 @@ from crewlearn.advisor import documents, imports
 from crewlearn.advisor.csv_in import OutputRow, attended
 from crewlearn.advisor.csv_table import Found
 from crewlearn.advisor.events import Row
+from crewlearn.advisor.record import standing_rows
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
@@ -43,7 +44,8 @@ def list_output(
     periods = calendar.periods_between(first or calendar.start, last or calendar.date_of(now.site.period))
     listing = f"output {first} {last} {worker}"
     place = paging.place_in(cursor, listing, _is_place)
-    found = reads.output_after(here.store, now, workers, periods, place, limit + 1)
+    with here.store.reading() as connection:
+        found = list(standing_rows(connection, now.key, workers, periods, after=place, limit=limit + 1))
     following = paging.written(listing, _place_of(found[limit - 1])) if len(found) > limit else None
     items = [documents.output(now.site, now.people, event, row) for event, row in found[:limit]]
     return answer(page(items, following))

@@ -10,9 +10,10 @@ from fastapi.responses import Response
 from crewlearn.advisor import answers as answered
 from crewlearn.advisor import commands, documents
 from crewlearn.advisor.answers import Answer
+from crewlearn.advisor.conflict import Stale
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE
+from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.site import Proposal
-from crewlearn.advisor.store import Stale, read_events, read_proposals
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import models, paging

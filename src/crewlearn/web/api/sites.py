@@ -8,7 +8,9 @@ from fastapi.responses import Response
 
 from crewlearn.advisor import commands, documents
 from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.store import Conflict, Store, read_events
+from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.record import read_events
+from crewlearn.advisor.store import Store
 from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.store import Conflict, Store
+from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import users
 from crewlearn.web.access import ADMIN, Caller, require

@@ -17,7 +17,7 @@ from crewlearn.web.access import MANAGER, Caller
 from crewlearn.web.forms import Form
 from crewlearn.web.reads import snapshot
 from crewlearn.web.templating import page
-from crewlearn.web.views import Reading, site_url
+from crewlearn.web.views.reading import Reading, site_url
 
 SAID = "crewlearn_said"
 """The cookie that carries words from the page that did something to the page that is shown next."""
@@ -42,6 +42,18 @@ class At:
     name: str
     url: str
     tabs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Pager:
+    """Links to newer and older pages."""
+
+    label: str
+    words: str
+    newer: str
+    older: str
+    back: str = "Newer"
+    on: str = "Older"
 
 
 def store_of(request: Request) -> Store:

@@ -1,17 +1,20 @@
 """The past of a site: who worked when, output, money, and every decision."""
 
+from functools import partial
 from typing import Annotated
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.stints import read_stints
-from crewlearn.advisor.store import read_proposals
-from crewlearn.web import past, wording
+from crewlearn.advisor.record import count_proposals, read_proposals, standing_rows
+from crewlearn.advisor.site import Proposal
+from crewlearn.web import wording
 from crewlearn.web.access import VIEWER, Caller, require
-from crewlearn.web.pages.common import reading_of, show_site, store_of
-from crewlearn.web.past import Pager
-from crewlearn.web.views import Reading
+from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
+from crewlearn.web.views import decisions as decided
+from crewlearn.web.views import history as past
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -23,23 +26,28 @@ def history(
     caller: Annotated[Caller, require(VIEWER)],
     to: Annotated[int | None, Query(ge=1)] = None,
     stations: Annotated[int, Query(ge=1, le=10**6)] = 1,
-    before: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    withdrawn: bool = False,
 ) -> Response:
-    """Show a site's past: `to` a period, from a station on, decisions `before` a number."""
+    """Show a site's past: `to` a period, from a station on, decisions `before` a number, `withdrawn` ones too."""
     store, reading = store_of(request), reading_of(request, site)
     window = past.window_of(reading, to)
+    stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals
+    there = {
+        one.worker for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)
+    }
     with store.reading() as connection:
-        stints, proposals = read_stints(connection, reading.key), read_proposals(connection, reading.key)
-        answers = past.answers_in(connection, reading.key)
-    there = [one for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)]
-    rows = past.output_of(store, reading, sorted({one.worker for one in there}), window)
-    shown = [one for one in reversed(proposals) if before is None or one.id < before][: past.DECISIONS]
+        periods = range(window.first, window.last + 1)
+        rows = [row for _, row in standing_rows(connection, reading.key, sorted(there), periods)]
+        answers = decided.answers_in(connection, reading.key)
+        shown, pages = _decisions(connection, reading, before, withdrawn)
     values = {
-        "view": past.history(reading, stints, proposals, rows, window, stations - 1),
+        "view": past.history(reading, stints, acted_on, rows, window, stations - 1),
         "windows": _windows(reading, window, stations),
         "stations": _stations(reading, stations, to, 1 + max((one.station for one in stints), default=0)),
-        "decisions": past.decisions(reading, shown, answers),
-        "pages": _decisions(reading, [one.id for one in proposals], [one.id for one in shown]),
+        "decisions": decided.decisions(reading, shown, answers),
+        "pages": pages,
+        "withdrawn": withdrawn,
     }
     return show_site(request, caller, reading, "History", "history.html", values)
 
@@ -67,16 +75,22 @@ def _stations(reading: Reading, first: int, to: int | None, many: int) -> Pager:
     )
 
 
-def _decisions(reading: Reading, everything: list[int], shown: list[int]) -> Pager:
-    url = reading.url("history")
+def _decisions(
+    connection: sa.Connection, reading: Reading, before: int | None, withdrawn: bool
+) -> tuple[list[Proposal], Pager]:
+    """Read a page of decisions, the newest first, with where to go on."""
+    statuses, key, many = None if withdrawn else decided.DECIDED, reading.key, decided.DECISIONS
+    read = partial(read_proposals, connection, key, statuses=statuses)
+    shown = read(before=before, newest_first=True, limit=many)
     if not shown:
-        return Pager("Decisions", "", "", "")
-    place = everything.index(shown[0])
-    newer = everything[min(len(everything) - 1, place + past.DECISIONS)] + 1
-    first, last = len(everything) - place, len(everything) - place + len(shown) - 1
-    return Pager(
+        return [], Pager("Decisions", "", "", "")
+    total = count_proposals(connection, key, statuses=statuses)
+    ahead = count_proposals(connection, key, shown[0].id, statuses=statuses)
+    url, also = reading.url("history"), "&withdrawn=yes" if withdrawn else ""
+    newer = read(after=shown[0].id, limit=many)
+    return shown, Pager(
         "Decisions",
-        f"{first} to {last} of {wording.count(len(everything), 'decision')}, the newest first",
-        f"{url}?before={newer}#decisions" if place < len(everything) - 1 else "",
-        f"{url}?before={shown[-1]}#decisions" if shown[-1] > everything[0] else "",
+        f"{ahead + 1:,} to {ahead + len(shown):,} of {wording.count(total, 'decision')}, the newest first",
+        f"{url}?before={newer[-1].id + 1}{also}#decisions" if newer else "",
+        f"{url}?before={shown[-1].id}{also}#decisions" if ahead + len(shown) < total else "",
     )

@@ -26,7 +26,7 @@ from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, Caller, require
 from crewlearn.web.pages.common import JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.settings import Settings
-from crewlearn.web.views import Reading
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/import")
 OUTPUT, WORKERS = KINDS = ("output", "workers")

@@ -10,7 +10,7 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs, work
 from crewlearn.web.access import MANAGER, Caller, require
 from crewlearn.web.pages.common import JobNumber, do, store_of
-from crewlearn.web.views import site_url
+from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/jobs")
 SHOWN: Mapping[str, str] = {work.PLAN: "plan", work.OUTPUT_IMPORT: "import"}

@@ -20,7 +20,7 @@ from crewlearn.web.forms import Form
 from crewlearn.web.jobs import Job
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.sites import policies
-from crewlearn.web.views import Reading
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/plan")
 RUNS = (("200", "200: a quick look"), ("500", "500"), ("2000", "2,000: finer"))

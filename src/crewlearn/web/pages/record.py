@@ -7,12 +7,11 @@ from fastapi.responses import Response, StreamingResponse
 
 from crewlearn.advisor.export import EXPORTS
 from crewlearn.advisor.narration import told
-from crewlearn.advisor.store import read_events, read_proposals
+from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import go, reading_of, show_site, store_of
-from crewlearn.web.past import Pager
+from crewlearn.web.pages.common import Pager, go, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}/record")
 AT_ONCE = 50
@@ -41,7 +40,7 @@ def record(
     types = [kind] if kind else None
     with store.reading() as connection:
         found = list(read_events(connection, reading.key, before=before, types=types, newest_first=True, limit=AT_ONCE))
-        proposals = {one.id: one for one in read_proposals(connection, reading.key)}
+        proposals = proposals_in(connection, reading.key, found)
     listed = [
         {
             "number": event.number,

@@ -6,14 +6,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
-from crewlearn.advisor.store import Stale
+from crewlearn.advisor.conflict import Stale
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
 from crewlearn.web.pages.sites import policies
-from crewlearn.web.views import Reading
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/settings")
 

@@ -8,10 +8,12 @@ from fastapi.responses import Response
 from crewlearn.advisor import commands
 from crewlearn.policies.registry import live_policies
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms, views
+from crewlearn.web import forms
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
+from crewlearn.web.views.reading import site_url
+from crewlearn.web.views.today import card
 
 router = APIRouter()
 
@@ -21,7 +23,7 @@ def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Respo
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
     readings = [reading_of(request, name) for name in names]
-    cards = [views.card(reading, caller.may(MANAGER, reading.name)) for reading in readings]
+    cards = [card(reading, caller.may(MANAGER, reading.name)) for reading in readings]
     return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
 
 
@@ -44,7 +46,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
         except InvalidInput as error:
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
-            return go(f"{views.site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
+            return go(f"{site_url(name, 'import')}", f"{name} is set up. Now import its workers.")
     return _ask(request, form, 422)
 
 

@@ -11,11 +11,15 @@ from crewlearn.advisor import commands
 from crewlearn.advisor.answers import Answer, give_once
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
 from crewlearn.advisor.narration import told
+from crewlearn.advisor.record import read_events
 from crewlearn.advisor.site import STARTED
-from crewlearn.advisor.store import read_events
-from crewlearn.web import forms, views
+from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, Flash, do, reading_of, show_site, store_of
+from crewlearn.web.views import today as views
+from crewlearn.web.views.people import Search
+from crewlearn.web.views.proposals import STATUS_WORDS, to_answer
+from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter(prefix="/sites/{site}")
 
@@ -30,13 +34,13 @@ def today(
     everybody: bool = False,
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
-    reading, search = reading_of(request, site), views.Search(q, show, everybody)
+    reading, search = reading_of(request, site), Search(q, show, everybody)
     with store_of(request).in_turn(site):
         view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
         return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
 
 
-def _last_answer(request: Request, reading: views.Reading) -> str:
+def _last_answer(request: Request, reading: Reading) -> str:
     """Say which answer can be taken back; empty if none can."""
     slip = reading.site.undo
     if slip is None:
@@ -51,7 +55,7 @@ def _last_answer(request: Request, reading: views.Reading) -> str:
 def proposals(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show every proposal that is to be answered."""
     reading = reading_of(request, site)
-    return show_site(request, caller, reading, "Today", "proposals.html", {"listed": views.to_answer(reading)})
+    return show_site(request, caller, reading, "Today", "proposals.html", {"listed": to_answer(reading)})
 
 
 @router.post("/proposals/{proposal}/approve")
@@ -70,7 +74,7 @@ def approve(
         more = give_once(store, site, caller.name, said, give)
         return Flash("Approved: the offer can go out. Say below how it went as soon as that is known.", "", tuple(more))
 
-    return do(views.site_url(site), done)
+    return do(site_url(site), done)
 
 
 @router.post("/proposals/{proposal}/reject")
@@ -86,7 +90,7 @@ def reject(
         give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason, keep_out=keep_out or None), give)
         return "Rejected, with your reason on record." if reason else "Rejected."
 
-    return do(views.site_url(site), done)
+    return do(site_url(site), done)
 
 
 @router.post("/proposals/{proposal}/offer")
@@ -110,9 +114,9 @@ def offer(
         )
         give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
         more = give_once(store, site, caller.name, said, give)
-        return Flash(f"Recorded: {views.STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
+        return Flash(f"Recorded: {STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
 
-    return do(views.site_url(site), done)
+    return do(site_url(site), done)
 
 
 @router.post("/undo")
@@ -124,4 +128,4 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
         words = commands.undo(store_of(request), site, caller.name, number=shown)
         return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
-    return do(views.site_url(site), done)
+    return do(site_url(site), done)

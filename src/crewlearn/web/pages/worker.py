@@ -6,13 +6,16 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from crewlearn.advisor import commands
-from crewlearn.advisor.store import read_proposals
+from crewlearn.advisor.record import read_proposals, standing_rows
 from crewlearn.problem.errors import InvalidInput, Unknown
-from crewlearn.web import past, views, wording
+from crewlearn.web import wording
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
-from crewlearn.web.views import Reading
+from crewlearn.web.views.decisions import DECIDED, DECISIONS, answers_in, decisions
+from crewlearn.web.views.learning import learning
+from crewlearn.web.views.people import worker_notes
+from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter(prefix="/sites/{site}/workers")
 Number = Annotated[int, Path(ge=0, le=10**9)]
@@ -21,7 +24,7 @@ Number = Annotated[int, Path(ge=0, le=10**9)]
 @router.get("")
 def workers(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Go to the table of workers, which stands on the page of today."""
-    return RedirectResponse(views.site_url(site) + "#people", 303)
+    return RedirectResponse(site_url(site) + "#people", 303)
 
 
 @router.get("/{number}")
@@ -35,13 +38,13 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         raise Unknown("worker", str(number), "is not known at this site")
     store = store_of(request)
     with store.reading() as connection:
-        proposals = [
-            one for one in read_proposals(connection, reading.key) if number in (one.into, one.out, one.leaver)
-        ]
-        answers = past.answers_in(connection, reading.key)
+        offers = read_proposals(
+            connection, reading.key, worker=number, statuses=DECIDED, newest_first=True, limit=DECISIONS
+        )
+        answers = answers_in(connection, reading.key)
+        rows = [row for _, row in standing_rows(connection, reading.key, [number])]
     member = next(one for one in reading.snapshot.members if one.number == number)
     facts = reading.site.workers[number]
-    rows = past.output_of(store, reading, [number])
     values = {
         "label": reading.label(number),
         "known": reading.people.ids.get(number) is not None,
@@ -52,11 +55,11 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "interval": f"{reading.output(member.estimate.low)} – {reading.output(member.estimate.high)}",
         "days": wording.count(member.estimate.days, "day"),
         "unit": reading.unit,
-        "notes": views.worker_notes(reading, number),
+        "notes": worker_notes(reading, number),
         "fee": wording.money(reading.site.fee_of(number)),
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
-        "learning": past.learning(reading, number, rows),
-        "offers": past.decisions(reading, proposals[::-1][: past.DECISIONS], answers),
+        "learning": learning(reading, number, rows),
+        "offers": decisions(reading, offers, answers),
         "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
         "may_erase": caller.may(ADMIN, reading.name),
     }

@@ -1,33 +1,29 @@
-"""What the pages show of a site's past: who was where, output against what was expected, money, and every decision."""
+"""A site's past: who was where, output against what was expected, and money."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlalchemy as sa
 from markupsafe import Markup
 
-from crewlearn.advisor import events, schema
-from crewlearn.advisor.events import Event, Row
+from crewlearn.advisor.events import Row
 from crewlearn.advisor.facts import SURE
 from crewlearn.advisor.fold import observation
-from crewlearn.advisor.gain import GainByPeriod, gain_by_period
-from crewlearn.advisor.reasons import beliefs_of, estimates_of
-from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
+from crewlearn.advisor.gain import gain_by_period
+from crewlearn.advisor.reasons import estimates_of
+from crewlearn.advisor.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
-from crewlearn.advisor.store import Store, read_events
-from crewlearn.policies.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
 from crewlearn.web.charts import Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
-from crewlearn.web.views import STATUS_WORDS, Exchange, Reading, exchange
+from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
 """Periods shown at once."""
 STATIONS = 40
 """Stations shown at once."""
-DECISIONS = 20
-"""Decisions on a page."""
+
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -54,32 +50,11 @@ def window_of(reading: Reading, last: int | None) -> Window:
 
 
 @dataclass(frozen=True)
-class Pager:
-    """Links to newer and older pages."""
-
-    label: str
-    words: str
-    newer: str
-    older: str
-    back: str = "Newer"
-    on: str = "Older"
-
-
-@dataclass(frozen=True)
 class Station:
     """Who held a station when, in words."""
 
     name: str
     stints: tuple[tuple[str, str, str], ...]
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A proposal with all that was said about it, and by whom."""
-
-    exchange: Exchange
-    day: str
-    answers: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -104,18 +79,13 @@ def history(
     window: Window,
     first_station: int,
 ) -> History:
-    """Show a site's past over a window of periods."""
+    """Show a site's past over a window of periods; `proposals` are those that were acted on."""
     shown = [one for one in stints if first_station <= one.station < first_station + STATIONS]
     stations = sorted({one.station for one in shown})
     span = f"{reading.day(window.first)} to {reading.day(window.last)}"
     recorded = reading.site.period > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
-    replaced = any(one.decided_in for one in proposals)
-    money, money_rows = (
-        _money(reading, gain_by_period(reading.site, stints, proposals), window)
-        if recorded and replaced
-        else (None, ())
-    )
+    money, money_rows = _money(reading, stints, proposals, window) if recorded and proposals else (None, ())
     return History(
         gantt=_gantt(reading, shown, stations, proposals, window, span) if stations and recorded else None,
         stations=tuple(_station(reading, station, shown) for station in stations),
@@ -128,7 +98,8 @@ def history(
     )
 
 
-def _marks(reading: Reading, window: Window) -> list[Mark]:
+def marks(reading: Reading, window: Window) -> list[Mark]:
+    """Mark a few days below a chart."""
     calendar = reading.site.config.calendar
     words = [wording.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
     many = window.last - window.first + 1
@@ -154,7 +125,7 @@ def _gantt(
             until = reading.site.period if one.until is None else one.until
             if until <= window.first or one.since > window.last:
                 continue
-            name = people.names.get(one.worker) or people.label(one.worker)
+            name = reading.name_of(one.worker)
             ends = "now" if one.until is None else reading.day(max(one.since, one.until - 1))
             title = f"Station {station + 1}: {people.label(one.worker)}, {reading.day(one.since)} to {ends}"
             kind = "first" if one in first_team else "later"
@@ -167,15 +138,13 @@ def _gantt(
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
         "approval to the first day, or to the end of the offer. The same stands below as a table."
     )
-    return gantt("who-when", "Who worked where", description, rows, _marks(reading, window), None)
+    return gantt("who-when", "Who worked where", description, rows, marks(reading, window))
 
 
 def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Proposal]) -> list[tuple[int, int, str]]:
     """Give the times from an approval to its end at one station."""
     found = []
     for one in proposals:
-        if not one.decided_in or one.status in (PROPOSED, "rejected", "withdrawn"):
-            continue
         ended = one.settled_in or reading.site.period
         leaving = one.leaver if one.leaver != NOBODY else one.out
         here = any(
@@ -249,7 +218,7 @@ def _output(
         f"{len(periods)} days; on {odd} of them the team's output lay outside what was expected of those who worked.",
         scale,
         [wording.number(tick, scale.digits) for tick in scale.ticks],
-        _marks(reading, window),
+        marks(reading, window),
         bands=[Band([(window.middle(p), lows[p], highs[p]) for p in periods], "")],
         lines=[Line([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
@@ -265,13 +234,11 @@ def _shared(standardised: Sequence[float]) -> float:
     return max(1.0, math.sqrt(sum(one * one for one in standardised) / len(standardised)))
 
 
-_FEW = 10
-
-
 def _money(
-    reading: Reading, series: GainByPeriod, window: Window
+    reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal], window: Window
 ) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
     """Draw fees and what was gained up to each period."""
+    series = gain_by_period(reading.site, stints, proposals, reading.snapshot.estimates)
     periods = range(window.first, window.last + 1)
     low, high = series.low, series.high
     ends = [
@@ -288,7 +255,7 @@ def _money(
         f"gain against keeping the first team, fees taken off, to {wording.money(gains[-1][1], sign=True)}.",
         scale,
         [wording.money(tick) for tick in scale.ticks],
-        _marks(reading, window),
+        marks(reading, window),
         bands=[Band([(window.middle(p), float(low[p - 1]), float(high[p - 1])) for p in periods], "")],
         lines=[
             Line([(window.middle(p), float(series.fees[p - 1])) for p in periods], "second", steps=True),
@@ -306,128 +273,3 @@ def _money(
         for p in list(reversed(periods))[::step]
     )
     return picture, table
-
-
-def decisions(
-    reading: Reading, proposals: Sequence[Proposal], answers: Mapping[int, Sequence[tuple[Event, bool]]]
-) -> list[Decision]:
-    """Show proposals with their reasons as they were, and what people said to them."""
-    return [
-        Decision(
-            exchange(reading, one),
-            reading.day(one.period),
-            tuple(
-                (f"{event.actor} {_answer(event)}{' (taken back)' if undone else ''}", wording.moment(event.at))
-                for event, undone in answers.get(one.id, ())
-            ),
-        )
-        for one in proposals
-    ]
-
-
-def _answer(event: Event) -> str:
-    """Say what somebody answered."""
-    if event.type == events.APPROVED:
-        return "approved it"
-    if event.type == events.REJECTED:
-        return f"rejected it: {event.payload['reason']}" if event.payload["reason"] else "rejected it"
-    return f"recorded: {STATUS_WORDS[event.payload['outcome']]}"
-
-
-ANSWERS = (events.APPROVED, events.REJECTED, events.OFFER)
-
-
-def answers_in(connection: sa.Connection, key: int) -> dict[int, list[tuple[Event, bool]]]:
-    """Read all answers by proposal, with whether they were taken back."""
-    listed = list(read_events(connection, key, types=(*ANSWERS, events.UNDONE)))
-    undone = {event.payload["number"] for event in listed if event.type == events.UNDONE}
-    found: dict[int, list[tuple[Event, bool]]] = {}
-    for event in listed:
-        if event.type in ANSWERS:
-            found.setdefault(event.payload["proposal"], []).append((event, event.number in undone))
-    return found
-
-
-def output_of(store: Store, reading: Reading, workers: Sequence[int], window: Window | None = None) -> list[Row]:
-    """Read the rows that stand of some workers, in order of period; of a window, or all."""
-    table, rows = schema.output_rows, []
-    query = sa.select(table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance).where(
-        table.c.site == reading.key, table.c.replaced_in.is_(None)
-    )
-    if window is not None:
-        query = query.where(table.c.period.between(window.first, window.last))
-    with store.reading() as connection:
-        for start in range(0, len(workers), 500):
-            found = connection.execute(query.where(table.c.worker.in_(workers[start : start + 500])))
-            rows += [Row(*row) for row in found]
-    return sorted(rows)
-
-
-@dataclass(frozen=True)
-class Learning:
-    """What is known of a worker over time."""
-
-    picture: Markup | None
-    rows: tuple[tuple[str, str, str], ...]
-    absent: str
-
-
-def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
-    """Draw a worker's output over time, and how the estimate narrowed with it.
-
-    The band is what their own days up to then say, given what is known of the pool and of the noise of a day now.
-    """
-    site, units = reading.site, reading.site.config.units
-    seen = [(row.period, value) for row in rows if (value := observation(site, row)) is not None]
-    away = [row for row in rows if row.attendance not in ("worked", "partial")]
-    absent = f"Not at work on {wording.count(len(away), 'recorded day')}." if away else ""
-    if not seen:
-        return Learning(None, (), absent)
-    window = Window(seen[0][0], max(seen[-1][0], seen[0][0] + 1))
-    path = narrowing(reading, number, [value for _, value in seen])
-    people = [(mean, low, high) for mean, low, high in (_in_units(reading, mean, sd) for mean, sd in path)]
-    shown = [units.people_output(value) for _, value in seen]
-    scale = scale_over([*shown, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
-    places = [window.middle(period) for period, _ in seen]
-    mean, low, high = people[-1]
-    picture = chart(
-        "learning",
-        "Output and estimate over time",
-        f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
-        f"from {reading.output(low)} to {reading.output(high)}.",
-        scale,
-        [wording.number(tick, scale.digits) for tick in scale.ticks],
-        _marks(reading, window),
-        bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
-        lines=[Line([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],
-        dots=[(at, value, "dot") for at, value in zip(places, shown, strict=True)],
-        height=260,
-    )
-    table = tuple(
-        (
-            reading.day(period),
-            reading.output(value),
-            f"{reading.output(mean)} ({reading.output(low)} – {reading.output(high)})",
-        )
-        for (period, _), value, (mean, low, high) in reversed(list(zip(seen, shown, people, strict=True)))
-    )
-    return Learning(picture, table, absent)
-
-
-def _in_units(reading: Reading, mean: float, sd: float) -> tuple[float, float, float]:
-    units = reading.site.config.units
-    ends = [units.people_output(min(1.0, max(0.0, mean + side * SURE * sd))) for side in (-1.0, 1.0)]
-    return units.people_output(mean), min(ends), max(ends)
-
-
-def narrowing(reading: Reading, number: int, values: Sequence[float]) -> list[tuple[float, float]]:
-    """Give mean and standard deviation after each of a worker's days; the last is the estimate shown elsewhere."""
-    pool, worker = beliefs_of(reading.site).pool, reading.site.workers[number]
-    noise, weight = float(pool[NOISE]), float(pool[NOISE] / pool[BETWEEN])
-    count, total, path = float(worker.prior_n), worker.prior_n * worker.prior_mean, []
-    for value in values:
-        count, total = count + 1.0, total + value
-        share = weight / (count + weight)
-        mean = (total + weight * float(pool[CENTRE])) / (count + weight)
-        path.append((mean, math.sqrt(noise / (count + weight) + float(pool[CENTRE_DOUBT]) * share * share)))
-    return path

@@ -1,0 +1,175 @@
+"""What is on record of a site: its state, its events with their rows, and its proposals, as they are kept."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from crewlearn.advisor import schema
+from crewlearn.advisor.events import Event, Row
+from crewlearn.advisor.site import Proposal, Site
+from crewlearn.problem.errors import InvalidInput
+
+AT_ONCE = 500
+"""How many numbers a statement may name."""
+
+T = TypeVar("T")
+
+
+def state_of(row: Any) -> Site:
+    """Read the kept state; one that somebody spoiled is an error that says what to do."""
+    try:
+        return Site.from_json(json.loads(row.state))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        remedy = f"has a kept state that cannot be read ({error}); see: crewlearn ledger verify, and restore a backup"
+        raise InvalidInput("site", row.name, remedy) from error
+
+
+def state_text(site: Site) -> str:
+    """Give a state as it is kept."""
+    return json.dumps(site.to_json(), allow_nan=False)
+
+
+def read_events(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    types: Sequence[str] | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> Iterator[Event]:
+    """Give a site's events in order: all of them, or those between two numbers, of some types, or no more than some."""
+    table = schema.events
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.number.desc() if newest_first else table.c.number)
+    if after is not None:
+        query = query.where(table.c.number > after)
+    if before is not None:
+        query = query.where(table.c.number < before)
+    if types is not None:
+        query = query.where(table.c.type.in_(types))
+    for row in connection.execute(query):
+        payload = _object_in(row.payload)
+        yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)
+
+
+def _object_in(text: str) -> dict[str, Any]:
+    """Read what was written as JSON; if somebody spoiled it, it is given as something that was never written."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {"unreadable": text}
+
+
+def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Row]:
+    """Give the rows that an import brought, in the order they were hashed in."""
+    table = schema.output_rows
+    rows = connection.execute(
+        sa.select(table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        .where(table.c.site == key, table.c.event == number)
+        .order_by(table.c.period, table.c.worker)
+    )
+    return [Row(*row) for row in rows]
+
+
+def standing_rows(
+    connection: sa.Connection,
+    key: int,
+    workers: Sequence[int],
+    periods: range | None = None,
+    *,
+    after: tuple[int, int] | None = None,
+    limit: int | None = None,
+) -> Iterator[tuple[int, Row]]:
+    """Give the output that stands of some workers, by worker and period: each row with the event that brought it.
+
+    Workers are asked for by number, so that the database goes through their rows of these periods only. With `after`,
+    a worker and a period, it goes on from there.
+    """
+    table, left = schema.output_rows, limit
+    query = (
+        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        .where(table.c.site == key, table.c.replaced_in.is_(None))
+        .order_by(table.c.worker, table.c.period)
+    )
+    if periods is not None:
+        query = query.where(table.c.period.between(periods.start, periods.stop - 1))
+    if after is not None:
+        worker, period = after
+        query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
+    numbers = sorted(number for number in workers if after is None or number >= after[0])
+    for batch in batches(numbers, AT_ONCE):
+        if left == 0:
+            return
+        found = connection.execute(query.where(table.c.worker.in_(batch)).limit(left)).all()
+        left = None if left is None else left - len(found)
+        for event, *row in found:
+            yield event, Row._make(row)
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Give the items in pieces: no statement may name too many."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def read_proposals(
+    connection: sa.Connection,
+    key: int,
+    after: int | None = None,
+    *,
+    before: int | None = None,
+    statuses: Sequence[str] | None = None,
+    worker: int | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> list[Proposal]:
+    """Give the proposals ever made, in order: all, or those between two numbers, that stand so, about a worker."""
+    table = schema.proposals
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
+    if after is not None:
+        query = query.where(table.c.id > after)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    if worker is not None:
+        query = query.where(sa.or_(table.c.into == worker, table.c.out == worker, table.c.leaver == worker))
+    return _proposals(connection, query)
+
+
+def proposals_in(connection: sa.Connection, key: int, events: Iterable[Event]) -> dict[int, Proposal]:
+    """Give the proposals that events are about, by number: a site may have made far too many to read them all."""
+    table = schema.proposals
+    named = sorted({number for event in events if isinstance(number := event.payload.get("proposal"), int)})
+    query = sa.select(table).where(table.c.site == key)
+    found = (_proposals(connection, query.where(table.c.id.in_(batch))) for batch in batches(named, AT_ONCE))
+    return {one.id: one for several in found for one in several}
+
+
+def count_proposals(
+    connection: sa.Connection, key: int, after: int = 0, *, statuses: Sequence[str] | None = None
+) -> int:
+    """Count the proposals after a number, or those of them that stand so."""
+    table = schema.proposals
+    query = sa.select(sa.func.count()).select_from(table).where(table.c.site == key, table.c.id > after)
+    if statuses is not None:
+        query = query.where(table.c.status.in_(statuses))
+    return int(connection.execute(query).scalar_one())
+
+
+def _proposals(connection: sa.Connection, query: sa.Select[Any]) -> list[Proposal]:
+    rows = connection.execute(query).mappings()
+    return [
+        Proposal(**{name: value for name, value in {**row, "why": _object_in(row["why"])}.items() if name != "site"})
+        for row in rows
+    ]
+
+
+def proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
+    """Give a proposal as it is kept."""
+    return {**vars(proposal), "why": json.dumps(proposal.why), "site": key}

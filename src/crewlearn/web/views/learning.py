@@ -1,0 +1,87 @@
+"""What is known of a worker over time: output, and how the estimate narrows with it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from crewlearn.advisor.events import Row
+from crewlearn.advisor.facts import SURE
+from crewlearn.advisor.fold import observation
+from crewlearn.advisor.reasons import beliefs_of
+from crewlearn.policies.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
+from crewlearn.web import wording
+from crewlearn.web.charts import Band, Line, chart, scale_over
+from crewlearn.web.views.history import Window, marks
+from crewlearn.web.views.reading import Reading
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is known of a worker over time."""
+
+    picture: Markup | None
+    rows: tuple[tuple[str, str, str], ...]
+    absent: str
+
+
+def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
+    """Draw a worker's output over time, and how the estimate narrowed with it.
+
+    The band is what their own days up to then say, given what is known of the pool and of the noise of a day now.
+    """
+    site, units = reading.site, reading.site.config.units
+    seen = [(row.period, value) for row in rows if (value := observation(site, row)) is not None]
+    away = [row for row in rows if row.attendance not in ("worked", "partial")]
+    absent = f"Not at work on {wording.count(len(away), 'recorded day')}." if away else ""
+    if not seen:
+        return Learning(None, (), absent)
+    window = Window(seen[0][0], max(seen[-1][0], seen[0][0] + 1))
+    path = narrowing(reading, number, [value for _, value in seen])
+    people = [(mean, low, high) for mean, low, high in (_in_units(reading, mean, sd) for mean, sd in path)]
+    shown = [units.people_output(value) for _, value in seen]
+    scale = scale_over([*shown, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
+    places = [window.middle(period) for period, _ in seen]
+    mean, low, high = people[-1]
+    picture = chart(
+        "learning",
+        "Output and estimate over time",
+        f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
+        f"from {reading.output(low)} to {reading.output(high)}.",
+        scale,
+        [wording.number(tick, scale.digits) for tick in scale.ticks],
+        marks(reading, window),
+        bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
+        lines=[Line([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],
+        dots=[(at, value, "dot") for at, value in zip(places, shown, strict=True)],
+        height=260,
+    )
+    table = tuple(
+        (
+            reading.day(period),
+            reading.output(value),
+            f"{reading.output(mean)} ({reading.output(low)} – {reading.output(high)})",
+        )
+        for (period, _), value, (mean, low, high) in reversed(list(zip(seen, shown, people, strict=True)))
+    )
+    return Learning(picture, table, absent)
+
+
+def _in_units(reading: Reading, mean: float, sd: float) -> tuple[float, float, float]:
+    units = reading.site.config.units
+    ends = [units.people_output(min(1.0, max(0.0, mean + side * SURE * sd))) for side in (-1.0, 1.0)]
+    return units.people_output(mean), min(ends), max(ends)
+
+
+def narrowing(reading: Reading, number: int, values: Sequence[float]) -> list[tuple[float, float]]:
+    """Give mean and standard deviation after each of a worker's days; the last is the estimate shown elsewhere."""
+    pool, worker = beliefs_of(reading.site).pool, reading.site.workers[number]
+    noise, weight = float(pool[NOISE]), float(pool[NOISE] / pool[BETWEEN])
+    count, total, path = float(worker.prior_n), worker.prior_n * worker.prior_mean, []
+    for value in values:
+        count, total = count + 1.0, total + value
+        share = weight / (count + weight)
+        mean = (total + weight * float(pool[CENTRE])) / (count + weight)
+        path.append((mean, math.sqrt(noise / (count + weight) + float(pool[CENTRE_DOUBT]) * share * share)))
+    return path
