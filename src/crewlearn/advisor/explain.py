@@ -9,7 +9,7 @@ from crewlearn.advisor.facts import Estimate, Facts, facts, people_estimate
 from crewlearn.advisor.identities import People
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import OPEN, POOL, PROPOSED, STARTED, UNDER_WAY, Proposal, Site
-from crewlearn.advisor.text import counted
+from crewlearn.advisor.text import counted, some_of
 from crewlearn.policies.dr_ucb import DRUCB
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.policies.value import ValueOfReplacement
@@ -42,12 +42,14 @@ def what_changed(site: Site, people: People) -> str:
         return ""
     told, now = set(before["proposals"]), {one.id for one in site.open_proposals(PROPOSED)}
     gone = [site.proposals[number] for number in sorted(told - now) if number in site.proposals]
-    parts = [
-        *(f"{people.label(one.into)} for {place(people, one)} is {one.status}" for one in gone),
-        *(f"{people.label(site.proposals[number].into)} is new" for number in sorted(now - told)),
-    ]
-    if not parts:
+    became: dict[str, list[str]] = {}
+    for one in gone:
+        became.setdefault(one.status, []).append(f"{people.label(one.into)} for {place(people, one)}")
+    for number in sorted(now - told):
+        became.setdefault("new", []).append(people.label(site.proposals[number].into))
+    if not became:
         return ""
+    parts = (f"{some_of(who, 3)} {'is' if len(who) == 1 else 'are'} {what}" for what, who in became.items())
     facts_behind = [words for fact in site.advice.get("because", []) if (words := _happened(site, people, fact))]
     since = f" ({'; '.join(dict.fromkeys(facts_behind))})" if facts_behind else ""
     return f"Changed since it was first said{since}: {'; '.join(parts)}."
@@ -86,7 +88,7 @@ def place(people: People, proposal: Proposal) -> str:
     return people.label(proposal.makes_room)
 
 
-SOMEBODYS, EMPTY, ON_ARRIVAL = PLACES = ("worker", "empty station", "settled on arrival")
+SOMEBODYS, EMPTY, ON_ARRIVAL = ("worker", "empty station", "settled on arrival")
 """What place an incoming worker may take."""
 
 
@@ -279,20 +281,3 @@ def is_overdue(site: Site, proposal: Proposal) -> bool:
     """Flag an offer that takes twice as long as offers do, and at least a week longer; nobody is failed by it."""
     waited = site.period - proposal.decided_in
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
-
-
-__all__ = [
-    "PLACES",
-    "Estimate",
-    "Member",
-    "day",
-    "explain",
-    "is_overdue",
-    "members",
-    "place",
-    "place_kind",
-    "proposed",
-    "sentence",
-    "waits",
-    "what_changed",
-]

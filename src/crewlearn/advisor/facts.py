@@ -52,6 +52,11 @@ class Facts:
     trial_periods: float | None
     trial_value: float | None
 
+    @property
+    def value(self) -> float:
+        """What it was expected to bring, the fee paid: as a trial that may end, where a policy reckons with that."""
+        return (self.gain if self.trial_value is None else self.trial_value) - self.fee
+
     def to_json(self) -> dict[str, Any]:
         """Describe the facts as plain data, without numbers of the record."""
         return {name: value for name, value in asdict(self).items() if name != "leaver"}

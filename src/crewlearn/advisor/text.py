@@ -17,12 +17,14 @@ def counted(many: int, one: str, more: str | None = None) -> str:
 
 
 def some_of(names: Sequence[str], shown: int = 5) -> str:
-    """List the first of some names.
+    """List the first of some names, and say how many more there are.
 
-    >>> some_of(["a", "b"]), some_of(["a", "b", "c"], 2)
-    ('a, b', 'a, b, …')
+    >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d"], 2)
+    ('a and b', 'a, b and 2 more')
     """
-    return ", ".join(names[:shown]) + (", …" if len(names) > shown else "")
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from crewlearn.advisor import explain
-from crewlearn.advisor.explain import Estimate, is_overdue
-from crewlearn.advisor.facts import facts
+from crewlearn.advisor.explain import is_overdue
+from crewlearn.advisor.facts import Estimate, facts
 from crewlearn.advisor.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.web import wording
 from crewlearn.web.charts import Scale, interval_bar, scale_over
@@ -63,6 +63,7 @@ class Exchange:
     into: Side
     chance: str
     worth: str
+    trial: str
     fee: str
     lines: tuple[str, ...]
 
@@ -83,7 +84,8 @@ def exchange(reading: Reading, proposal: Proposal) -> Exchange:
         on_arrival=said.settled_on_arrival,
         into=_side(reading, proposal.into, said.into, scale, "team"),
         chance="" if said.chance_better is None else wording.share(said.chance_better),
-        worth=wording.money(said.gain, sign=True),
+        worth=wording.money(said.value, sign=True),
+        trial="" if said.trial_periods is None else wording.count(round(said.trial_periods), "day"),
         fee=wording.money(said.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal)[1:]),
     )

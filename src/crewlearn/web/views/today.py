@@ -1,11 +1,11 @@
 """A site this morning, and in short: the advice, what waits for a person, money so far, and where learning stands."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from crewlearn.advisor import explain
 from crewlearn.advisor.explain import is_overdue
 from crewlearn.advisor.site import PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.text import some_of
 from crewlearn.web import wording
 from crewlearn.web.views.people import Row, Search, common_scale, found, worker_rows
 from crewlearn.web.views.proposals import Choice, Exchange, Offer, exchange, offers, rooms
@@ -68,7 +68,7 @@ def cycle(reading: Reading) -> Cycle:
     if not site.workers:
         return Cycle("Not begun", ("Import workers, and the first advice is there at once.",))
     if awaited:
-        lines.append(f"Waiting for {_listed([reading.name_of(one.into) for one in awaited])} to start.")
+        lines.append(f"Waiting for {some_of([reading.name_of(one.into) for one in awaited], 3)} to start.")
     proposed = len(site.open_proposals(PROPOSED))
     if proposed:
         verb = "waits" if proposed == 1 else "wait"
@@ -96,12 +96,6 @@ def cycle(reading: Reading) -> Cycle:
     lines.append("The advice is worked out again with every day's output.")
     title = "Waiting for an answer" if proposed else "Waiting for an arrival" if awaited else "Looking every day"
     return Cycle(title, tuple(lines))
-
-
-def _listed(words: Sequence[str], most: int = 3) -> str:
-    if len(words) > most:
-        return f"{', '.join(words[:most])} and {len(words) - most} more"
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 @dataclass(frozen=True)
