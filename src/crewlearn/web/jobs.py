@@ -1,8 +1,9 @@
 """Long work, kept in the store: any server process can tell how far a job is, and one takes it up if another dies.
 
 A job belongs to the runner that claimed it for as long as its heartbeat goes on; whatever a runner writes about a job,
-it writes on the condition that the job is still its own. Kinds of job are not known here: each is a function given to
-the runner. A job may be begun again, so such a function must do no harm when it is run twice.
+it writes on the condition that the job is still its own. So a job is cancelled by taking it from its runner, whose
+heartbeat finds that out. Kinds of job are not known here: each is a function given to a runner, which takes jobs of its
+own kinds only. A job may be begun again, so such a function must do no harm when it is run twice.
 """
 
 import json
@@ -11,7 +12,7 @@ import secrets
 import threading
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,17 +20,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import problems
 
-QUEUED, RUNNING, DONE, FAILED = STATUSES = ("queued", "running", "done", "failed")
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES = ("queued", "running", "done", "failed", "cancelled")
 POLL_SECONDS = 0.5
 BEAT_SECONDS = 2.0
 LOST_SECONDS = 10.0
 """After so long without a heartbeat a job's server is taken to be gone."""
 MOST_ATTEMPTS = 3
+WAITS = "waits for its turn"
 PATIENCE_SECONDS = 5.0
 """How long a server that stops waits for its job to notice."""
 
@@ -57,18 +60,21 @@ class Job:
     @property
     def over(self) -> bool:
         """Whether nothing more will come of it."""
-        return self.status in (DONE, FAILED)
+        return self.status in (DONE, FAILED, CANCELLED)
 
 
 Progress = Callable[[float, str], None]
-"""Say how far a job is, from 0 to 1, and what it is at; raises `Interrupted` if the job must end."""
+"""Say how far a job is, from 0 to 1, and what it is at; raises `Interrupted` if the job must end.
+
+A job that says so several times a second ends as soon as that when it is cancelled or its server stops.
+"""
 
 Handler = Callable[[Store, Job, Progress], Any]
 """What does a kind of job: gives its result, as plain data."""
 
 
 class Interrupted(Exception):
-    """The job is to end here: its server stops, or another has taken it up."""
+    """The job is to end here: its server stops, it was cancelled, or another has taken it up."""
 
 
 def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, Any], file: bytes | None = None) -> Job:
@@ -86,7 +92,7 @@ def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, A
                 file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
-                message="waits for its turn",
+                message=WAITS,
                 created=_now(connection),
                 attempts=0,
             )
@@ -125,8 +131,32 @@ def jobs_of(
         return [_job(row) for row in connection.execute(query)]
 
 
+def cancel(store: Store, id: int, actor: str, unstoppable: Mapping[str, str]) -> Job:
+    """Cancel a job that is not over; one that was cancelled stays as it is.
+
+    Any may be cancelled while it waits. Of kinds that change what is on record, one that is under way may not: they are
+    `unstoppable`, each with what is said then.
+    """
+    checked_text("actor", actor, LONGEST_ACTOR)
+    table = schema.jobs
+    with store.changing() as connection:
+        connection.execute(sa.select(table.c.id).where(table.c.id == id).with_for_update())
+        job = _read(connection, id)
+        if job.status == CANCELLED:
+            return job
+        if job.over:
+            raise Conflict("job", id, f"is over already: it is {job.status}")
+        if job.status == RUNNING and job.kind in unstoppable:
+            raise Conflict("job", id, unstoppable[job.kind])
+        said = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": _now(connection)}
+        connection.execute(table.update().where(table.c.id == id).values(**said, owner=None, file=None))
+        return _read(connection, id)
+
+
 class Runner:
-    """A server process's worker: claims a job at a time and does it, while a second thread keeps its heartbeat."""
+    """A lane of a server process: claims a job of its kinds at a time and does it, while a second thread keeps its
+    heartbeat.
+    """
 
     def __init__(
         self,
@@ -151,14 +181,19 @@ class Runner:
 
     def stop(self) -> None:
         """End; a job under way goes back to the queue, as if nothing had been tried."""
+        self.ask_to_stop()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_SECONDS)
+            work = self._work
+            if self._thread.is_alive() and work is not None:
+                work.give_back()
+
+    def ask_to_stop(self) -> None:
+        """Begin to end, without waiting for it."""
         self._stopping.set()
         work = self._work
         if work is not None:
             work.end.set()
-        if self._thread is not None:
-            self._thread.join(PATIENCE_SECONDS)
-            if self._thread.is_alive() and work is not None:
-                work.give_back()
 
     @property
     def idle(self) -> bool:
@@ -176,7 +211,7 @@ class Runner:
         beats = threading.Thread(target=work.keep_alive, args=(self._beat,), name=f"job {job.id}", daemon=True)
         beats.start()
         try:
-            work.do(self.handlers.get(job.kind))
+            work.do(self.handlers[job.kind])
         finally:
             work.over.set()
             beats.join()
@@ -225,7 +260,26 @@ class Runner:
     def _free(self, now: float) -> sa.ColumnElement[bool]:
         table = schema.jobs
         lost = sa.and_(table.c.status == RUNNING, table.c.heartbeat < now - self._lost_after)
-        return sa.or_(table.c.status == QUEUED, lost)
+        return sa.and_(sa.or_(table.c.status == QUEUED, lost), table.c.kind.in_(list(self.handlers)))
+
+
+class Lanes:
+    """Runners side by side, each with kinds of its own: what takes minutes in one keeps nothing waiting in another."""
+
+    def __init__(self, store: Store, lanes: Sequence[Mapping[str, Handler]]) -> None:
+        self.runners = tuple(Runner(store, handlers) for handlers in lanes)
+
+    def start(self) -> None:
+        """Begin to look for jobs."""
+        for runner in self.runners:
+            runner.start()
+
+    def stop(self) -> None:
+        """End all of them, at the same time; jobs under way go back to the queue."""
+        for runner in self.runners:
+            runner.ask_to_stop()
+        for runner in self.runners:
+            runner.stop()
 
 
 _GIVEN_UP = f"given up after {MOST_ATTEMPTS} attempts, each of which ended with its server; it was last at: "
@@ -239,11 +293,9 @@ class _Work:
         self.end, self.over = threading.Event(), threading.Event()
         self._said: tuple[float, str] = (job.progress, job.message)
 
-    def do(self, handler: Handler | None) -> None:
+    def do(self, handler: Handler) -> None:
         """Do the job and write what came of it."""
         try:
-            if handler is None:
-                raise InvalidInput("kind", self.job.kind, "is no kind of job that this server knows")
             result = handler(self.store, self.job, self._progress)
             self._write(status=DONE, progress=1.0, message="done", result=json.dumps(result, allow_nan=False))
         except Interrupted:
@@ -257,17 +309,22 @@ class _Work:
 
     def give_back(self) -> None:
         """Put the job back in the queue; the attempt does not count."""
-        table = schema.jobs
-        self._update(status=QUEUED, owner=None, heartbeat=None, attempts=table.c.attempts - 1, progress=0.0)
+        attempts = schema.jobs.c.attempts - 1
+        self._update(status=QUEUED, owner=None, heartbeat=None, attempts=attempts, progress=0.0, message=WAITS)
 
     def keep_alive(self, beat_seconds: float) -> None:
-        """Write the heartbeat, and how far the job is whenever that changed, until the job is over."""
+        """Write the heartbeat, and how far the job is whenever that changed, until the job is over.
+
+        In between, look whether the job is still ours.
+        """
         step, last, beaten = min(POLL_SECONDS, beat_seconds), self._said, time.monotonic()
         while not self.over.wait(step):
             said = self._said
-            if said == last and time.monotonic() - beaten < beat_seconds:
-                continue
             try:
+                if said == last and time.monotonic() - beaten < beat_seconds:
+                    if not self._is_ours():
+                        self.end.set()
+                    continue
                 with self.store.changing() as connection:
                     progress, message = last = said
                     beaten = time.monotonic()
@@ -292,9 +349,16 @@ class _Work:
 
     def _written(self, connection: sa.Connection, **values: Any) -> bool:
         """Write about the job if it is still ours."""
+        return connection.execute(schema.jobs.update().where(self._ours).values(**values)).rowcount == 1
+
+    def _is_ours(self) -> bool:
+        with self.store.reading() as connection:
+            return connection.execute(sa.select(schema.jobs.c.id).where(self._ours)).first() is not None
+
+    @property
+    def _ours(self) -> sa.ColumnElement[bool]:
         table = schema.jobs
-        mine = table.update().where(table.c.id == self.job.id, table.c.owner == self.owner, table.c.status == RUNNING)
-        return connection.execute(mine.values(**values)).rowcount == 1
+        return sa.and_(table.c.id == self.job.id, table.c.owner == self.owner, table.c.status == RUNNING)
 
 
 def _now(connection: sa.Connection) -> float:
