@@ -25,7 +25,7 @@ from crewlearn.advisor.database import make_engine
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.cli.main import app
 from crewlearn.planning.plan import plan
-from crewlearn.web import jobs
+from crewlearn.web import jobs, runner
 from stores import ME, Database, config, site_with_proposals, state_of
 
 SOURCE = str(Path(crewlearn.__file__).parents[1])
@@ -262,7 +262,7 @@ def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> No
         assert server.end() == 0
         took = time.monotonic() - began
         assert "Traceback" not in "".join(server.said)
-    assert took < jobs.PATIENCE_SECONDS, "the job noticed, and nobody ran out of patience; a second where it is free"
+    assert took < runner.PATIENCE_SECONDS, "the job noticed, and nobody ran out of patience; a second where it is free"
     with open_store(empty_database.url) as store:
         back = jobs.read(store, stopped)
         assert (back.status, back.attempts, back.finished) == (jobs.QUEUED, 0, None)

@@ -18,20 +18,8 @@ from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import jobs
-from crewlearn.web.jobs import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    MOST_ATTEMPTS,
-    QUEUED,
-    RUNNING,
-    Handler,
-    Interrupted,
-    Job,
-    Lanes,
-    Progress,
-    Runner,
-)
+from crewlearn.web.jobs import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job
+from crewlearn.web.runner import MOST_ATTEMPTS, Handler, Interrupted, Lanes, Progress, Runner
 from stores import ME, Database, site_with_proposals
 from web_app import Clock, opened
 
@@ -204,7 +192,7 @@ def test_stopping_gives_the_job_back(store: Store, other: Store) -> None:
 
 
 def test_stopping_waits_for_no_job_that_does_not_listen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 0.2)
     job, let_go, ended = submit(store), threading.Event(), threading.Event()
 
     def deaf(store: Store, job: Job, progress: Progress) -> Any:
@@ -253,7 +241,7 @@ def test_each_lane_does_its_own_kinds_whatever_the_others_are_at(store: Store) -
 
 
 def test_lanes_stop_side_by_side(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 60.0)
     ids, begun = [submit(store, kind).id for kind in ("one", "other")], threading.Barrier(3)
 
     def takes_a_while(store: Store, job: Job, progress: Progress) -> Any:
@@ -360,7 +348,7 @@ def test_a_check_tells_how_far_it_is_and_ends_when_it_is_told_to(store: Store) -
 DIES = """
 import os, signal, sys, time
 from crewlearn.advisor.store import open_store
-from crewlearn.web.jobs import Runner
+from crewlearn.web.runner import Runner
 
 def work(store, job, progress):
     progress(0.75, "nearly there")

@@ -14,7 +14,8 @@ from crewlearn.planning.plan import plan
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import jobs, work
-from crewlearn.web.jobs import Job, Runner
+from crewlearn.web.jobs import Job
+from crewlearn.web.runner import Progress, Runner
 from stores import CALENDAR, ME, day, proposed, site_with_proposals, state_of
 from web_api import Api, caller, served
 
@@ -208,7 +209,7 @@ def test_an_import_is_cancelled_before_it_begins_or_not_at_all(store: Store, mia
         jobs.file_of(store, waiting)
     answers: list[Any] = []
 
-    def taking_in(store: Store, job: Job, progress: jobs.Progress) -> Any:
+    def taking_in(store: Store, job: Job, progress: Progress) -> Any:
         assert "Cancel</button>" not in page.get(f"/sites/site/import/{begun}").text
         answers.append(mia.call("DELETE", f"/jobs/{begun}", 409)["detail"])
         answers.append(page.post(f"/sites/site/jobs/{begun}/cancel").text)

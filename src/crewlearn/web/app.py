@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from crewlearn.advisor.store import Store
 from crewlearn.web import api, basics, pages, problems, signin, work
 from crewlearn.web.guard import Guard
-from crewlearn.web.jobs import Handler, Lanes
+from crewlearn.web.runner import Handler, Lanes
 from crewlearn.web.settings import Settings
 
 API = "/api/v1"

@@ -19,8 +19,9 @@ from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import whole
 from crewlearn.web import jobs, reads
-from crewlearn.web.jobs import Handler, Job, Progress, file_of
+from crewlearn.web.jobs import Job, file_of
 from crewlearn.web.reads import Snapshot
+from crewlearn.web.runner import Handler, Progress
 
 PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
 WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
