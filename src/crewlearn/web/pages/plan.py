@@ -111,10 +111,9 @@ def _short(name: str, value: float) -> float:
 
 def _form(reading: Reading, tried: Mapping[str, Any] | None = None) -> Form:
     """Give the form with what was tried, or as the site stands."""
-    values = _shown(as_it_stands(reading.site) if tried is None else tried)
-    values["runs"] = "200" if tried is None else str(tried["runs"])
-    chosen = [reading.site.config.policy, *COMPARED] if tried is None else tried["policies"]
-    return Form(values, {"policies": chosen}, labels=LABELS)
+    usual = {"runs": 200, "policies": [reading.site.config.policy, *COMPARED]}
+    filled = {**as_it_stands(reading.site), **usual, **(tried or {})}
+    return Form({**_shown(filled), "runs": str(filled["runs"])}, {"policies": filled["policies"]}, labels=LABELS)
 
 
 def _show(
@@ -138,7 +137,7 @@ def _show(
         "runs": RUNS,
         "tried": _tried(result["changes"]) if result else (),
         "before": jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
-        "moved_on": result is not None and result["version"] != reading.version,
+        "moved_on": result is not None and result.get("version") != reading.version,
         "moment": wording.moment,
         "rolling": config.rolling,
     }
