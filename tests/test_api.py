@@ -529,7 +529,7 @@ def test_reading_never_writes(client: TestClient, mia: Api, store: Store, databa
     finished(mia, mia.post(f"{here}/ledger/verification", None, 202))
     ann = caller(client, "ann", "admin")
     paths = readable(ann, here)
-    client.app.state.runner.stop()  # type: ignore[attr-defined]  # TestClient types it as a bare ASGI callable
+    client.app.state.jobs.stop()  # type: ignore[attr-defined]  # TestClient types it as a bare ASGI callable
     before, file_before = everything(store), file_of(database)
     for path in paths:
         for _ in range(2):
@@ -594,6 +594,7 @@ ROUTES = [
     ("GET", "/sites/{site}/jobs", "viewer"),
     ("POST", "/sites/{site}/plan", "manager"),
     ("GET", "/jobs/{job}", "viewer"),
+    ("DELETE", "/jobs/{job}", "manager"),
     ("GET", "/me", "viewer"),
     ("GET", "/health", "anybody"),
     ("GET", "/users", "admin everywhere"),
@@ -615,7 +616,7 @@ BODIES: dict[str, Any] = {
 
 def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) -> None:
     with served(store) as client:
-        client.app.state.runner.stop()  # type: ignore[attr-defined]  # TestClient types it as a bare ASGI callable
+        client.app.state.jobs.stop()  # type: ignore[attr-defined]  # TestClient types it as a bare ASGI callable
         mia = caller(client, "mia", "admin")
         with_crew(mia, "north")
         with_crew(mia, "south")

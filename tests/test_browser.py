@@ -537,6 +537,24 @@ def test_nothing_needs_a_script(hall: Server, visit: Callable[..., Visitor]) -> 
     expect(page.get_by_role("link", name="Person a").first).to_be_visible()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_plan_is_cancelled_by_a_button(hall: Server, visit: Callable[..., Visitor], scripts: bool) -> None:
+    token = hall.user("ann", "manager")
+    me = visit(hall, token, scripts=scripts)
+    jobs = [hall.ask("POST", "/sites/hall/plan", token, {"runs": LONG, "seed": seed})["id"] for seed in (1, 2)]
+    me.page.goto(f"/sites/hall/plan/{jobs[1]}")
+    expect(me.page.get_by_role("progressbar", name="Simulation")).to_be_visible()
+    me.page.get_by_role("button", name="Cancel").click()
+    expect(me.page.get_by_text("The simulation was cancelled by ann.")).to_be_visible()
+    expect(me.page.get_by_role("button", name="Cancel")).to_have_count(0)
+    assert hall.get(f"/jobs/{jobs[1]}", token)["status"] == "cancelled"
+    if scripts:  # a page that is open when somebody else cancels says so by itself
+        third = hall.ask("POST", "/sites/hall/plan", token, {"runs": LONG, "seed": 3})["id"]
+        me.page.goto(f"/sites/hall/plan/{third}")
+        hall.ask("DELETE", f"/jobs/{third}", token)
+        expect(me.page.get_by_text("The simulation was cancelled by ann.")).to_be_visible()
+
+
 # --- two servers, one store
 
 

@@ -7,8 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import crewlearn
-from crewlearn.engine import compiled, kernel
+from crewlearn.engine import compiled, kernel, local
 from crewlearn.engine.blocks import block_size, blocks_of
 from crewlearn.engine.cache import cache_folder, sources_digest
 from crewlearn.engine.interpreted import play
@@ -187,6 +189,46 @@ def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
     assert process.returncode not in (0, None)
     assert out == ""
     assert "Traceback" not in err
+
+
+class Enough(Exception):
+    """What somebody's progress raises to end the work."""
+
+
+def test_what_progress_raises_ends_even_a_long_run_at_once() -> None:
+    simulate(PROBLEM, ["a-omm"], 1)  # so that compiling takes none of the time
+    long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 1000, 0.5, 0.2), team=10, horizon=10**6)
+    threads = threading.active_count()
+    told: list[int] = []
+
+    def one_tick(done: int) -> None:
+        told.append(done)
+        if len(told) == 3:
+            raise Enough
+
+    asked = time.perf_counter()
+    with pytest.raises(Enough):
+        simulate(long, ["a-omm"], 2, progress=one_tick)  # one run of it takes minutes
+    assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
+    assert told == [0, 0, 0], "no run was done, and that was told"
+    assert threading.active_count() == threads, "nothing goes on behind one's back"
+
+
+def test_nobody_looks_up_while_there_is_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    def look(block: Sequence[Any], seconds: float) -> Any:
+        looks.append(seconds)
+        return wait(block, seconds)
+
+    monkeypatch.setattr(local, "wait", look)
+    alone = simulate(PROBLEM, ["dr-ucb"], 3)
+    assert looks == []
+    told: list[int] = []
+    watched = simulate(PROBLEM, ["dr-ucb"], 3, progress=told.append)
+    assert looks
+    assert sum(told) == 3
+    assert np.array_equal(alone.policies["dr-ucb"].regret, watched.policies["dr-ucb"].regret)
 
 
 def test_the_cache_is_keyed_by_every_source_that_takes_part() -> None:

@@ -31,6 +31,7 @@ from crewlearn.web import jobs, users, work
 from crewlearn.web.app import make_app
 from crewlearn.web.pages import sites as pages_of_sites
 from crewlearn.web.reads import snapshot
+from crewlearn.web.runner import Runner
 from crewlearn.web.settings import Settings
 from crewlearn.web.views import today as views
 from crewlearn.web.views.learning import narrowing
@@ -476,7 +477,7 @@ def submitted(store: Store, rows: list[str], **options: Any) -> int:
     """Have a file taken in by a job; give the job's number."""
     file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
     job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(work.Options({}, **options)), file)
-    assert jobs.Runner(store, work.HANDLERS).run_one()
+    assert Runner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
     return job.id
 
 

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
 import pytest
@@ -18,12 +19,14 @@ import sqlalchemy as sa
 from typer.testing import CliRunner
 
 import crewlearn
-from crewlearn.advisor import schema
+from crewlearn.advisor import commands, imports, schema
+from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.database import make_engine
-from crewlearn.advisor.store import open_store
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.cli.main import app
-from crewlearn.web import jobs
-from stores import ME, Database, site_with_proposals
+from crewlearn.planning.plan import plan
+from crewlearn.web import jobs, runner
+from stores import ME, Database, config, site_with_proposals, state_of
 
 SOURCE = str(Path(crewlearn.__file__).parents[1])
 
@@ -194,7 +197,7 @@ def slow():
 
 settings = Settings(port=0)
 with open_store(sys.argv[1]) as store, server.listen(settings) as taken:
-    app = make_app(store, settings, {"work": work})
+    app = make_app(store, settings, [{"work": work}])
     app.get("/slow")(slow)
     print(f"crewlearn is at {server.url_of(taken, settings)}/ ", file=sys.stderr, flush=True)
     server.run(app, taken, settings, lambda: None)
@@ -219,6 +222,65 @@ def test_at_the_end_requests_are_answered_and_the_job_goes_back(database: Databa
         asking.join()
     assert [answer.json() for answer in answers] == ["answered"]
     assert (back.status, back.attempts) == (jobs.QUEUED, 0)
+
+
+SLOW_POLICY = "value-of-replacement"
+LONG = {"runs": 20, "policies": [SLOW_POLICY], "horizon": 100_000}
+"""With five thousand workers a run takes half a minute, and no block of runs is smaller than one run."""
+
+
+def large_site(store: Store) -> None:
+    commands.create_site(store, "large", config(team=20, rolling=True), ME)
+    many = [WorkerRow(f"W{n}", None, n < 20, prior_n=5, prior_mean=30.0 + n % 50) for n in range(5000)]
+    imports.import_workers(store, "large", many, b"", ME)
+
+
+def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> None:
+    """Cancelled, or with its server: then it waits for the next one."""
+    with empty_database.open() as store:
+        site_with_proposals(store)
+        plan(state_of(store), [SLOW_POLICY], 2)  # so that the server finds compiled code
+        large_site(store)
+    users(empty_database.url, "add", "mia", "--role", "manager")
+    manager = {"Authorization": f"Bearer {users(empty_database.url, 'token', 'mia').strip()}"}
+    with serving(empty_database.url) as server, httpx.Client(base_url=server.url, headers=manager) as api:
+
+        def begun() -> int:
+            job = api.post("/api/v1/sites/large/plan", json=LONG)
+            assert job.status_code == 202, job.text
+            number = int(job.json()["id"])
+            until(lambda: "simulated years" in job_of(number)["message"])
+            assert job_of(number)["status"] == "running"
+            return number
+
+        def job_of(number: int) -> Any:
+            return api.get(f"/api/v1/jobs/{number}").json()
+
+        cancelled = begun()
+        began = time.monotonic()
+        assert api.delete(f"/api/v1/jobs/{cancelled}").json()["status"] == "cancelled"
+        stopped = begun()  # which takes the lane that the first one had
+        assert time.monotonic() - began < 10, "two seconds where the machine is free"
+        check = api.post("/api/v1/sites/site/ledger/verification").json()["id"]
+        until(lambda: job_of(check)["status"] == "done")
+        assert job_of(stopped)["status"] == "running", "a check does not wait for a plan"
+        began = time.monotonic()
+        assert server.end() == 0
+        took = time.monotonic() - began
+        assert "Traceback" not in "".join(server.said)
+    assert took < runner.PATIENCE_SECONDS, "the job noticed, and nobody ran out of patience; a second where it is free"
+    with open_store(empty_database.url) as store:
+        back = jobs.read(store, stopped)
+        assert (back.status, back.attempts, back.finished) == (jobs.QUEUED, 0, None)
+        assert jobs.read(store, cancelled).status == jobs.CANCELLED
+
+
+def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    """Wait for something to come true."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_other_commands_do_not_load_the_web(tmp_path: Path) -> None:

@@ -12,12 +12,15 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_table import CsvError, CsvErrors
 from crewlearn.advisor.store import Store
+from crewlearn.advisor.verify import verify
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import jobs
-from crewlearn.web.jobs import DONE, FAILED, MOST_ATTEMPTS, QUEUED, RUNNING, Handler, Job, Progress, Runner
-from stores import ME, Database
+from crewlearn.web.jobs import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job
+from crewlearn.web.runner import MOST_ATTEMPTS, Handler, Interrupted, Lanes, Progress, Runner
+from stores import ME, Database, site_with_proposals
 from web_app import Clock, opened
 
 QUICK = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
@@ -161,19 +164,18 @@ def test_what_is_wrong_with_its_input_fails_a_job_in_words(store: Store) -> None
         raise RuntimeError("inner details")
 
     handlers: dict[str, Handler] = {"fails": fails, "breaks": breaks, "odd": lambda *_: float("nan")}
-    ids = [submit(store, kind).id for kind in ("fails", "breaks", "unheard-of", "odd")]
+    ids = [submit(store, kind).id for kind in ("fails", "breaks", "odd")]
     runner = Runner(store, handlers)
     while runner.run_one():
         pass
-    bad, broken, unknown, odd = (jobs.read(store, id) for id in ids)
-    assert [job.status for job in (bad, broken, unknown, odd)] == [FAILED] * 4
+    bad, broken, odd = (jobs.read(store, id) for id in ids)
+    assert [job.status for job in (bad, broken, odd)] == [FAILED] * 3
     assert bad.result["status"] == 422
     assert bad.result["errors"] == [
         {"field": "units", "value": "many", "remedy": "a number", "line": 7, "column": "units"}
     ]
     assert broken.result is None
     assert "inner details" not in broken.message
-    assert "no kind of job" in unknown.message
 
 
 def test_stopping_gives_the_job_back(store: Store, other: Store) -> None:
@@ -190,7 +192,7 @@ def test_stopping_gives_the_job_back(store: Store, other: Store) -> None:
 
 
 def test_stopping_waits_for_no_job_that_does_not_listen(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 0.2)
     job, let_go, ended = submit(store), threading.Event(), threading.Event()
 
     def deaf(store: Store, job: Job, progress: Progress) -> Any:
@@ -223,10 +225,130 @@ def test_who_lost_a_job_notices_and_writes_nothing(store: Store, other: Store) -
     assert (found.status, found.attempts, found.result) == (RUNNING, 1, None)
 
 
+def test_each_lane_does_its_own_kinds_whatever_the_others_are_at(store: Store) -> None:
+    long, gate = submit(store, "long"), Gate()
+    strange = submit(store, "unheard-of")
+    quick = [submit(store, "quick", number=number).id for number in range(3)]
+    lanes = Lanes(store, [{"long": gate}, {"quick": doubled}])
+    lanes.start()
+    try:
+        until(lambda: all(jobs.read(store, id).status == DONE for id in quick))
+        assert jobs.read(store, long.id).status == RUNNING
+        assert jobs.read(store, strange.id).status == QUEUED, "another server may know what it is"
+    finally:
+        lanes.stop()
+    assert jobs.read(store, long.id).status == QUEUED
+
+
+def test_lanes_stop_side_by_side(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 60.0)
+    ids, begun = [submit(store, kind).id for kind in ("one", "other")], threading.Barrier(3)
+
+    def takes_a_while(store: Store, job: Job, progress: Progress) -> Any:
+        begun.wait(20)
+        while True:
+            progress(0.5, "on the way")
+            time.sleep(1.0)
+
+    lanes = Lanes(store, [{"one": takes_a_while}, {"other": takes_a_while}])
+    lanes.start()
+    begun.wait(20)
+    asked = time.monotonic()
+    lanes.stop()
+    assert time.monotonic() - asked < 1.9, "one after the other it would take two seconds"
+    assert [jobs.read(store, id).status for id in ids] == [QUEUED, QUEUED]
+
+
+def cancel(store: Store, id: int, actor: str = "ann") -> Job:
+    return jobs.cancel(store, id, actor, {"writes": "cannot be stopped halfway"})
+
+
+def test_what_waits_is_cancelled_and_never_begun(store: Store, other: Store) -> None:
+    job = jobs.submit(store, "north", "writes", ME, {}, b"some ids of people")
+    ended = cancel(other, job.id)
+    assert (ended.status, ended.message, ended.over, ended.started) == (CANCELLED, "cancelled by ann", True, None)
+    assert ended.finished is not None
+    assert cancel(store, job.id, "ben") == ended, "who was first stays"
+    assert not Runner(store, {"writes": doubled}).run_one()
+    with pytest.raises(InvalidInput, match="has no file any more"):
+        jobs.file_of(store, job.id)
+    with pytest.raises(InvalidInput, match="does not exist"):
+        cancel(store, 999)
+
+
+def test_what_is_over_is_not_cancelled(store: Store) -> None:
+    done, failed = submit(store, number=1), submit(store)
+    runner = Runner(store, {"work": doubled})
+    while runner.run_one():
+        pass
+    for job, status in ((done, DONE), (failed, FAILED)):
+        before = jobs.read(store, job.id)
+        assert before.status == status
+        with pytest.raises(Conflict, match=f"is over already: it is {status}"):
+            cancel(store, job.id)
+        assert jobs.read(store, job.id) == before
+
+
+def test_what_is_under_way_ends_soon_when_another_server_cancels_it(store: Store, other: Store) -> None:
+    job, gate = submit(store), Gate()
+    runner = Runner(store, {"work": gate}, beat_seconds=60.0)  # a beat alone would find out too late
+    runner.start()
+    until(lambda: gate.begun)
+    cancel(other, job.id)
+    asked = time.monotonic()
+    until(lambda: runner.idle)
+    assert time.monotonic() - asked < 5  # half a second where the machine is free
+    gate.open.set()
+    next_one = submit(store)
+    assert until(lambda: (found := jobs.read(store, next_one.id)).over and found).result == 2
+    runner.stop()
+    ended = jobs.read(store, job.id)
+    assert (ended.status, ended.message, ended.attempts, ended.result) == (CANCELLED, "cancelled by ann", 1, None)
+
+
+def test_what_must_not_be_interrupted_goes_on(store: Store, other: Store) -> None:
+    job, gate = submit(store, "writes"), Gate()
+    runner = Runner(store, {"writes": gate}, **QUICK)
+    runner.start()
+    until(lambda: gate.begun)
+    with pytest.raises(Conflict, match=f"job = {job.id}: cannot be stopped halfway"):
+        cancel(other, job.id)
+    gate.open.set()
+    assert until(lambda: (found := jobs.read(other, job.id)).over and found).status == DONE
+    runner.stop()
+
+
+def test_what_was_cancelled_stays_so_though_its_work_is_done(store: Store, other: Store) -> None:
+    def just_done(store: Store, job: Job, progress: Progress) -> Any:
+        cancel(other, job.id)
+        return "too late"
+
+    job = submit(store)
+    Runner(store, {"work": just_done}).run_one()
+    ended = jobs.read(store, job.id)
+    assert (ended.status, ended.result, ended.message) == (CANCELLED, None, "cancelled by ann")
+
+
+def test_a_check_tells_how_far_it_is_and_ends_when_it_is_told_to(store: Store) -> None:
+    site_with_proposals(store, "busy")
+    told: list[tuple[int, int]] = []
+    found = verify(store, "busy", lambda *so_far: told.append(so_far))
+    assert found.events > 2
+    assert told == [(number, found.events) for number in range(1, found.events + 1)]
+
+    def enough(taken: int, events: int) -> None:
+        told.append((taken, events))
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        verify(store, "busy", enough)
+    assert told[-1] == (1, found.events)
+
+
 DIES = """
 import os, signal, sys, time
 from crewlearn.advisor.store import open_store
-from crewlearn.web.jobs import Runner
+from crewlearn.web.runner import Runner
 
 def work(store, job, progress):
     progress(0.75, "nearly there")

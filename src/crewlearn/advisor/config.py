@@ -8,8 +8,8 @@ from typing import Any
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.units import MOST_FEE, Units
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.registry import make_policy
-from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+from crewlearn.policies.registry import REGISTRY, live_policies, make_policy
+from crewlearn.problem.errors import InvalidInput, one_of, real, unknown_name, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import FEE_DUE, MOST
 
@@ -64,7 +64,9 @@ class SiteConfig:
         self.make_policy()
 
     def make_policy(self) -> Policy[Any]:
-        """Build the policy; one that needs what only a simulation knows is refused."""
+        """Build the policy; one that needs what only a simulation knows is refused, and not named where names help."""
+        if ":" not in self.policy and self.policy not in REGISTRY:
+            raise unknown_name("policy", self.policy, live_policies())
         policy = make_policy(self.policy, self.conventions)
         if policy.oracle:
             raise InvalidInput("policy", self.policy, "needs true means or delays, which no site knows; choose another")

@@ -1,6 +1,7 @@
 """A site from its record: the events alone say what its state and its proposals are."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -60,13 +61,21 @@ def rebuild(connection: sa.Connection) -> None:
             connection.execute(schema.stints.insert(), held)
 
 
-def rebuilt_from(connection: sa.Connection, kept: Any, *, derive: bool) -> tuple["Rebuilt", list[str]]:
+Progress = Callable[[int, int], None]
+"""Is told how many events were taken of how many; what it raises ends the work."""
+
+
+def rebuilt_from(
+    connection: sa.Connection, kept: Any, *, derive: bool, progress: Progress | None = None
+) -> tuple["Rebuilt", list[str]]:
     """Rebuild a site, given its row; give it with what is wrong with the record."""
     rebuilt = Rebuilt(kept.name, derive=derive)
     faults: list[str] = []
     for event in read_events(connection, kept.id):
         rows = rows_of_event(connection, kept.id, event.number) if event.type == OUTPUT else []
         faults += rebuilt.take(event, rows)
+        if progress is not None:
+            progress(event.number, kept.events)
     if rebuilt.number != kept.events or rebuilt.head != kept.head:
         faults.append(
             f"the record ends at event {rebuilt.number}, the site says {kept.events}: events were added or lost"

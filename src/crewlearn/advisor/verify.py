@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema, stints
-from crewlearn.advisor.rebuild import Rebuilt, rebuilt_from
+from crewlearn.advisor.rebuild import Progress, Rebuilt, rebuilt_from
 from crewlearn.advisor.record import read_proposals
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.store import Store
@@ -29,14 +29,14 @@ class Verified:
         return not self.faults
 
 
-def verify(store: Store, name: str) -> Verified:
+def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
     """Rebuild a site from its first event and compare everything that is kept."""
     with store.reading() as connection:
         kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
         if kept is None:
             store.site(connection, name)  # raises, naming the sites there are
         assert kept is not None
-        rebuilt, faults = rebuilt_from(connection, kept, derive=True)
+        rebuilt, faults = rebuilt_from(connection, kept, derive=True, progress=progress)
         if rebuilt.site is not None and not faults:
             faults += _state_faults(rebuilt.site, kept.state)
             stored = {one.id: one for one in read_proposals(connection, kept.id)}

@@ -4,7 +4,7 @@ import importlib.metadata
 import math
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,7 @@ def connect(address: str) -> "Client":
         ) from error
 
 
-def play_on_cluster(blocks: Sequence[Block], address: str) -> Iterator[tuple[BlockResult, float]]:
+def play_on_cluster(blocks: Sequence[Block], address: str) -> Generator[tuple[BlockResult, float], None, None]:
     """Play blocks in tasks of several, a few tasks ahead of what is collected, so that memory stays bounded.
 
     Tasks grow until each is worth handing out. How blocks are put into tasks changes no number,

@@ -4,8 +4,9 @@ import dataclasses
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -21,8 +22,14 @@ from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import Problem
 
-Player = Callable[[Sequence[Block]], Iterator[tuple[BlockResult, float]]]
-"""Plays blocks anywhere and gives their results, with the seconds each took, in the order of the blocks."""
+Player = Callable[[Sequence[Block]], Generator[tuple[BlockResult, float], None, None]]
+"""Plays blocks anywhere and gives their results, with the seconds each took, in the order of the blocks.
+
+Who stops listening closes it: only then does the work end at once.
+"""
+
+WAITING_SECONDS = 0.2
+"""How often who waits for a block is told so: soon enough that a person who stops the work sees it end."""
 
 
 def simulate(
@@ -41,7 +48,8 @@ def simulate(
 
     Policies are given by name, with parameters as in `make_policy`, or as objects of your own. `engine` is "local" (on
     `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
-    runs were just done. The numbers do not depend on where and how the work was done.
+    runs were just done, and on this machine also several times a second that there are no more of them yet (0); what it
+    raises ends the work at once. The numbers do not depend on where and how the work was done.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
@@ -50,16 +58,17 @@ def simulate(
     """
     periods, runs, seed = checked_periods(problem, runs, seed, at), int(runs), int(seed)
     chosen = checked_policies(policies, conventions)
-    player = choose_player(engine, threads, chosen.values())
+    player = choose_player(engine, threads, chosen.values(), None if progress is None else partial(progress, 0))
     if engine == "local":
         compile_first(problem, chosen.values(), seed)
     results = {}
     for label, policy in chosen.items():
         collector = Collector(policy, runs, periods, problem.horizon)
-        for result, seconds in player(blocks_of(problem, policy, runs, seed, periods)):
-            collector.add(result, seconds)
-            if progress is not None:
-                progress(len(result.regret))
+        with closing(player(blocks_of(problem, policy, runs, seed, periods))) as played:
+            for result, seconds in played:
+                collector.add(result, seconds)
+                if progress is not None:
+                    progress(len(result.regret))
         results[label] = collector.result()
     return SimulationResult(problem, runs, seed, periods, conventions, results)
 
@@ -92,8 +101,10 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
     return chosen
 
 
-def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[Any]]) -> Player:
-    """Choose where blocks are played."""
+def choose_player(
+    engine: str, threads: int | None, policies: Iterable[Policy[Any]], waiting: Callable[[], None] | None = None
+) -> Player:
+    """Choose where blocks are played; `waiting` is called now and then while a block is waited for on this machine."""
     if engine != "local":
         from crewlearn.engine.cluster import cluster_player
 
@@ -101,7 +112,7 @@ def choose_player(engine: str, threads: int | None, policies: Iterable[Policy[An
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
     if any(kind_of(policy) is None for policy in policies):
         workers = 1  # plain Python gains nothing from threads
-    return lambda blocks: play_on_threads(blocks, workers)
+    return lambda blocks: play_on_threads(blocks, workers, waiting)
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
@@ -121,21 +132,34 @@ def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, floa
     return play_block(block, stop), time.perf_counter() - started
 
 
-def play_on_threads(blocks: Sequence[Block], threads: int) -> Iterator[tuple[BlockResult, float]]:
+def play_on_threads(
+    blocks: Sequence[Block], threads: int, waiting: Callable[[], None] | None = None
+) -> Generator[tuple[BlockResult, float], None, None]:
     """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded.
 
-    Even one thread is not the main one, which so stays free to be interrupted.
+    Even one thread is not the main one, which so stays free to be interrupted: by a signal, or by what `waiting` raises
+    when it is called, several times a second, while a block is not done.
     """
     executor = ThreadPoolExecutor(threads)
-    waiting: deque[Future[tuple[BlockResult, float]]] = deque()
+    begun: deque[Future[tuple[BlockResult, float]]] = deque()
     stop = np.zeros(1, dtype=np.int64)
     try:
         for block in blocks:
-            waiting.append(executor.submit(timed, block, stop))
-            if len(waiting) > 4 * threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            begun.append(executor.submit(timed, block, stop))
+            if len(begun) > 4 * threads:
+                yield _result_of(begun.popleft(), waiting)
+        while begun:
+            yield _result_of(begun.popleft(), waiting)
     finally:  # also when interrupted: what has begun ends within a period, what has not never does
         stop[0] = 1
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _result_of(
+    block: Future[tuple[BlockResult, float]], waiting: Callable[[], None] | None
+) -> tuple[BlockResult, float]:
+    """Wait for a block's result; without anybody to tell, nothing looks up meanwhile."""
+    if waiting is not None:
+        while not wait([block], WAITING_SECONDS).done:
+            waiting()
+    return block.result()

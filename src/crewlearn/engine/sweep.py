@@ -4,7 +4,8 @@ import dataclasses
 import itertools
 import json
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -132,14 +133,10 @@ def run_sweep(
         with _open_results(path) as file:
             if engine == "local":
                 compile_first(to_do[0].problem, policies, to_do[0].seed)
-            results = player([block for cell in to_do for block in cell.blocks()])
-            try:
+            with closing(player([block for cell in to_do for block in cell.blocks()])) as results:
                 for cell in to_do:
                     known[cell.key] = cell.record(_collect(cell, results, tell))
                     _append(file, known[cell.key])
-            finally:
-                if isinstance(results, Generator):
-                    results.close()  # when interrupted: stop the work now, not when the generator is collected
     return Sweep(tuple(known[cell.key] for cell in cells), len(skipped))
 
 

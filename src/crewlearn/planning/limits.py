@@ -1,16 +1,54 @@
-"""What can be planned: something that lies ahead, and not so much that a machine is busy with it for days."""
+"""What can be planned: something that lies ahead, with policies that a site can follow, and not so much that a machine
+is busy with it for days. Nothing here needs the compiler, so that who asks for a plan is answered at once.
+"""
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.text import counted
-from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.errors import InvalidInput, one_of, whole
+
+KEEP = "keep-team"
+COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
+"""What is played beside the site's own policy."""
+
+CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
+"""Settings that may be changed for a what-if; each means what it means for the site."""
 
 MOST_PERIODS = 100_000
 MOST_WORK = 2e10
 """Workers times periods times runs times policies: some minutes at the most."""
+
+
+def as_it_stands(site: Site) -> dict[str, Any]:
+    """Give what a what-if may change as it is now; the delay, if it is learned, as learned so far."""
+    config = site.config
+    plain = {name: getattr(config, name) for name in CHANGES}
+    return {**plain, "mean_delay": site.mean_delay if config.learn_delay else config.mean_delay}
+
+
+def check(
+    site: Site, policies: Sequence[str] | None, runs: int, changes: Mapping[str, Any]
+) -> tuple[SiteConfig, tuple[str, ...]]:
+    """Give the settings to simulate and the policies to play; refuse what could not be, or only in too long a time.
+
+    Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
+    """
+    whole("runs", runs, 2, 10**6)
+    config = _changed(site.config, changes)
+    if isinstance(policies, str):
+        raise InvalidInput("policies", policies, "must be a list of names")
+    chosen = tuple(dict.fromkeys([*((config.policy, *COMPARED) if policies is None else policies), KEEP]))
+    for spec in chosen:
+        try:
+            dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
+        except InvalidInput as error:
+            raise InvalidInput("policies", spec, error.remedy) from error
+    _check_work(site, config, runs, len(chosen))
+    return config, chosen
 
 
 def periods_left(site: Site, config: SiteConfig) -> int:
@@ -22,11 +60,20 @@ def periods_left(site: Site, config: SiteConfig) -> int:
     return left
 
 
-def check_work(site: Site, runs: int, policies: int, **changes: Any) -> None:
-    """Refuse at once what could not be simulated, or only in too long a time."""
+def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
+    """Give the settings to try; a mean delay that is given is not learned."""
+    for name in changes:
+        one_of("change", name, CHANGES)
+    if not isinstance(changes.get("policy", ""), str):
+        raise InvalidInput("policy", changes["policy"], "must be a policy's name")
+    learn_delay = config.learn_delay and "mean_delay" not in changes
+    return dataclasses.replace(config, learn_delay=learn_delay, **changes)
+
+
+def _check_work(site: Site, config: SiteConfig, runs: int, policies: int) -> None:
     if not site.workers:
         raise InvalidInput("workers", 0, "there is nobody to plan with; import workers first")
-    periods = periods_left(site, dataclasses.replace(site.config, **changes))
+    periods = periods_left(site, config)
     if periods > MOST_PERIODS:
         raise InvalidInput("horizon", periods, f"must be at most {MOST_PERIODS:,} periods ahead")
     most = int(MOST_WORK / (len(site.workers) * periods * policies))

@@ -10,7 +10,6 @@ count as started: all policies have them, so comparisons hardly change. A policy
 open-ended site is looked at over its rolling horizon, as if it ended then.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,19 +24,12 @@ from crewlearn.advisor.text import counted
 from crewlearn.engine.local import simulate
 from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
 from crewlearn.engine.world import best_output
-from crewlearn.planning.limits import check_work, periods_left
+from crewlearn.planning.limits import KEEP, check, periods_left
 from crewlearn.problem.arrays import NOBODY, FloatArray
-from crewlearn.problem.errors import InvalidInput, one_of, whole
+from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.problem.laws import DelayLaw, GeometricDelay, NoDelay, TruncatedNormalOutput
 from crewlearn.problem.model import Problem, Start
 from crewlearn.problem.recipes import Estimated
-
-KEEP = "keep-team"
-COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
-"""What is played beside the site's own policy."""
-
-CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
-"""Settings that may be changed for a what-if; each means what it means for the site."""
 
 COLUMNS = ("policy", "output", "fees", "net", "more than keeping", "95% interval", "better in", "replacements")
 """What the columns of `Plan.rows` are."""
@@ -172,24 +164,18 @@ def plan(
     progress: Callable[[int], None] | None = None,
     **changes: Any,
 ) -> Plan:
-    """Play policies (the site's own and `COMPARED`, if left out) in worlds drawn from what is known of the site.
+    """Play policies (the site's own and `limits.COMPARED`, if left out) in worlds drawn from what is known of the site.
 
     Keeping the team is always played too. `changes` are settings to try: team, fee (in money), horizon, mean_delay,
     policy. A larger team has empty stations to fill; a smaller one keeps those who are expected to put out most.
-    `progress` is told how many runs were just done.
+    `progress` is told how many runs were just done, several times a second, also if it is 0; what it raises ends the
+    work.
     """
-    whole("runs", runs, 2, 10**6)
-    config = _changed(site.config, changes)
-    if isinstance(policies, str):
-        raise InvalidInput("policies", policies, "must be a list of names")
-    chosen = list(dict.fromkeys([*((config.policy, *COMPARED) if policies is None else policies), KEEP]))
-    for spec in chosen:
-        dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
-    check_work(site, runs, len(chosen), **changes)
+    config, chosen = check(site, policies, runs, changes)
     problem = problem_of(site, config)
     result = simulate(problem, chosen, runs, seed, conventions=config.conventions, progress=progress)
     owed = _owed(site)
-    net = {name: earned - owed for name, earned in _earned(config, problem, result).items()}
+    net = {name: earned - owed for name, earned in _earned(config, problem, result, progress).items()}
     prospects = sorted(
         (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
         key=lambda one: (-one.net.mean, one.policy != KEEP),
@@ -237,16 +223,6 @@ def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
     )
 
 
-def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
-    """Give the settings to try; a mean delay that is given is not learned."""
-    for name in changes:
-        one_of("change", name, CHANGES)
-    if not isinstance(changes.get("policy", ""), str):
-        raise InvalidInput("policy", changes["policy"], "must be a policy's name")
-    learn_delay = config.learn_delay and "mean_delay" not in changes
-    return dataclasses.replace(config, learn_delay=learn_delay, **changes)
-
-
 def _delay(mean: float) -> DelayLaw:
     """Give delays with the site's mean: from the next period on where the mean allows, as offers take a night."""
     return GeometricDelay(mean, first=int(mean >= 1.0)) if mean > 0.0 else NoDelay()
@@ -288,7 +264,9 @@ def _owed(site: Site) -> float:
     return math.fsum(one.fee for one in site.open_proposals(*UNDER_WAY) if not one.paid)
 
 
-def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:
+def _earned(
+    config: SiteConfig, problem: Problem, result: SimulationResult, progress: Callable[[int], None] | None
+) -> dict[str, FloatArray]:
     """Give what each policy earned in each world, its fees paid: what the best team would have, less the regret.
 
     A simulated world begins at the low end of the range; what the stations held at the start put out below it is added,
@@ -297,7 +275,11 @@ def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> d
     assert problem.start is not None
     held = problem.team - problem.start.stations.count(NOBODY)
     below = held * problem.horizon * config.units.money_of_output(0.0)
-    best = [best_output(problem.means(result.seed, run), problem.team) for run in range(result.runs)]
+    best = []
+    for run in range(result.runs):
+        if progress is not None and run % 500 == 0:  # many worlds of many workers take a while
+            progress(0)
+        best.append(best_output(problem.means(result.seed, run), problem.team))
     ideal = np.array(best) * problem.horizon
     return {
         name: (ideal - played.regret[:, -1]) * config.units.money_of_one + below

@@ -6,6 +6,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from crewlearn.policies.adapted import AAHT, AOMM
@@ -109,6 +110,24 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
         return entry.policy(**parameters)
     except TypeError as error:  # a class of the user's own, with parameters missing or methods left out
         raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
+
+
+@cache
+def live_policies() -> Mapping[str, str]:
+    """Give the policies that a site can follow, as they need nothing that only a simulation knows: a line by name.
+
+    >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
+    (True, False)
+    """
+    return {name: entry.line for name, entry in REGISTRY.items() if not make_policy(name).oracle}
+
+
+def registered(field: str, spec: str) -> str:
+    """Check that a policy is one of ours: `module:Class` imports what it names, which no caller of a server may do."""
+    name = spec.partition(":")[0]
+    if name not in REGISTRY:
+        raise unknown_name(field, name, live_policies())
+    return spec
 
 
 def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]:

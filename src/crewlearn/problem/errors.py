@@ -37,7 +37,7 @@ def unknown_name(field: str, value: str, known: Iterable[str]) -> InvalidInput:
     >>> unknown_name("[delay] law", "geometrc", ["none", "geometric"]).remedy
     "unknown; did you mean 'geometric'? Known: none, geometric"
     """
-    names = list(known)
+    names = list(dict.fromkeys(known))
     near = difflib.get_close_matches(value, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return InvalidInput(field, value, f"unknown; {hint}Known: {', '.join(names)}")

@@ -1,6 +1,6 @@
 """The application: API, pages and files put together, behind the guard."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,23 +11,23 @@ from starlette.concurrency import run_in_threadpool
 from crewlearn.advisor.store import Store
 from crewlearn.web import api, basics, pages, problems, signin, work
 from crewlearn.web.guard import Guard
-from crewlearn.web.jobs import Handler, Runner
+from crewlearn.web.runner import Handler, Lanes
 from crewlearn.web.settings import Settings
 
 API = "/api/v1"
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(store: Store, settings: Settings, handlers: Mapping[str, Handler] | None = None) -> FastAPI:
-    """Make the application over an open store; `handlers` are the kinds of job its runner can do."""
+def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Handler]] = work.LANES) -> FastAPI:
+    """Make the application over an open store; `lanes` are the kinds of job it can do, by what is done side by side."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.runner.start()
+        app.state.jobs.start()
         try:
             yield
         finally:
-            await run_in_threadpool(app.state.runner.stop)
+            await run_in_threadpool(app.state.jobs.stop)
 
     app = FastAPI(
         title="crewlearn",
@@ -40,7 +40,7 @@ def make_app(store: Store, settings: Settings, handlers: Mapping[str, Handler] |
     )
     app.state.store = store
     app.state.settings = settings
-    app.state.runner = Runner(store, work.HANDLERS if handlers is None else handlers)
+    app.state.jobs = Lanes(store, lanes)
     problems.install(app)
     app.include_router(basics.router, prefix=API)
     app.include_router(api.router, prefix=API)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.units import Units
+from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import InvalidInput
 
 T = TypeVar("T")
@@ -136,6 +137,11 @@ def days_in(name: str, text: str) -> tuple[date, ...]:
     return tuple(sorted(a_day(name, part) for part in re.split(r"[\s,;]+", text) if part))
 
 
+def _policy(text: str, before: SiteConfig | None) -> str:
+    """Let through a policy of ours, or the one that the site follows: that may be a class on the server's machine."""
+    return text if before is not None and text == before.policy else registered("policy", text)
+
+
 def new_site(today: date) -> Form:
     """Give the form of a new site, filled in with what suits most."""
     values = {
@@ -204,7 +210,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "rolling": form.value("rolling") == "yes",
         "learn_delay": form.value("learn_delay") == "yes",
         "fee_due": form.value("fee_due"),
-        "policy": form.value("policy").strip(),
+        "policy": form.read("policy", lambda text: _policy(text, before), ""),
         "least_tenure": form.whole("least_tenure"),
         "most_a_week": form.maybe_whole("most_a_week"),
         "ask_again_after": form.whole("ask_again_after"),

@@ -1,17 +1,9 @@
-"""Long work, kept in the store: any server process can tell how far a job is, and one takes it up if another dies.
-
-A job belongs to the runner that claimed it for as long as its heartbeat goes on; whatever a runner writes about a job,
-it writes on the condition that the job is still its own. Kinds of job are not known here: each is a function given to
-the runner. A job may be begun again, so such a function must do no harm when it is run twice.
-"""
+"""Jobs, kept in the store, so that any server process can tell how far one is: asking for one, and cancelling it."""
 
 import json
-import logging
-import secrets
-import threading
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,21 +11,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.text import checked_text
-from crewlearn.problem.errors import InvalidInput, Unknown
-from crewlearn.web import problems
+from crewlearn.problem.errors import Unknown
 
-QUEUED, RUNNING, DONE, FAILED = STATUSES = ("queued", "running", "done", "failed")
-POLL_SECONDS = 0.5
-BEAT_SECONDS = 2.0
-LOST_SECONDS = 10.0
-"""After so long without a heartbeat a job's server is taken to be gone."""
-MOST_ATTEMPTS = 3
-PATIENCE_SECONDS = 5.0
-"""How long a server that stops waits for its job to notice."""
-
-LOG = logging.getLogger("crewlearn.web")
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES = ("queued", "running", "done", "failed", "cancelled")
+WAITS = "waits for its turn"
 
 
 @dataclass(frozen=True)
@@ -57,18 +41,7 @@ class Job:
     @property
     def over(self) -> bool:
         """Whether nothing more will come of it."""
-        return self.status in (DONE, FAILED)
-
-
-Progress = Callable[[float, str], None]
-"""Say how far a job is, from 0 to 1, and what it is at; raises `Interrupted` if the job must end."""
-
-Handler = Callable[[Store, Job, Progress], Any]
-"""What does a kind of job: gives its result, as plain data."""
-
-
-class Interrupted(Exception):
-    """The job is to end here: its server stops, or another has taken it up."""
+        return self.status in (DONE, FAILED, CANCELLED)
 
 
 def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, Any], file: bytes | None = None) -> Job:
@@ -86,19 +59,19 @@ def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, A
                 file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
-                message="waits for its turn",
-                created=_now(connection),
+                message=WAITS,
+                created=now_on(connection),
                 attempts=0,
             )
         ).inserted_primary_key
         assert made is not None
-        return _read(connection, made[0])
+        return read_in(connection, made[0])
 
 
 def read(store: Store, id: int) -> Job:
     """Give a job as it stands."""
     with store.reading() as connection:
-        return _read(connection, id)
+        return read_in(connection, id)
 
 
 def file_of(store: Store, id: int) -> bytes:
@@ -125,179 +98,29 @@ def jobs_of(
         return [_job(row) for row in connection.execute(query)]
 
 
-class Runner:
-    """A server process's worker: claims a job at a time and does it, while a second thread keeps its heartbeat."""
+def cancel(store: Store, id: int, actor: str, unstoppable: Mapping[str, str]) -> Job:
+    """Cancel a job that is not over; one that was cancelled stays as it is.
 
-    def __init__(
-        self,
-        store: Store,
-        handlers: Mapping[str, Handler],
-        *,
-        poll_seconds: float = POLL_SECONDS,
-        beat_seconds: float = BEAT_SECONDS,
-        lost_seconds: float = LOST_SECONDS,
-    ) -> None:
-        self.store, self.handlers = store, handlers
-        self.owner = secrets.token_hex(16)
-        self._poll, self._beat, self._lost_after = poll_seconds, beat_seconds, lost_seconds
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._work: _Work | None = None
-
-    def start(self) -> None:
-        """Begin to look for jobs."""
-        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; a job under way goes back to the queue, as if nothing had been tried."""
-        self._stopping.set()
-        work = self._work
-        if work is not None:
-            work.end.set()
-        if self._thread is not None:
-            self._thread.join(PATIENCE_SECONDS)
-            if self._thread.is_alive() and work is not None:
-                work.give_back()
-
-    @property
-    def idle(self) -> bool:
-        """Whether no job is under way."""
-        return self._work is None
-
-    def run_one(self) -> bool:
-        """Claim a job and do it; say whether there was one."""
-        job = self._claim()
-        if job is None:
-            return False
-        self._work = work = _Work(self.store, job, self.owner)
-        if self._stopping.is_set():
-            work.end.set()
-        beats = threading.Thread(target=work.keep_alive, args=(self._beat,), name=f"job {job.id}", daemon=True)
-        beats.start()
-        try:
-            work.do(self.handlers.get(job.kind))
-        finally:
-            work.over.set()
-            beats.join()
-            self._work = None
-        return True
-
-    def _run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                found = self.run_one()
-            except Exception:  # the store is out of reach, or worse: the next round may do better
-                LOG.exception("looking for jobs failed")
-                found = False
-            if not found:
-                self._stopping.wait(self._poll)
-
-    def _claim(self) -> Job | None:
-        """Take the oldest job that nobody does; of several who try, one gets it."""
-        table = schema.jobs
-        with self.store.reading() as connection:
-            free = self._free(_now(connection))
-            found = connection.execute(sa.select(table.c.id).where(free).order_by(table.c.id).limit(1)).scalar()
-        if found is None:
-            return None
-        with self.store.changing() as connection:
-            now = _now(connection)
-            given_up = {
-                "status": FAILED,
-                "finished": now,
-                "owner": None,
-                "file": None,
-                "message": _GIVEN_UP + table.c.message,
-            }
-            mine = table.update().where(table.c.id == found, self._free(now))
-            if connection.execute(mine.where(table.c.attempts >= MOST_ATTEMPTS).values(given_up)).rowcount:
-                return None
-            taken = mine.values(
-                status=RUNNING,
-                owner=self.owner,
-                attempts=table.c.attempts + 1,
-                started=sa.func.coalesce(table.c.started, now),
-                heartbeat=now,
-            )
-            return _read(connection, found) if connection.execute(taken).rowcount == 1 else None
-
-    def _free(self, now: float) -> sa.ColumnElement[bool]:
-        table = schema.jobs
-        lost = sa.and_(table.c.status == RUNNING, table.c.heartbeat < now - self._lost_after)
-        return sa.or_(table.c.status == QUEUED, lost)
+    Any may be cancelled while it waits. Of kinds that change what is on record, one that is under way may not: they are
+    `unstoppable`, each with what is said then.
+    """
+    checked_text("actor", actor, LONGEST_ACTOR)
+    table = schema.jobs
+    with store.changing() as connection:
+        connection.execute(sa.select(table.c.id).where(table.c.id == id).with_for_update())
+        job = read_in(connection, id)
+        if job.status == CANCELLED:
+            return job
+        if job.over:
+            raise Conflict("job", id, f"is over already: it is {job.status}")
+        if job.status == RUNNING and job.kind in unstoppable:
+            raise Conflict("job", id, unstoppable[job.kind])
+        said = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}
+        connection.execute(table.update().where(table.c.id == id).values(**said, owner=None, file=None))
+        return read_in(connection, id)
 
 
-_GIVEN_UP = f"given up after {MOST_ATTEMPTS} attempts, each of which ended with its server; it was last at: "
-
-
-class _Work:
-    """One job under way. What it says of itself is written by the heartbeat: the job may be amid a transaction."""
-
-    def __init__(self, store: Store, job: Job, owner: str) -> None:
-        self.store, self.job, self.owner = store, job, owner
-        self.end, self.over = threading.Event(), threading.Event()
-        self._said: tuple[float, str] = (job.progress, job.message)
-
-    def do(self, handler: Handler | None) -> None:
-        """Do the job and write what came of it."""
-        try:
-            if handler is None:
-                raise InvalidInput("kind", self.job.kind, "is no kind of job that this server knows")
-            result = handler(self.store, self.job, self._progress)
-            self._write(status=DONE, progress=1.0, message="done", result=json.dumps(result, allow_nan=False))
-        except Interrupted:
-            self.give_back()
-        except InvalidInput as error:
-            found = problems.of_error(error).model_dump(exclude_none=True)
-            self._write(status=FAILED, message=found["detail"], result=json.dumps(found))
-        except Exception:
-            LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
-            self._write(status=FAILED, message="failed by a fault of the program; the server's log has more")
-
-    def give_back(self) -> None:
-        """Put the job back in the queue; the attempt does not count."""
-        table = schema.jobs
-        self._update(status=QUEUED, owner=None, heartbeat=None, attempts=table.c.attempts - 1, progress=0.0)
-
-    def keep_alive(self, beat_seconds: float) -> None:
-        """Write the heartbeat, and how far the job is whenever that changed, until the job is over."""
-        step, last, beaten = min(POLL_SECONDS, beat_seconds), self._said, time.monotonic()
-        while not self.over.wait(step):
-            said = self._said
-            if said == last and time.monotonic() - beaten < beat_seconds:
-                continue
-            try:
-                with self.store.changing() as connection:
-                    progress, message = last = said
-                    beaten = time.monotonic()
-                    if not self._written(connection, progress=progress, message=message, heartbeat=_now(connection)):
-                        self.end.set()
-            except InvalidInput:  # the store is busy; if it stays so, others cannot take the job either
-                LOG.warning("job %d: the heartbeat could not be written", self.job.id)
-
-    def _progress(self, progress: float, message: str) -> None:
-        if self.end.is_set():
-            raise Interrupted
-        self._said = (min(1.0, max(0.0, progress)), message)
-
-    def _write(self, **values: Any) -> None:
-        """Write what came of the job."""
-        with self.store.changing() as connection:
-            self._written(connection, finished=_now(connection), owner=None, file=None, **values)
-
-    def _update(self, **values: Any) -> None:
-        with self.store.changing() as connection:
-            self._written(connection, **values)
-
-    def _written(self, connection: sa.Connection, **values: Any) -> bool:
-        """Write about the job if it is still ours."""
-        table = schema.jobs
-        mine = table.update().where(table.c.id == self.job.id, table.c.owner == self.owner, table.c.status == RUNNING)
-        return connection.execute(mine.values(**values)).rowcount == 1
-
-
-def _now(connection: sa.Connection) -> float:
+def now_on(connection: sa.Connection) -> float:
     """Give the time in seconds on the one clock that all servers of a store share."""
     if connection.dialect.name == "postgresql":
         return float(connection.execute(sa.select(sa.extract("epoch", sa.func.clock_timestamp()))).scalar_one())
@@ -309,7 +132,8 @@ def _query() -> sa.Select[Any]:
     return sa.select(*told, schema.sites.c.name).join(schema.sites)
 
 
-def _read(connection: sa.Connection, id: int) -> Job:
+def read_in(connection: sa.Connection, id: int) -> Job:
+    """Give a job as it stands, within a transaction."""
     row = connection.execute(_query().where(schema.jobs.c.id == id)).one_or_none()
     if row is None:
         raise Unknown("job", id, "does not exist")

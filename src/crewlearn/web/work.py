@@ -1,8 +1,12 @@
 """What jobs do: plan, verify, and take in big files. Each may be run again without harm: a plan and a check change
 nothing, and rows that are on record already are passed over.
+
+A plan's job has all that was asked for, whatever is set at the site by the time it runs: what was left out is filled in
+when it is asked for. What is known of the workers is taken as it is when the job runs; the result says of which version
+of the site that is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -11,13 +15,19 @@ from crewlearn.advisor import csv_in, documents, imports, rehearsal
 from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
-from crewlearn.web import reads
-from crewlearn.web.jobs import Handler, Job, Progress, file_of
+from crewlearn.planning.limits import CHANGES, as_it_stands, check
+from crewlearn.policies.registry import registered
+from crewlearn.problem.errors import whole
+from crewlearn.web import jobs, reads
+from crewlearn.web.jobs import Job, file_of
+from crewlearn.web.reads import Snapshot
+from crewlearn.web.runner import Handler, Progress
 
 PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
 WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
 BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
+MOST_RUNS = 10**5
 
 
 @dataclass(frozen=True)
@@ -84,18 +94,41 @@ def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
 
 def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Rebuild a site from its first event and compare."""
-    progress(0.1, "rebuilding the site from its first event")
-    return documents.verified(verify(store, job.site))
+    progress(0.0, "rebuilding the site from its first event")
+
+    def told(taken: int, events: int) -> None:
+        progress(min(0.99, taken / events), f"{taken:,} of {events:,} events taken in again")
+
+    return documents.verified(verify(store, job.site, told))
+
+
+def plan_input(
+    now: Snapshot, *, policies: Sequence[str] | None, runs: int, seed: int = 1, **changes: Any
+) -> dict[str, Any]:
+    """Make the input of a plan's job: all that is asked for, the rest as the site stands; refuse what cannot be done.
+
+    The site's own policy may be a class of the firm's; nobody can name another such class here.
+    """
+    whole("runs", runs, 2, MOST_RUNS)
+    given = {name: value for name, value in changes.items() if value is not None}
+    own = now.site.config.policy
+    for field, spec in [("policy", given.get("policy", own)), *(("policies", one) for one in policies or ())]:
+        if spec != own:
+            registered(field, spec)
+    _, chosen = check(now.site, policies, runs, given)
+    wanted = {**as_it_stands(now.site), **given}
+    return {**wanted, "policies": list(chosen), "runs": runs, "seed": seed, "version": now.version}
 
 
 def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
-    """Simulate a site from what is known now."""
+    """Simulate a site from what is known now, with the settings that were asked for.
+
+    Those that the site has anyway are no changes to it: a delay, for one, goes on being what was learned.
+    """
     from crewlearn.planning.plan import plan  # with the compiler, which no other request needs
 
-    wanted = {name: value for name, value in job.input.items() if value is not None}
-    del wanted["version"]
-    runs, policies, seed = wanted.pop("runs"), wanted.pop("policies", None), wanted.pop("seed")
-    done, total = 0, runs * (4 if policies is None else len({*policies, "keep-team"}))
+    wanted = job.input
+    done, total = 0, wanted["runs"] * len(wanted["policies"])
 
     def told(more: int) -> None:
         nonlocal done
@@ -103,9 +136,23 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
         progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
 
     progress(0.0, "preparing")
-    site = reads.snapshot(store, job.site).site
-    return plan(site, policies, runs, seed, progress=told, **wanted).to_json()
+    now = reads.snapshot(store, job.site)
+    standing = as_it_stands(now.site)
+    changes = {name: wanted[name] for name in CHANGES if wanted[name] != standing[name]}
+    found = plan(now.site, wanted["policies"], wanted["runs"], wanted["seed"], progress=told, **changes)
+    return {"version": now.version, **found.to_json()}
 
 
-HANDLERS: Mapping[str, Handler] = {PLAN: run_plan, VERIFY: run_verify, OUTPUT_IMPORT: run_import}
-"""Every kind of job that a server can do."""
+LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify, OUTPUT_IMPORT: run_import})
+"""Every kind of job that a server can do, apart by what may take minutes and what somebody waits for."""
+
+UNSTOPPABLE: Mapping[str, str] = {
+    OUTPUT_IMPORT: "is taking in a file in one transaction, which cannot be stopped halfway; to take it back, import "
+    "the right rows with correct=true once it is done"
+}
+"""Kinds that cannot be cancelled once they are under way, as they change the record; and what to do instead."""
+
+
+def cancel(store: Store, id: int, actor: str) -> Job:
+    """Cancel a job that is not over, unless it is one that cannot be stopped any more."""
+    return jobs.cancel(store, id, actor, UNSTOPPABLE)

@@ -1,19 +1,20 @@
-"""Long work: begin it, and ask how far it is."""
+"""Long work: begin it, ask how far it is, and cancel it."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.store import Store
-from crewlearn.planning.limits import check_work
 from crewlearn.problem.errors import Unknown
-from crewlearn.web import jobs
+from crewlearn.web import jobs, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import models, paging
 from crewlearn.web.api.common import LOCATED, READING, WRITING, Here, JobNumber, answer, at, page
 from crewlearn.web.jobs import Job
+from crewlearn.web.problems import answers
 from crewlearn.web.work import PLAN, VERIFY
 
 router = APIRouter(tags=["jobs"])
@@ -30,11 +31,33 @@ BEGUN: dict[int | str, dict[str, Any]] = WRITING | {
 @router.get("/jobs/{job}", response_model=models.Job, name="getJob", operation_id="getJob", responses=READING)
 def get_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
     """Say how far a job is, and what came of it."""
+    return answer(_document(_seen(request, caller, job)))
+
+
+@router.delete(
+    "/jobs/{job}",
+    response_model=models.Job,
+    operation_id="cancelJob",
+    responses=READING | answers(403, 409) | {200: {"description": "It is cancelled, or was already."}},
+)
+def cancel_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
+    """Cancel a job: one that waits, or a plan or a check that is under way. Takes the role manager at its site.
+
+    What is over stays as it is, and an import that is under way cannot be stopped halfway: both are a conflict.
+    """
+    found = _seen(request, caller, job)
+    if not caller.may(MANAGER, found.site):
+        raise HTTPException(403, f"this takes the role {MANAGER} at {found.site}; {caller.name} is {caller.role}")
+    return answer(_document(work.cancel(request.app.state.store, job, caller.name)))
+
+
+def _seen(request: Request, caller: Caller, job: int) -> Job:
+    """Give a job, if it is of a site that the caller sees."""
     store: Store = request.app.state.store
     found = jobs.read(store, job)
     if not caller.sees(found.site):
         raise Unknown("job", job, "does not exist")
-    return answer(_document(found))
+    return found
 
 
 @router.get("/sites/{site}/jobs", response_model=models.Jobs, operation_id="listJobs", responses=READING)
@@ -58,10 +81,7 @@ def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.Pl
 
     The site is not changed. Asking for the same again, as long as the site has not changed, finds the job there is.
     """
-    changes = wanted.model_dump(include={"team", "fee", "horizon", "mean_delay", "policy"}, exclude_none=True)
-    policies = 4 if wanted.policies is None else 1 + len(wanted.policies)  # the usual choice, or these and keeping
-    check_work(here.snapshot.site, wanted.runs, policies, **changes)
-    return queued(request, here, PLAN, {"version": here.snapshot.version, **wanted.model_dump(mode="json")})
+    return queued(request, here, PLAN, work.plan_input(here.snapshot, **wanted.model_dump()))
 
 
 @router.post(
@@ -89,7 +109,7 @@ def queued(
     """Begin a job, unless there is one that does the same: under way or, unless it may be done again, over."""
     for one in jobs.jobs_of(here.store, here.name, limit=20, kind=kind):
         same = one.actor == here.caller.name and one.input == wanted
-        if same and one.status != jobs.FAILED and not (again and one.over):
+        if same and one.status not in (jobs.FAILED, jobs.CANCELLED) and not (again and one.over):
             return _located(request, one, 200 if one.over else 202)
     return _located(request, jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file), 202)
 

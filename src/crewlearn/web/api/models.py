@@ -6,6 +6,7 @@ one is never silently left out.
 
 import re
 from datetime import date
+from functools import partial
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import (
@@ -20,10 +21,10 @@ from pydantic import (
 
 from crewlearn.advisor import units
 from crewlearn.advisor.text import LONGEST_ID, LONGEST_NAME, LONGEST_REASON
-from crewlearn.policies.registry import REGISTRY
-from crewlearn.problem.errors import one_of
+from crewlearn.policies.registry import live_policies, registered
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.examples import EXAMPLES
+from crewlearn.web.work import MOST_RUNS
 
 MOST_WORKERS, MOST_ROWS = 10_000, 10_000
 LONGEST_POLICY = 500
@@ -36,12 +37,6 @@ def _iso_day(value: object) -> object:
     if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)):
         return value
     raise ValueError("must be a day such as 2026-11-16")
-
-
-def _known_policy(value: str) -> str:
-    """Let only registered policies through: `module:Class` is for one's own machine, not for callers of a server."""
-    one_of("policy", value.partition(":")[0], REGISTRY)
-    return value
 
 
 Day = Annotated[date, BeforeValidator(_iso_day)]
@@ -57,10 +52,10 @@ Policy = Annotated[
     Field(
         min_length=1,
         max_length=LONGEST_POLICY,
-        description=f"A policy, as name or name:parameter=value,…: {', '.join(REGISTRY)}.",
+        description=f"A policy, as name or name:parameter=value,…: {', '.join(live_policies())}.",
         examples=["value-of-replacement", "dr-ucb:gamma=20"],
     ),
-    AfterValidator(_known_policy),
+    AfterValidator(partial(registered, "policy")),
 ]
 WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description="The firm's own id of a worker.")]
 Status = Literal["pool", "blocked", "left"]
@@ -551,7 +546,7 @@ class PlanRequest(Model):
     policies: list[Policy] | None = Field(
         default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
     )
-    runs: Annotated[int, Field(strict=True, ge=2, le=10**5)] = Field(default=500, description="Simulated futures.")
+    runs: Annotated[int, Field(strict=True, ge=2, le=MOST_RUNS)] = Field(default=500, description="Simulated futures.")
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 1
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] | None = None
     fee: Fee | None = None
@@ -571,11 +566,12 @@ class Job(Model):
     kind: JobKind
     actor: str
     input: dict[str, Any] = Field(description="What was asked for.")
-    status: Literal["queued", "running", "done", "failed"]
+    status: Literal["queued", "running", "done", "failed", "cancelled"]
     progress: Annotated[float, Field(ge=0, le=1)]
-    message: str = Field(description="What it is at, or why it failed.")
+    message: str = Field(description="What it is at, why it failed, or who cancelled it.")
     result: dict[str, Any] | None = Field(
-        description="What came of it: a plan, what a check found, or what an import did; of a failed one, a problem."
+        description="What came of it: a plan, with the version of the site that was simulated; what a check found; or "
+        "what an import did. Of a failed one, a problem."
     )
     created: str
     started: str | None

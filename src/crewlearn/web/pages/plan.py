@@ -1,4 +1,7 @@
-"""What if: settings to try, simulated in the background, with what came out side by side."""
+"""What if: settings to try, simulated in the background, with what came out side by side.
+
+A field that is left as it was shown means what the site has: a form shows fewer digits than that may have.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +11,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from crewlearn.planning.limits import check_work
-from crewlearn.problem.errors import InvalidInput, Unknown, one_of, whole
+from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
+from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.charts import Scale, scale_over
@@ -20,14 +23,13 @@ from crewlearn.web.pages.sites import policies
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/plan")
-KEEP = "keep-team"
-COMPARED = ("value-of-replacement", "dr-ucb")
 RUNS = (("200", "200: a quick look"), ("500", "500"), ("2000", "2,000: finer"))
 LABELS = {
     "team": "Stations",
     "fee": "Fee of a replacement",
     "horizon": "Days ahead",
     "mean_delay": "Days from an offer to the first day",
+    "policy": "Policy of the site",
     "policies": "Policies",
     "runs": "Simulated worlds",
 }
@@ -60,7 +62,6 @@ def plan(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]
 def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
     """Begin to simulate what was asked for."""
     reading = reading_of(request, site)
-    config = reading.site.config
     form.labels = LABELS
     wanted: dict[str, Any] = {
         "team": form.whole("team"),
@@ -74,25 +75,18 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
     if not reading.site.workers:
         form.errors["team"] = "there is nobody to plan with yet; import workers first"
     if not form.errors:
-        current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
-        changes = {name: value for name, value in wanted.items() if value != current[name]}
+        shown = _shown(as_it_stands(reading.site))
+        changes: dict[str, Any] = {
+            name: None if form.value(name).strip() == shown[name] else value for name, value in wanted.items()
+        }
         try:
-            check(reading, chosen, runs, changes)
+            given = work.plan_input(reading.snapshot, policies=chosen, runs=runs, **changes)
         except InvalidInput as error:
             form.take(error)
     if form.errors:
         return _show(request, caller, reading, form, status=422)
-    given = {**changes, "policies": chosen, "runs": runs, "seed": 1, "version": reading.version}
     job = jobs.submit(store_of(request), site, work.PLAN, caller.name, given)
     return go(request, reading.url("plan", job.id), "The simulation is under way.")
-
-
-def check(reading: Reading, chosen: list[str], runs: int, changes: Mapping[str, Any]) -> None:
-    """Refuse at once what could not be simulated."""
-    whole("runs", runs, 2, 10_000)
-    check_work(reading.site, runs, len({*chosen, KEEP}), **changes)
-    for name in chosen:
-        one_of("policies", name, [KEEP, reading.site.config.policy, *(known for known, _ in policies())])
 
 
 @router.get("/{job}")
@@ -105,20 +99,21 @@ def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Calle
     return _show(request, caller, reading, _form(reading, found.input), found)
 
 
-def _delay(reading: Reading) -> float:
-    config = reading.site.config
-    return round(reading.site.mean_delay, 1) if config.learn_delay else config.mean_delay
+def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Write what can be changed as people type it."""
+    return {name: f"{_short(name, settings[name]):.15g}" for name in ("team", "fee", "horizon", "mean_delay")}
 
 
-def _form(reading: Reading, given: Mapping[str, Any] | None = None) -> Form:
-    config = reading.site.config
-    given = {name: value for name, value in (given or {}).items() if value is not None}
-    current = {"team": config.team, "fee": config.fee, "horizon": config.horizon, "mean_delay": _delay(reading)}
-    tried = {name: value for name, value in given.items() if value is not None}
-    values = {name: f"{tried.get(name, value):.15g}" for name, value in current.items()}
-    values["runs"] = str(given.get("runs", 200))
-    chosen = given.get("policies") or list(dict.fromkeys([config.policy, *COMPARED, KEEP]))
-    return Form(values, {"policies": chosen}, labels=LABELS)
+def _short(name: str, value: float) -> float:
+    """Leave out what nobody wants to see: a learned delay has many digits."""
+    return round(value, 3) if name == "mean_delay" else value
+
+
+def _form(reading: Reading, tried: Mapping[str, Any] | None = None) -> Form:
+    """Give the form with what was tried, or as the site stands."""
+    usual = {"runs": 200, "policies": [reading.site.config.policy, *COMPARED]}
+    filled = {**as_it_stands(reading.site), **usual, **(tried or {})}
+    return Form({**_shown(filled), "runs": str(filled["runs"])}, {"policies": filled["policies"]}, labels=LABELS)
 
 
 def _show(
@@ -126,7 +121,7 @@ def _show(
 ) -> Response:
     config = reading.site.config
     result = job.result if job is not None and job.status == jobs.DONE else None
-    first = list(dict.fromkeys([config.policy, *COMPARED]))
+    first = [config.policy, *(name for name in COMPARED if name not in (config.policy, KEEP))]
     more = [name for name, _ in policies() if name not in (*first, KEEP)]
     values = {
         "form": form,
@@ -140,9 +135,9 @@ def _show(
         "lines": dict(policies()),
         "own": config.policy,
         "runs": RUNS,
-        "tried": _tried(job),
+        "tried": _tried(result["changes"]) if result else (),
         "before": jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
-        "moved_on": job is not None and job.input.get("version") not in (None, reading.version),
+        "moved_on": result is not None and result.get("version") != reading.version,
         "moment": wording.moment,
         "rolling": config.rolling,
     }
@@ -156,13 +151,11 @@ def _fault(job: Job | None) -> str:
     return str(said or job.message)
 
 
-def _tried(job: Job | None) -> list[tuple[str, str]]:
-    if job is None:
-        return []
+def _tried(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say in what the simulated settings were other than the site's."""
     return [
-        (LABELS[name], f"{job.input[name]:,.15g}")
-        for name in ("team", "fee", "horizon", "mean_delay")
-        if job.input.get(name) is not None
+        (LABELS[name], value if isinstance(value, str) else f"{_short(name, value):,.15g}")
+        for name, value in changes.items()
     ]
 
 

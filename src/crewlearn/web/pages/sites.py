@@ -1,13 +1,12 @@
 """The page of sites, and setting one up."""
 
-from functools import cache
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
-from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.policies.registry import live_policies
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
@@ -55,7 +54,6 @@ def _ask(request: Request, form: Form, status: int = 200) -> Response:
     return show(request, "new_site.html", {"form": form, "policies": policies(), "weekdays": forms.WEEKDAYS}, status)
 
 
-@cache
 def policies() -> tuple[tuple[str, str], ...]:
     """Name the policies that can run live, with a line about each."""
-    return tuple((name, entry.line) for name, entry in REGISTRY.items() if not make_policy(name).oracle)
+    return tuple(live_policies().items())

@@ -15,7 +15,7 @@ for (const box of document.querySelectorAll("[data-job]")) {
       const answer = await fetch("/api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" } });
       if (!answer.ok) throw new Error(String(answer.status));
       const job = await answer.json();
-      if (job.status === "done" || job.status === "failed") { location.reload(); return; }
+      if (job.status !== "queued" && job.status !== "running") { location.reload(); return; }
       bar.value = job.progress;
       if (words.textContent !== job.message) words.textContent = job.message;
       setTimeout(look, 700);

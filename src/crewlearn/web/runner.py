@@ -1,0 +1,252 @@
+"""Doing jobs: a server process claims those that nobody does, in lanes, and keeps their heartbeat.
+
+A job belongs to the runner that claimed it for as long as its heartbeat goes on; whatever a runner writes about a job,
+it writes on the condition that the job is still its own. So a job is cancelled by taking it from its runner, whose
+heartbeat finds that out. Kinds of job are not known here: each is a function given to a runner, which takes jobs of its
+own kinds only. A job may be begun again, so such a function must do no harm when it is run twice.
+"""
+
+import json
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from crewlearn.advisor import schema
+from crewlearn.advisor.store import Store
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import problems
+from crewlearn.web.jobs import DONE, FAILED, QUEUED, RUNNING, WAITS, Job, now_on, read_in
+
+POLL_SECONDS = 0.5
+BEAT_SECONDS = 2.0
+LOST_SECONDS = 10.0
+"""After so long without a heartbeat a job's server is taken to be gone."""
+MOST_ATTEMPTS = 3
+PATIENCE_SECONDS = 5.0
+"""How long a server that stops waits for its job to notice."""
+_GIVEN_UP = f"given up after {MOST_ATTEMPTS} attempts, each of which ended with its server; it was last at: "
+
+LOG = logging.getLogger("crewlearn.web")
+
+Progress = Callable[[float, str], None]
+"""Say how far a job is, from 0 to 1, and what it is at; raises `Interrupted` if the job must end.
+
+A job that says so several times a second ends as soon as that when it is cancelled or its server stops.
+"""
+
+Handler = Callable[[Store, Job, Progress], Any]
+"""What does a kind of job: gives its result, as plain data."""
+
+
+class Interrupted(Exception):
+    """The job is to end here: its server stops, it was cancelled, or another has taken it up."""
+
+
+class Runner:
+    """A lane of a server process: claims a job of its kinds at a time and does it, while a second thread keeps its
+    heartbeat.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        handlers: Mapping[str, Handler],
+        *,
+        poll_seconds: float = POLL_SECONDS,
+        beat_seconds: float = BEAT_SECONDS,
+        lost_seconds: float = LOST_SECONDS,
+    ) -> None:
+        self.store, self.handlers = store, handlers
+        self.owner = secrets.token_hex(16)
+        self._poll, self._beat, self._lost_after = poll_seconds, beat_seconds, lost_seconds
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._work: _Work | None = None
+
+    def start(self) -> None:
+        """Begin to look for jobs."""
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a job under way goes back to the queue, as if nothing had been tried."""
+        self.ask_to_stop()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_SECONDS)
+            work = self._work
+            if self._thread.is_alive() and work is not None:
+                work.give_back()
+
+    def ask_to_stop(self) -> None:
+        """Begin to end, without waiting for it."""
+        self._stopping.set()
+        work = self._work
+        if work is not None:
+            work.end.set()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job is under way."""
+        return self._work is None
+
+    def run_one(self) -> bool:
+        """Claim a job and do it; say whether there was one."""
+        job = self._claim()
+        if job is None:
+            return False
+        self._work = work = _Work(self.store, job, self.owner)
+        if self._stopping.is_set():
+            work.end.set()
+        beats = threading.Thread(target=work.keep_alive, args=(self._beat,), name=f"job {job.id}", daemon=True)
+        beats.start()
+        try:
+            work.do(self.handlers[job.kind])
+        finally:
+            work.over.set()
+            beats.join()
+            self._work = None
+        return True
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                found = self.run_one()
+            except Exception:  # the store is out of reach, or worse: the next round may do better
+                LOG.exception("looking for jobs failed")
+                found = False
+            if not found:
+                self._stopping.wait(self._poll)
+
+    def _claim(self) -> Job | None:
+        """Take the oldest job that nobody does; of several who try, one gets it."""
+        table = schema.jobs
+        with self.store.reading() as connection:
+            free = self._free(now_on(connection))
+            found = connection.execute(sa.select(table.c.id).where(free).order_by(table.c.id).limit(1)).scalar()
+        if found is None:
+            return None
+        with self.store.changing() as connection:
+            now = now_on(connection)
+            given_up = {
+                "status": FAILED,
+                "finished": now,
+                "owner": None,
+                "file": None,
+                "message": _GIVEN_UP + table.c.message,
+            }
+            mine = table.update().where(table.c.id == found, self._free(now))
+            if connection.execute(mine.where(table.c.attempts >= MOST_ATTEMPTS).values(given_up)).rowcount:
+                return None
+            taken = mine.values(
+                status=RUNNING,
+                owner=self.owner,
+                attempts=table.c.attempts + 1,
+                started=sa.func.coalesce(table.c.started, now),
+                heartbeat=now,
+            )
+            return read_in(connection, found) if connection.execute(taken).rowcount == 1 else None
+
+    def _free(self, now: float) -> sa.ColumnElement[bool]:
+        table = schema.jobs
+        lost = sa.and_(table.c.status == RUNNING, table.c.heartbeat < now - self._lost_after)
+        return sa.and_(sa.or_(table.c.status == QUEUED, lost), table.c.kind.in_(list(self.handlers)))
+
+
+class Lanes:
+    """Runners side by side, each with kinds of its own: what takes minutes in one keeps nothing waiting in another."""
+
+    def __init__(self, store: Store, lanes: Sequence[Mapping[str, Handler]]) -> None:
+        self.runners = tuple(Runner(store, handlers) for handlers in lanes)
+
+    def start(self) -> None:
+        """Begin to look for jobs."""
+        for runner in self.runners:
+            runner.start()
+
+    def stop(self) -> None:
+        """End all of them, at the same time; jobs under way go back to the queue."""
+        for runner in self.runners:
+            runner.ask_to_stop()
+        for runner in self.runners:
+            runner.stop()
+
+
+class _Work:
+    """One job under way. What it says of itself is written by the heartbeat: the job may be amid a transaction."""
+
+    def __init__(self, store: Store, job: Job, owner: str) -> None:
+        self.store, self.job, self.owner = store, job, owner
+        self.end, self.over = threading.Event(), threading.Event()
+        self._said: tuple[float, str] = (job.progress, job.message)
+
+    def do(self, handler: Handler) -> None:
+        """Do the job and write what came of it."""
+        try:
+            result = handler(self.store, self.job, self._progress)
+            self._write(status=DONE, progress=1.0, message="done", result=json.dumps(result, allow_nan=False))
+        except Interrupted:
+            self.give_back()
+        except InvalidInput as error:
+            found = problems.of_error(error).model_dump(exclude_none=True)
+            self._write(status=FAILED, message=found["detail"], result=json.dumps(found))
+        except Exception:
+            LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
+            self._write(status=FAILED, message="failed by a fault of the program; the server's log has more")
+
+    def give_back(self) -> None:
+        """Put the job back in the queue; the attempt does not count."""
+        attempts = schema.jobs.c.attempts - 1
+        self._update(status=QUEUED, owner=None, heartbeat=None, attempts=attempts, progress=0.0, message=WAITS)
+
+    def keep_alive(self, beat_seconds: float) -> None:
+        """Write the heartbeat, and how far the job is whenever that changed, until the job is over.
+
+        In between, look whether the job is still ours.
+        """
+        step, last, beaten = min(POLL_SECONDS, beat_seconds), self._said, time.monotonic()
+        while not self.over.wait(step):
+            said = self._said
+            try:
+                if said == last and time.monotonic() - beaten < beat_seconds:
+                    if not self._is_ours():
+                        self.end.set()
+                    continue
+                with self.store.changing() as connection:
+                    progress, message = last = said
+                    beaten = time.monotonic()
+                    if not self._written(connection, progress=progress, message=message, heartbeat=now_on(connection)):
+                        self.end.set()
+            except InvalidInput:  # the store is busy; if it stays so, others cannot take the job either
+                LOG.warning("job %d: the heartbeat could not be written", self.job.id)
+
+    def _progress(self, progress: float, message: str) -> None:
+        if self.end.is_set():
+            raise Interrupted
+        self._said = (min(1.0, max(0.0, progress)), message)
+
+    def _write(self, **values: Any) -> None:
+        """Write what came of the job."""
+        with self.store.changing() as connection:
+            self._written(connection, finished=now_on(connection), owner=None, file=None, **values)
+
+    def _update(self, **values: Any) -> None:
+        with self.store.changing() as connection:
+            self._written(connection, **values)
+
+    def _written(self, connection: sa.Connection, **values: Any) -> bool:
+        """Write about the job if it is still ours."""
+        return connection.execute(schema.jobs.update().where(self._ours).values(**values)).rowcount == 1
+
+    def _is_ours(self) -> bool:
+        with self.store.reading() as connection:
+            return connection.execute(sa.select(schema.jobs.c.id).where(self._ours)).first() is not None
+
+    @property
+    def _ours(self) -> sa.ColumnElement[bool]:
+        table = schema.jobs
+        return sa.and_(table.c.id == self.job.id, table.c.owner == self.owner, table.c.status == RUNNING)
