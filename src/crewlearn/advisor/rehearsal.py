@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from crewlearn.advisor.conflict import Stale
 from crewlearn.advisor.csv_table import CsvError, CsvErrors, Table, shortened
 from crewlearn.advisor.imports import Done
 from crewlearn.advisor.store import Store
@@ -65,5 +66,7 @@ def check_import(store: Store, open_table: Callable[[], Table], take_in: Callabl
     except CsvErrors as error:
         return replace(checked, errors=tuple(error.errors), total=error.total)
     except InvalidInput as error:
+        if isinstance(error, Stale) or error.field == "db":  # which is not about the file
+            raise
         one = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
         return replace(checked, errors=(one,), total=1)

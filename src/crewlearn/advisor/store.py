@@ -94,14 +94,15 @@ class Store:
             self.written(site, row.events, work)
 
     @contextmanager
-    def in_turn(self, site: str) -> Iterator[None]:
+    def in_turn(self, site: str, patience: float | None = None) -> Iterator[None]:
         """Wait for this process's other long work on a site, writers above all, before asking the database.
 
         There, each writer would hold a connection while it waits, which readers then lack, and on SQLite it would poll.
-        Who waits too long goes on; the database then says so.
+        Who waits too long goes on; the database then says so. Who reads need not wait at all and does so for a moment
+        only, with little `patience`: long work side by side keeps everybody from short answers.
         """
         turn = _turns[hash((id(self.engine), site)) % len(_turns)]
-        taken = turn.acquire(timeout=database.LOCK_SECONDS)
+        taken = turn.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
         try:
             yield
         finally:

@@ -153,11 +153,9 @@ def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
     """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
     with _whole(db) as engine:
         from crewlearn.advisor.rebuild import upgrade
-        from crewlearn.advisor.tables import schema_version
+        from crewlearn.advisor.schema import SCHEMA
 
-        before = schema_version(engine)
-        upgrade(engine)
-        print(f"Schema {before or 'none'} -> {schema_version(engine)}.")
+        print(f"Schema {upgrade(engine) or 'none'} -> {SCHEMA}.")
 
 
 @contextmanager

@@ -74,7 +74,15 @@ def problem(
 
 
 def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:
-    """Describe an error of ours; what is unknown and was named in the path is not found."""
+    """Describe an error of ours; what is unknown and was named in the path is not found.
+
+    What is wrong with the store, and where it is, is for those who run the server: they find it in the log.
+    """
+    if error.field == "db":
+        LOG.error("%s", error)
+        if isinstance(error, Conflict):
+            return problem(409, "Somebody else was writing at the same time; nothing was done. Try again.")
+        return problem(503, "The store cannot be used at present; the server's log says why.")
     one = FieldError(field=error.field, value=_shown(error.value), remedy=error.remedy)
     if isinstance(error, CsvErrors):
         listed = [
@@ -129,9 +137,6 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
-        if error.field == "db" and not isinstance(error, Conflict):  # nothing the caller could mend
-            LOG.error("%s", error)
-            return answer(request, problem(503, "the store cannot be used at present; the server's log says why"))
         return answer(request, of_error(error, [str(value) for value in request.path_params.values()]))
 
     @app.exception_handler(RequestValidationError)

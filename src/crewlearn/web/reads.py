@@ -31,6 +31,9 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 LOG = logging.getLogger("crewlearn.web")
 T = TypeVar("T")
+PATIENCE_SECONDS = 0.2
+"""How long who reads much lets other long work on a site go first."""
+
 MOST_KEPT = 64
 """Sites kept in memory, those asked for last."""
 

@@ -143,7 +143,7 @@ def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expect
 )
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Give the team, the pool, what is under way, and money so far."""
-    with here.store.in_turn(here.snapshot.name):  # long work goes one by one, so that short answers find room
+    with here.store.in_turn(here.name, reads.PATIENCE_SECONDS):
         return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.status_text, here.snapshot.version)
 
 

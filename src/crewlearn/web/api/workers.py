@@ -12,6 +12,7 @@ from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.explain import Member
 from crewlearn.advisor.store import Store
+from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
@@ -66,7 +67,7 @@ def list_workers(
 ) -> Response:
     """List the workers. Whatever changes between two pieces of a list, everybody who stays in it comes exactly once."""
     now = here.snapshot
-    with here.store.in_turn(now.name):
+    with here.store.in_turn(now.name, reads.PATIENCE_SECONDS):
         found = list(now.members)
     if sort in _ORDERS:
         found.sort(key=lambda one: _ORDERS[sort](here, one))

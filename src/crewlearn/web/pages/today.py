@@ -16,6 +16,7 @@ from crewlearn.advisor.site import STARTED
 from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, Flash, ProposalNumber, do, reading_of, show_site, store_of
+from crewlearn.web.reads import PATIENCE_SECONDS
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people import Search
 from crewlearn.web.views.proposals import STATUS_WORDS, to_answer
@@ -35,7 +36,7 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
     reading, search = reading_of(request, site), Search(q, show, everybody)
-    with store_of(request).in_turn(site):
+    with store_of(request).in_turn(site, PATIENCE_SECONDS):
         view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
         return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
 
