@@ -23,7 +23,7 @@ from crewlearn.web.runner import MOST_ATTEMPTS, Handler, Interrupted, Lanes, Pro
 from stores import ME, Database, site_with_proposals
 from web_app import Clock, opened
 
-QUICK = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
+QUICK: dict[str, Any] = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
 
 
 @pytest.fixture
@@ -260,7 +260,11 @@ def test_lanes_stop_side_by_side(store: Store, monkeypatch: pytest.MonkeyPatch) 
 
 
 def cancel(store: Store, id: int, actor: str = "ann") -> Job:
-    return jobs.cancel(store, id, actor, {"writes": "cannot be stopped halfway"})
+    return jobs.cancel(store, id, actor, unstoppable)
+
+
+def unstoppable(job: Job) -> str | None:
+    return "cannot be stopped halfway" if job.kind == "writes" else None
 
 
 def test_what_waits_is_cancelled_and_never_begun(store: Store, other: Store) -> None:

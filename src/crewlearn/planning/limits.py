@@ -9,6 +9,7 @@ from typing import Any
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.text import counted
+from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 
 KEEP = "keep-team"
@@ -19,8 +20,10 @@ CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 """Settings that may be changed for a what-if; each means what it means for the site."""
 
 MOST_PERIODS = 100_000
-MOST_WORK = 2e10
-"""Workers times periods times runs times policies: some minutes at the most."""
+MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
+"""Workers times periods times runs times policies: with ours, ten minutes or so on one core at the most; less by a
+hundred where a firm's own policy is played, in plain Python.
+"""
 
 
 def as_it_stands(site: Site) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def check(
             dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
         except InvalidInput as error:
             raise InvalidInput("policies", spec, error.remedy) from error
-    _check_work(site, config, runs, len(chosen))
+    _check_work(site, config, runs, chosen)
     return config, chosen
 
 
@@ -70,13 +73,14 @@ def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
     return dataclasses.replace(config, learn_delay=learn_delay, **changes)
 
 
-def _check_work(site: Site, config: SiteConfig, runs: int, policies: int) -> None:
+def _check_work(site: Site, config: SiteConfig, runs: int, policies: Sequence[str]) -> None:
     if not site.workers:
         raise InvalidInput("workers", 0, "there is nobody to plan with; import workers first")
     periods = periods_left(site, config)
     if periods > MOST_PERIODS:
         raise InvalidInput("horizon", periods, f"must be at most {MOST_PERIODS:,} periods ahead")
-    most = int(MOST_WORK / (len(site.workers) * periods * policies))
+    compiled = all(spec.partition(":")[0] in REGISTRY for spec in policies)
+    most = int((MOST_WORK if compiled else MOST_PLAIN_WORK) / (len(site.workers) * periods * len(policies)))
     if runs > most:
         whom, how_long = counted(len(site.workers), "worker"), counted(periods, "period")
         raise InvalidInput("runs", runs, f"must be at most {most:,} for {whom} over {how_long}")

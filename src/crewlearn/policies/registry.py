@@ -122,10 +122,13 @@ def live_policies() -> Mapping[str, str]:
     return {name: entry.line for name, entry in REGISTRY.items() if not make_policy(name).oracle}
 
 
-def registered(field: str, spec: str) -> str:
-    """Check that a policy is one of ours: `module:Class` imports what it names, which no caller of a server may do."""
+def registered(field: str, spec: str, own: str | None = None) -> str:
+    """Check that a policy is one of ours, or a site's `own`, which may be a class of the firm's and stay so.
+
+    `module:Class` imports what it names, which no caller of a server may do.
+    """
     name = spec.partition(":")[0]
-    if name not in REGISTRY:
+    if spec != own and name not in REGISTRY:
         raise unknown_name(field, name, live_policies())
     return spec
 

@@ -40,7 +40,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     )
     app.state.store = store
     app.state.settings = settings
-    app.state.jobs = Lanes(store, lanes)
+    app.state.jobs = Lanes(store, lanes, work.unstoppable)
     problems.install(app)
     app.include_router(basics.router, prefix=API)
     app.include_router(api.router, prefix=API)

@@ -139,7 +139,7 @@ def days_in(name: str, text: str) -> tuple[date, ...]:
 
 def _policy(text: str, before: SiteConfig | None) -> str:
     """Let through a policy of ours, or the one that the site follows: that may be a class on the server's machine."""
-    return text if before is not None and text == before.policy else registered("policy", text)
+    return registered("policy", text, None if before is None else before.policy)
 
 
 def new_site(today: date) -> Form:

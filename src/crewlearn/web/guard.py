@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -113,7 +113,7 @@ def _is_from_elsewhere(headers: Headers, host: str) -> bool:
     if site is not None and site not in ("same-origin", "none"):
         return True
     origin = headers.get("origin")
-    return origin is not None and (not origin.startswith(("http://", "https://")) or urlsplit(origin).netloc != host)
+    return origin is not None and origin not in (f"http://{host}", f"https://{host}")
 
 
 class _Bounded:

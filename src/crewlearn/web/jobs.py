@@ -1,9 +1,10 @@
 """Jobs, kept in the store, so that any server process can tell how far one is: asking for one, and cancelling it."""
 
+import hashlib
 import json
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,9 @@ from crewlearn.problem.errors import Unknown
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES = ("queued", "running", "done", "failed", "cancelled")
 WAITS = "waits for its turn"
+
+_ASKING = 7302
+"""The lock under which jobs are asked for on PostgreSQL, a site at a time: any number, the same for all of us."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +48,54 @@ class Job:
         return self.status in (DONE, FAILED, CANCELLED)
 
 
-def submit(store: Store, site: str, kind: str, actor: str, input: Mapping[str, Any], file: bytes | None = None) -> Job:
-    """Queue a job; a file that it is about is kept until it is over."""
+Unstoppable = Callable[[Job], str | None]
+"""Says why a job cannot be stopped once it is under way, as those that change the record; None if it can be."""
+
+
+def submit(
+    store: Store,
+    site: str,
+    kind: str,
+    actor: str,
+    input: Mapping[str, Any],
+    file: bytes | None = None,
+    *,
+    again: bool = False,
+) -> Job:
+    """Queue a job; a file that it is about is kept until it is over.
+
+    If the same person has asked for the same already, that job is given: one under way or, unless it is to be done
+    `again`, one that is done.
+    """
     checked_text("actor", actor, LONGEST_ACTOR)
     table = schema.jobs
+    digest = {} if file is None else {"digest": hashlib.sha256(file).hexdigest()}
+    given = json.dumps({**input, **digest}, allow_nan=False, sort_keys=True)
     with store.changing() as connection:
         key, _, _ = store.site(connection, site)
+        if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ASKING, key)))
+        wanted = (QUEUED, RUNNING) if again else (QUEUED, RUNNING, DONE)
+        same = connection.execute(
+            sa.select(table.c.id)
+            .where(
+                table.c.site == key,
+                table.c.kind == kind,
+                table.c.actor == actor,
+                table.c.input == given,
+                table.c.status.in_(wanted),
+            )
+            .order_by(table.c.id.desc())
+            .limit(1)
+        ).scalar()
+        if same is not None:
+            return read_in(connection, same)
         made = connection.execute(
             table.insert().values(
                 site=key,
                 kind=kind,
                 actor=actor,
-                input=json.dumps(dict(input), allow_nan=False),
+                input=given,
                 file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
@@ -98,11 +138,10 @@ def jobs_of(
         return [_job(row) for row in connection.execute(query)]
 
 
-def cancel(store: Store, id: int, actor: str, unstoppable: Mapping[str, str]) -> Job:
+def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
     """Cancel a job that is not over; one that was cancelled stays as it is.
 
-    Any may be cancelled while it waits. Of kinds that change what is on record, one that is under way may not: they are
-    `unstoppable`, each with what is said then.
+    Any may be cancelled while it waits; one under way, unless it is `unstoppable`.
     """
     checked_text("actor", actor, LONGEST_ACTOR)
     table = schema.jobs
@@ -113,8 +152,8 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Mapping[str, str]) ->
             return job
         if job.over:
             raise Conflict("job", id, f"is over already: it is {job.status}")
-        if job.status == RUNNING and job.kind in unstoppable:
-            raise Conflict("job", id, unstoppable[job.kind])
+        if job.status == RUNNING and (why := unstoppable(job)) is not None:
+            raise Conflict("job", id, why)
         said = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}
         connection.execute(table.update().where(table.c.id == id).values(**said, owner=None, file=None))
         return read_in(connection, id)

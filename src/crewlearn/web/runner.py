@@ -20,7 +20,7 @@ from crewlearn.advisor import schema
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import problems
-from crewlearn.web.jobs import DONE, FAILED, QUEUED, RUNNING, WAITS, Job, now_on, read_in
+from crewlearn.web.jobs import DONE, FAILED, QUEUED, RUNNING, WAITS, Job, Unstoppable, now_on, read_in
 
 POLL_SECONDS = 0.5
 BEAT_SECONDS = 2.0
@@ -56,12 +56,13 @@ class Runner:
         self,
         store: Store,
         handlers: Mapping[str, Handler],
+        unstoppable: Unstoppable = lambda job: None,
         *,
         poll_seconds: float = POLL_SECONDS,
         beat_seconds: float = BEAT_SECONDS,
         lost_seconds: float = LOST_SECONDS,
     ) -> None:
-        self.store, self.handlers = store, handlers
+        self.store, self.handlers, self.unstoppable = store, handlers, unstoppable
         self.owner = secrets.token_hex(16)
         self._poll, self._beat, self._lost_after = poll_seconds, beat_seconds, lost_seconds
         self._stopping = threading.Event()
@@ -74,12 +75,15 @@ class Runner:
         self._thread.start()
 
     def stop(self) -> None:
-        """End; a job under way goes back to the queue, as if nothing had been tried."""
+        """End; a job under way goes back to the queue, as if nothing had been tried.
+
+        One that cannot be stopped may yet come to its end: it is left alone until its heartbeat is found to be gone.
+        """
         self.ask_to_stop()
         if self._thread is not None:
             self._thread.join(PATIENCE_SECONDS)
             work = self._work
-            if self._thread.is_alive() and work is not None:
+            if self._thread.is_alive() and work is not None and self.unstoppable(work.job) is None:
                 work.give_back()
 
     def ask_to_stop(self) -> None:
@@ -148,6 +152,8 @@ class Runner:
                 attempts=table.c.attempts + 1,
                 started=sa.func.coalesce(table.c.started, now),
                 heartbeat=now,
+                progress=0.0,
+                message="begun",
             )
             return read_in(connection, found) if connection.execute(taken).rowcount == 1 else None
 
@@ -160,8 +166,10 @@ class Runner:
 class Lanes:
     """Runners side by side, each with kinds of its own: what takes minutes in one keeps nothing waiting in another."""
 
-    def __init__(self, store: Store, lanes: Sequence[Mapping[str, Handler]]) -> None:
-        self.runners = tuple(Runner(store, handlers) for handlers in lanes)
+    def __init__(
+        self, store: Store, lanes: Sequence[Mapping[str, Handler]], unstoppable: Unstoppable = lambda job: None
+    ) -> None:
+        self.runners = tuple(Runner(store, handlers, unstoppable) for handlers in lanes)
 
     def start(self) -> None:
         """Begin to look for jobs."""
@@ -186,22 +194,50 @@ class _Work:
 
     def do(self, handler: Handler) -> None:
         """Do the job and write what came of it."""
+        came: dict[str, Any] = {"status": FAILED}
         try:
-            result = handler(self.store, self.job, self._progress)
-            self._write(status=DONE, progress=1.0, message="done", result=json.dumps(result, allow_nan=False))
+            result = json.dumps(handler(self.store, self.job, self._progress), allow_nan=False)
+            came = {"status": DONE, "progress": 1.0, "message": "done", "result": result}
         except Interrupted:
-            self.give_back()
+            return self.give_back()
         except InvalidInput as error:
+            if error.field == "db":  # which is no fault of the job: another attempt may find the store in order
+                LOG.warning("job %d is put back: %s", self.job.id, error)
+                return self.give_back(attempted=True)
             found = problems.of_error(error).model_dump(exclude_none=True)
-            self._write(status=FAILED, message=found["detail"], result=json.dumps(found))
+            came |= {"message": found["detail"], "result": json.dumps(found)}
         except Exception:
             LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
-            self._write(status=FAILED, message="failed by a fault of the program; the server's log has more")
+            came |= {"message": "failed by a fault of the program; the server's log has more"}
+        self._settle(came)
 
-    def give_back(self) -> None:
-        """Put the job back in the queue; the attempt does not count."""
-        attempts = schema.jobs.c.attempts - 1
-        self._update(status=QUEUED, owner=None, heartbeat=None, attempts=attempts, progress=0.0, message=WAITS)
+    def give_back(self, *, attempted: bool = False) -> None:
+        """Put the job back in the queue; the attempt does not count, unless it is said to."""
+        table = schema.jobs
+        attempts = table.c.attempts if attempted else table.c.attempts - 1
+        with self.store.changing() as connection:
+            self._written(
+                connection,
+                status=QUEUED,
+                owner=None,
+                heartbeat=None,
+                started=None,
+                attempts=attempts,
+                progress=0.0,
+                message=WAITS,
+            )
+
+    def _settle(self, came: Mapping[str, Any]) -> None:
+        """Write what came of the job, again and again if the store is busy: the work is done, and not to be lost."""
+        while True:
+            try:
+                with self.store.changing() as connection:
+                    self._written(connection, finished=now_on(connection), owner=None, file=None, **came)
+                return
+            except InvalidInput as error:
+                LOG.warning("job %d: what came of it cannot be written yet: %s", self.job.id, error)
+                if self.end.wait(POLL_SECONDS):
+                    return
 
     def keep_alive(self, beat_seconds: float) -> None:
         """Write the heartbeat, and how far the job is whenever that changed, until the job is over.
@@ -221,22 +257,13 @@ class _Work:
                     beaten = time.monotonic()
                     if not self._written(connection, progress=progress, message=message, heartbeat=now_on(connection)):
                         self.end.set()
-            except InvalidInput:  # the store is busy; if it stays so, others cannot take the job either
-                LOG.warning("job %d: the heartbeat could not be written", self.job.id)
+            except Exception as error:  # the store is busy or worse; if it stays so, others cannot take the job either
+                LOG.warning("job %d: the heartbeat could not be written: %s", self.job.id, error)
 
     def _progress(self, progress: float, message: str) -> None:
         if self.end.is_set():
             raise Interrupted
         self._said = (min(1.0, max(0.0, progress)), message)
-
-    def _write(self, **values: Any) -> None:
-        """Write what came of the job."""
-        with self.store.changing() as connection:
-            self._written(connection, finished=now_on(connection), owner=None, file=None, **values)
-
-    def _update(self, **values: Any) -> None:
-        with self.store.changing() as connection:
-            self._written(connection, **values)
 
     def _written(self, connection: sa.Connection, **values: Any) -> bool:
         """Write about the job if it is still ours."""

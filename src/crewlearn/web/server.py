@@ -84,7 +84,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
             ws="none",
             lifespan="on",
             proxy_headers=settings.behind_proxy,
-            forwarded_allow_ips="127.0.0.1",
+            forwarded_allow_ips="127.0.0.1,::1",
             timeout_graceful_shutdown=GRACE_SECONDS,
             timeout_keep_alive=KEPT_SECONDS,
         )

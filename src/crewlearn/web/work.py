@@ -113,8 +113,7 @@ def plan_input(
     given = {name: value for name, value in changes.items() if value is not None}
     own = now.site.config.policy
     for field, spec in [("policy", given.get("policy", own)), *(("policies", one) for one in policies or ())]:
-        if spec != own:
-            registered(field, spec)
+        registered(field, spec, own)
     _, chosen = check(now.site, policies, runs, given)
     wanted = {**as_it_stands(now.site), **given}
     return {**wanted, "policies": list(chosen), "runs": runs, "seed": seed, "version": now.version}
@@ -146,13 +145,17 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
 LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify, OUTPUT_IMPORT: run_import})
 """Every kind of job that a server can do, apart by what may take minutes and what somebody waits for."""
 
-UNSTOPPABLE: Mapping[str, str] = {
-    OUTPUT_IMPORT: "is taking in a file in one transaction, which cannot be stopped halfway; to take it back, import "
-    "the right rows with correct=true once it is done"
-}
-"""Kinds that cannot be cancelled once they are under way, as they change the record; and what to do instead."""
+
+def unstoppable(job: Job) -> str | None:
+    """Say why a job cannot be stopped once it is under way; None if it can be."""
+    if job.kind != OUTPUT_IMPORT or job.input.get("check_only"):
+        return None
+    return (
+        "is taking in a file in one transaction, which cannot be stopped halfway; what is wrong in the file can be put "
+        "right by importing the right rows with `correct` once it is done"
+    )
 
 
 def cancel(store: Store, id: int, actor: str) -> Job:
     """Cancel a job that is not over, unless it is one that cannot be stopped any more."""
-    return jobs.cancel(store, id, actor, UNSTOPPABLE)
+    return jobs.cancel(store, id, actor, unstoppable)

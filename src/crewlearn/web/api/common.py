@@ -18,7 +18,7 @@ from crewlearn.web.reads import Snapshot
 
 MOST_NUMBER = 2**31 - 1
 
-READING = answers(400, 401, 404, 422, 429, 503)
+READING = answers(400, 401, 404, 413, 422, 429, 503)
 WRITING = answers(400, 401, 403, 404, 409, 412, 413, 422, 429, 503)
 """What any request about a site may be answered with when it is not done."""
 

@@ -108,11 +108,8 @@ def queued(
     again: bool = False,
 ) -> Response:
     """Begin a job, unless there is one that does the same: under way or, unless it may be done again, over."""
-    for one in jobs.jobs_of(here.store, here.name, limit=20, kind=kind):
-        same = one.actor == here.caller.name and one.input == wanted
-        if same and one.status not in (jobs.FAILED, jobs.CANCELLED) and not (again and one.over):
-            return _located(request, one, 200 if one.over else 202)
-    return _located(request, jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file), 202)
+    one = jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file, again=again)
+    return _located(request, one, 200 if one.over else 202)
 
 
 def _located(request: Request, job: Job, status: int) -> Response:

@@ -1,6 +1,5 @@
 """Output: what stands on record, and taking more in."""
 
-import hashlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -128,9 +127,9 @@ def import_output_csv(
     """
     options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
-        with here.store.writing(here.name, here.caller.name, expected):
-            pass  # only to learn whether the version is still current
-        told = {"digest": hashlib.sha256(data).hexdigest(), **vars(options)}
-        return queued(request, here, OUTPUT_IMPORT, told, file=data, again=True)
+        if expected is not None:
+            with here.store.writing(here.name, here.caller.name, expected):
+                pass  # only to learn whether the version is still current
+        return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
     document = take_in_output(here.store, here.name, here.caller.name, data, options, expected)
     return answer(document, here.now().version)

@@ -11,6 +11,7 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.record import read_events
 from crewlearn.advisor.store import Store
+from crewlearn.policies.registry import registered
 from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
@@ -73,6 +74,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
     """Set up a site. The same request again finds it done; another one under a name that is taken is a conflict."""
     store: Store = request.app.state.store
     given = new.settings.model_dump(mode="json")
+    registered("policy", given["policy"])
     key = given["stream_key"]
     config = SiteConfig.from_json({**given, "stream_key": secrets.randbelow(2**62) if key is None else key})
     status = 201
@@ -126,6 +128,8 @@ def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expect
     """Change settings from now on, as a JSON merge patch. If-Match must say which version the changes are meant for."""
     given = changes.model_dump(mode="json", exclude_unset=True)
     now = here.snapshot.site.config.to_json()
+    if "policy" in given:
+        registered("policy", given["policy"], now["policy"])
     for part in ("units", "calendar"):
         if part in given:
             given[part] = {**now[part], **given[part]}

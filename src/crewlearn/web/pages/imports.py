@@ -232,7 +232,7 @@ def _import(request: Request, reading: Reading, file: Given, caller: Caller) -> 
     if file.kind == OUTPUT and work.is_big(file.data):
         options = work.Options(dict(file.mapping), file.decimal, file.dates, file.correct, file.skip_unknown)
         told = dataclasses.asdict(options)
-        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, told, file.data)
+        job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, told, file.data, again=True)
         return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
         done = _take_in(store, reading, file, caller, file.correct)

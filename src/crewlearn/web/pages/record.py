@@ -72,7 +72,7 @@ def record(
 def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
     """Have the record checked."""
     reading = reading_of(request, site)
-    job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {})
+    job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {}, again=True)
     return go(request, f"{reading.url('record')}#job-{job.id}", "The check is under way.")
 
 

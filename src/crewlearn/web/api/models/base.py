@@ -6,11 +6,9 @@ one is never silently left out.
 
 import re
 from datetime import date
-from functools import partial
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -20,7 +18,7 @@ from pydantic import (
 
 from crewlearn.advisor import units
 from crewlearn.advisor.text import LONGEST_ID
-from crewlearn.policies.registry import live_policies, registered
+from crewlearn.policies.registry import live_policies
 from crewlearn.web.api.examples import EXAMPLES
 
 LONGEST_POLICY = 500
@@ -51,7 +49,6 @@ Policy = Annotated[
         description=f"A policy, as name or name:parameter=value,…: {', '.join(live_policies())}.",
         examples=["value-of-replacement", "dr-ucb:gamma=20"],
     ),
-    AfterValidator(partial(registered, "policy")),
 ]
 WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description="The firm's own id of a worker.")]
 
