@@ -48,6 +48,7 @@ def history(
         "decisions": decided.decisions(reading, shown, answers),
         "pages": pages,
         "withdrawn": withdrawn,
+        "people": len(reading.site.workers),
     }
     return show_site(request, caller, reading, "History", "history.html", values)
 

@@ -15,7 +15,7 @@ from crewlearn.advisor.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
-from crewlearn.web.charts import Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
+from crewlearn.web.charts import TRANSITION, Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
 from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
@@ -132,7 +132,7 @@ def _gantt(
             spans.append(Span(window.at(one.since), window.at(until), name, title, kind))
         for begun, ended, title in _transitions(reading, own, proposals):
             if ended > window.first and begun <= window.last:
-                spans.append(Span(window.at(begun), window.at(ended), "", title, "transition"))
+                spans.append(Span(window.at(begun), window.at(ended), "", title, TRANSITION))
         rows.append(spans)
     description = (
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
