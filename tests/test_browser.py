@@ -517,6 +517,32 @@ def test_the_keyboard_suffices(hall: Server, visit: Callable[..., Visitor]) -> N
         me.page.keyboard.press("Tab")
     me.page.keyboard.press("Enter")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
+    assert me.page.evaluate(FOCUS)["words"].startswith("Approved")  # what was done is where the keyboard goes on
+    me.page.keyboard.press("Tab")
+    assert me.page.evaluate("document.activeElement.closest('.hero') !== null")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_a_button_opens_moves_no_button(
+    demo: tuple[Server, str], visit: Callable[..., Visitor], size: tuple[int, int], scripts: bool
+) -> None:
+    server, token = demo
+    me = visit(server, token, scripts=scripts)
+    page = me.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/sites/demo")
+    answers = page.locator(".answers").first
+    buttons = answers.locator("form:not(.panel) button, summary")
+    places = [one.bounding_box() for one in buttons.all()]
+    assert len(places) == 4
+    for name, panel in (("Reject…", ".panel.reject"), ("Somebody else", ".panel.other"), ("Why?", ".panel.why")):
+        answers.locator("summary", has_text=name).click()
+        expect(answers.locator(panel)).to_be_visible()
+        expect(answers.locator(".panel:visible")).to_have_count(1)  # one at a time
+        assert [one.bounding_box() for one in buttons.all()] == places
+    answers.locator("summary", has_text="Why?").click()
+    expect(answers.locator(".panel:visible")).to_have_count(0)
 
 
 def test_nothing_needs_a_script(hall: Server, visit: Callable[..., Visitor]) -> None:

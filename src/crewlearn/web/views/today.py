@@ -125,7 +125,7 @@ def money_so_far(reading: Reading) -> Money:
     """Give money so far, with what was gained against keeping the first team."""
     site, gain = reading.site, reading.snapshot.gain
     spread, shown = wording.money_span(gain.low, gain.high), wording.money(gain.expected, sign=True)
-    short = f"95% between {spread.replace(' to ', ' and ')}"
+    short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
         short, shown, words = "nobody replaced yet", "–", "Nobody was replaced yet, so nothing is gained or lost."
     elif gain.low > 0.0:
