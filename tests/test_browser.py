@@ -522,6 +522,29 @@ def test_the_keyboard_suffices(hall: Server, visit: Callable[..., Visitor]) -> N
     assert me.page.evaluate("document.activeElement.closest('.hero') !== null")
 
 
+def test_the_table_is_sorted_at_a_click(demo: tuple[Server, str], visit: Callable[..., Visitor]) -> None:
+    server, token = demo
+    page = visit(server, token).page
+    page.goto("/sites/demo")
+    rows = page.locator("#people-table tbody tr")
+    means = sorted((float(one) for one in rows.locator("td[data-value]").evaluate_all(VALUES)), reverse=True)
+    for name, way, column, first in (
+        ("Station", "ascending", 1, "1"),
+        ("Station", "descending", 1, "10"),
+        ("Estimate, 95%", "descending", 2, str(means[0])),
+        ("Estimate, 95%", "ascending", 2, str(means[-1])),
+    ):
+        head = page.get_by_role("columnheader", name=name)
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", way)
+        cell = rows.first.locator("> *").nth(column)
+        assert (cell.get_attribute("data-value") or cell.inner_text()) == first
+    assert page.url.endswith("/sites/demo")  # the server was not asked
+
+
+VALUES = "(all) => all.map((one) => one.dataset.value)"
+
+
 @pytest.mark.parametrize("size", [PHONE, DESK])
 @pytest.mark.parametrize("scripts", [True, False])
 def test_what_a_button_opens_moves_no_button(
