@@ -34,6 +34,7 @@ from crewlearn.web.reads import snapshot
 from crewlearn.web.runner import Runner
 from crewlearn.web.settings import Settings
 from crewlearn.web.views import today as views
+from crewlearn.web.views.history import Window, marks
 from crewlearn.web.views.learning import narrowing
 from crewlearn.web.views.reading import Reading
 from stores import Database
@@ -921,3 +922,11 @@ def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, num
         for path, form in forms:
             assert admin.send(f"/sites/hall/{path}", form).status_code < 500, (path, form)
         admin.get("/sites/hall")
+
+
+def test_a_day_is_named_below_its_output(demo: Store) -> None:
+    reading = Reading(snapshot(demo, DEMO), date(2026, 11, 16))
+    window = Window(1, 5)
+    for mark, day in zip(marks(reading, window), range(1, 6), strict=True):
+        assert mark.at == pytest.approx(window.middle(day))
+    assert marks(reading, window, 0.0)[0].at == 0.0  # a stint begins with its day

@@ -98,12 +98,12 @@ def history(
     )
 
 
-def marks(reading: Reading, window: Window) -> list[Mark]:
-    """Mark a few days below a chart."""
+def marks(reading: Reading, window: Window, within: float = 0.5) -> list[Mark]:
+    """Mark a few days below a chart, in the middle of each, where its output stands, or `within` it from 0 to 1."""
     calendar = reading.site.config.calendar
     words = [wording.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
     many = window.last - window.first + 1
-    return [Mark(mark.at * (many - 1) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
+    return [Mark((mark.at * (many - 1) + within) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
 
 
 def _gantt(
@@ -138,7 +138,7 @@ def _gantt(
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
         "approval to the first day, or to the end of the offer. The same stands below as a table."
     )
-    return gantt("who-when", "Who worked where", description, rows, marks(reading, window))
+    return gantt("who-when", "Who worked where", description, rows, marks(reading, window, 0.0))
 
 
 def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Proposal]) -> list[tuple[int, int, str]]:
