@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -385,7 +386,7 @@ def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store
     until(lambda: runner.run_one() and jobs.read(store, first.id).over)
     done = jobs.read(store, first.id)
     assert (done.status, done.attempts, done.result) == (DONE, 2, "done after all")
-    second = submit(store)
+    second = submit(store, number=2)
     for attempt in range(MOST_ATTEMPTS):
         die(database.url)
         assert jobs.read(store, second.id).attempts == attempt + 1
@@ -415,3 +416,106 @@ def test_a_runner_outlives_a_store_out_of_reach(store: Store, caplog: pytest.Log
     job = submit(store, number=4)
     assert until(lambda: (found := jobs.read(store, job.id)).over and found).result == {"twice": 8}
     runner.stop()
+
+
+def test_who_asks_for_the_same_at_once_gets_one_job(store: Store, other: Store) -> None:
+    together, ids = threading.Barrier(6), []
+
+    def ask(own: Store) -> None:
+        together.wait(20)
+        ids.append(submit(own, number=3).id)
+
+    asking = [threading.Thread(target=ask, args=(own,)) for own in (store, other) for _ in range(3)]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join(20)
+    assert len(ids) == 6
+    assert len(set(ids)) == 1
+    assert submit(store, number=4).id not in ids
+    assert submit(store, site="south", number=3).id not in ids
+    assert jobs.submit(store, "north", "work", "ben", {"number": 3}).id not in ids
+    Runner(store, {"work": doubled}).run_one()
+    assert submit(store, number=3).id == ids[0], "what is done need not be done again"
+    assert jobs.submit(store, "north", "work", ME, {"number": 3}, again=True).id not in ids
+    files = {jobs.submit(store, "north", "read", ME, {}, text).id for text in (b"one", b"two", b"one")}
+    assert len(files) == 2
+
+
+def failing(store: Store, monkeypatch: pytest.MonkeyPatch, when: Callable[[int], bool], error: Exception) -> list[int]:
+    """Let changes of a store fail, those that are told by number."""
+    plain, changes = store.changing, [0]
+
+    @contextmanager
+    def changing() -> Iterator[sa.Connection]:
+        changes[0] += 1
+        if when(changes[0]):
+            raise error
+        with plain() as connection:
+            yield connection
+
+    monkeypatch.setattr(store, "changing", changing)
+    return changes
+
+
+BUSY = Conflict("db", "somewhere", "is being written to by somebody else")
+
+
+def test_work_that_is_done_is_not_lost_to_a_busy_store(
+    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crewlearn.web.runner.POLL_SECONDS", 0.05)
+    job = submit(store, number=5)
+    failing(store, monkeypatch, lambda number: 2 <= number <= 4, BUSY)  # the first one claims it
+    assert Runner(store, {"work": doubled}, beat_seconds=60.0).run_one()
+    done = jobs.read(other, job.id)
+    assert (done.status, done.result, done.attempts) == (DONE, {"twice": 10}, 1)
+
+
+def test_a_store_that_fails_amid_a_job_fails_no_job(store: Store) -> None:
+    job, attempts = submit(store, number=1), []
+
+    def unlucky(store: Store, job: Job, progress: Progress) -> Any:
+        attempts.append(job.attempts)
+        if len(attempts) < MOST_ATTEMPTS:
+            raise BUSY
+        return "at last"
+
+    runner = Runner(store, {"work": unlucky})
+    while runner.run_one():
+        pass
+    assert attempts == [1, 2, 3], "it is tried again, and not for ever"
+    assert jobs.read(store, job.id).result == "at last"
+
+
+def test_the_heart_beats_on_whatever_goes_wrong_once(
+    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, gate = submit(store), Gate()
+    changes = failing(store, monkeypatch, lambda number: 2 <= number <= 4, sa.exc.TimeoutError("no connection is free"))
+    runner = Runner(store, {"work": gate}, **QUICK)
+    runner.start()
+    until(lambda: changes[0] > 6)
+    assert not Runner(other, {"work": doubled}, **QUICK).run_one()
+    gate.open.set()
+    until(lambda: jobs.read(other, job.id).status == DONE)
+    runner.stop()
+
+
+def test_what_cannot_be_stopped_is_not_given_back(store: Store, other: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its server stops over it, and it may still come to its end: so it cannot be cancelled, as if it had not begun."""
+    monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 0.2)
+    job, let_go = submit(store, "writes"), threading.Event()
+
+    def deaf(store: Store, job: Job, progress: Progress) -> Any:
+        let_go.wait(20)
+        return "written"
+
+    runner = Runner(store, {"writes": deaf}, unstoppable, **QUICK)
+    runner.start()
+    until(lambda: jobs.read(store, job.id).status == RUNNING)
+    runner.stop()
+    with pytest.raises(Conflict, match="cannot be stopped halfway"):
+        cancel(other, job.id)
+    let_go.set()
+    until(lambda: jobs.read(other, job.id).status == DONE)
