@@ -27,7 +27,7 @@ from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import jobs, users, work
+from crewlearn.web import intake, jobs, users, work
 from crewlearn.web.app import make_app
 from crewlearn.web.pages import sites as pages_of_sites
 from crewlearn.web.reads import snapshot
@@ -476,7 +476,7 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
 def submitted(store: Store, rows: list[str], **options: Any) -> int:
     """Have a file taken in by a job; give the job's number."""
     file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
-    job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(work.Options({}, **options)), file)
+    job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(intake.Options({}, **options)), file)
     assert Runner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
     return job.id
 

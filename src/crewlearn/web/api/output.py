@@ -18,8 +18,9 @@ from crewlearn.web.api import models, paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Expected, Here, answer, at, page
 from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
+from crewlearn.web.intake import OUTPUT, File, Options
 from crewlearn.web.problems import answers
-from crewlearn.web.work import OUTPUT_IMPORT, Options, is_big, take_in_output
+from crewlearn.web.work import OUTPUT_IMPORT, is_big, take_in
 
 router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
@@ -130,5 +131,5 @@ def import_output_csv(
             pass  # only to learn whether the version is still current
         told = {"digest": hashlib.sha256(data).hexdigest(), **vars(options)}
         return queued(request, here, OUTPUT_IMPORT, told, file=data, again=True)
-    document = take_in_output(here.store, here.name, here.caller.name, data, options, expected)
+    document = take_in(here.store, here.name, here.caller.name, File(OUTPUT, data, options), expected)
     return answer(document, here.now().version)
