@@ -61,6 +61,23 @@ def interval_bar(scale: Scale, low: float, mean: float, high: float, kind: str =
     )
 
 
+def axis(scale: Scale, words: Sequence[str]) -> Markup:
+    """Write the scale of bars above them, each of the words at its tick; where it is narrow, every second is enough."""
+    many = len(words) > _ALL_FIT
+    return Markup(
+        '<svg class="ticks" width="100%" height="14" aria-hidden="true">'
+        + "".join(
+            f'<text class="tick{" spare" if many and place % 2 else ""}" x="{100.0 * scale.share(tick):.2f}%" y="11" '
+            f'text-anchor="middle">{escape(text)}</text>'
+            for place, (tick, text) in enumerate(zip(scale.ticks, words, strict=True))
+        )
+        + "</svg>"
+    )
+
+
+_ALL_FIT = 4
+
+
 @dataclass(frozen=True)
 class Line:
     """A line by place (0 to 1) and value."""

@@ -24,6 +24,7 @@ PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
 BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
 MOST_RUNS = 10**5
+PREPARING = "preparing: the simulation is compiled, once on each machine"
 
 
 def is_big(data: bytes) -> bool:
@@ -88,9 +89,9 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     def told(more: int) -> None:
         nonlocal done
         done += more
-        progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
+        progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years" if done else PREPARING)
 
-    progress(0.0, "preparing")
+    progress(0.0, PREPARING)
     now = reads.snapshot(store, job.site)
     standing = as_it_stands(now.site)
     changes = {name: wanted[name] for name in CHANGES if wanted[name] != standing[name]}

@@ -58,8 +58,10 @@ def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
     return Pager(
         "Days",
         f"{reading.day(window.first)} to {reading.day(window.last)}",
-        f"{url}?to={later}&stations={stations}" if window.last < last else "",
         f"{url}?to={window.first - 1}&stations={stations}" if window.first > 1 else "",
+        f"{url}?to={later}&stations={stations}" if window.last < last else "",
+        "Earlier days",
+        "Later days",
     )
 
 

@@ -42,6 +42,7 @@ WORDS = {
     "units": "Output",
     "hours": "Hours",
     "attendance": "Attendance",
+    "pinned": "Pinned: stays whatever is advised",
 }
 SHOWN = 8
 """Rows shown of a file that is sound."""
@@ -197,6 +198,9 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: File, fou
     table = _table(file)
     headers = table.headers if table is not None else ()
     positions: Mapping[str, int] = table.positions if table is not None else {}
+    above = [one for one in found.errors if one.line <= (0 if table is None else table.header_line)]
+    blamed = {name for one in above for name in one.column.split(" or ")}
+    rows = _rows(table, positions, [one for one in found.errors if one not in above])
     values = {
         "file": file,
         "found": found,
@@ -211,11 +215,14 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: File, fou
                 WORDS.get(column.name, column.name),
                 column.required,
                 headers[positions[column.name]] if column.name in positions else "",
+                column.name in blamed and column.name not in positions,
             )
             for column in COLUMNS[file.kind].columns
         ],
-        "rows": _rows(table, positions, found.errors),
-        "general": _general(found.errors),
+        "blamed": {positions[name] for name in blamed if name in positions},
+        "rows": rows,
+        "caption": _caption(table, found, rows),
+        "general": [_above(one, file, headers) for one in above],
         "packed": packed(file.data),
         "leave_out": wording.LEAVE_OUT,
         "more": found.total - len(found.errors),
@@ -224,15 +231,37 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: File, fou
 
 
 def _table(file: File) -> Table | None:
-    """Understand the file's header even where a column is missing, so that it can be named."""
+    """Understand the file as far as it goes where a column is missing or could be several, so that it can be chosen."""
     columns = COLUMNS[file.kind]
     lenient = Columns(tuple(dataclasses.replace(column, required=False) for column in columns.columns))
-    for mapping in (file.options.mapping, {}):
+    mapping = dict(file.options.mapping)
+    for _ in range(2):
         try:
             return read_table(file.data, file.name, lenient, mapping)
+        except CsvErrors as error:
+            mapping |= {one.column: "" for one in error.errors if one.column in lenient.names}
         except InvalidInput:
-            continue
+            break
     return None
+
+
+def _above(error: CsvError, file: File, headers: Sequence[str]) -> str:
+    """Say what is wrong with a file as a whole, or with its header."""
+    name = " or ".join(WORDS.get(part, part) for part in error.column.split(" or "))
+    if error.line and headers and not file.options.mapping.get(error.column):
+        return f"{name}: choose below which column it is. The file has {', '.join(one for one in headers if one)}."
+    return f"{name} {error.value}: {wording.remedy(error.expected)}"
+
+
+def _caption(table: Table | None, found: Checked, rows: Sequence[Shown]) -> str:
+    """Say how many rows the file has, and how many of them are shown."""
+    try:
+        many = found.rows or (0 if table is None else sum(1 for _ in table.rows()))
+    except CsvErrors:  # which is what is wrong with it, and told
+        many = 0
+    shown = sum(bool(row.cells) for row in rows)
+    said = f"{shown:,} of {wording.count(many, 'row')}" if shown < many else wording.count(many, "row")
+    return f"{said}; not used: {', '.join(found.ignored)}" if found.ignored else said
 
 
 def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
@@ -298,6 +327,8 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
         "rows": _rows(None, {}, errors),
         "general": _general(errors),
         "headers": (),
+        "blamed": (),
+        "caption": "",
         "more": 0,
     }
     return show_site(request, caller, reading, "Import", "import_job.html", values)
