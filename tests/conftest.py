@@ -4,13 +4,16 @@ from hypothesis import settings
 
 from lives import life
 from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
+from web_api import client, mia
 from web_server import serve
 
 __all__ = [
+    "client",
     "database",
     "empty_database",
     "life",
     "make_database",
+    "mia",
     "postgres",
     "postgres_url",
     "prepared",

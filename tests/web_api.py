@@ -1,24 +1,42 @@
 """What tests of the API share: callers of each role, whose every answer is held against the OpenAPI document."""
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import jsonschema_rs
+import pytest
+import sqlalchemy as sa
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from crewlearn.advisor import schema
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.web import users
 from crewlearn.web.app import make_app
 from crewlearn.web.settings import Settings
+from stores import CALENDAR
 from web_app import BASE, bearer
 
 API = "/api/v1"
 PROBLEM = "application/problem+json"
+SETTINGS: dict[str, Any] = {
+    "team": 2,
+    "fee": 5.0,
+    "units": {"low": 0.0, "high": 100.0},
+    "calendar": {"start": "2024-01-01"},
+    "horizon": 300,
+    "mean_delay": 2.0,
+}
+MEANS = {"a": 10.0, "b": 90.0, "c": 50.0, "d": 95.0, "e": 80.0, "f": 85.0}
+CREW = [
+    {"worker_id": one, "name": f"Person {one}", "active": one in "ac", "prior_n": 30, "prior_mean": mean}
+    for one, mean in MEANS.items()
+]
 
 
 @dataclass
@@ -118,3 +136,47 @@ def contract() -> Contract:
     """The document, which is the same over every store."""
     with open_store("sqlite://") as store:
         return Contract(make_app(store, Settings()).openapi())
+
+
+def rows(period: int, units: float = 50.0, who: Sequence[str] = "ac") -> dict[str, Any]:
+    when = str(CALENDAR.date_of(period))
+    return {"rows": [{"date": when, "worker_id": one, "units": units + at} for at, one in enumerate(who)]}
+
+
+def with_crew(api: Api, name: str = "north") -> str:
+    api.post("/sites", {"site": name, "settings": SETTINGS}, 201)
+    api.post(f"/sites/{name}/workers", {"workers": CREW})
+    return f"/sites/{name}"
+
+
+@pytest.fixture
+def client(store: Store) -> Iterator[TestClient]:
+    with served(store) as made:
+        yield made
+
+
+@pytest.fixture
+def mia(client: TestClient) -> Api:
+    """An admin of all sites."""
+    return caller(client, "mia", "admin")
+
+
+def finished(api: Api, job: dict[str, Any], status: str = "done") -> dict[str, Any]:
+    """Wait for a job; give what came of it."""
+    deadline = time.monotonic() + 120.0
+    while job["status"] in ("queued", "running"):
+        assert time.monotonic() < deadline, job
+        time.sleep(0.05)
+        job = api.get(f"/jobs/{job['id']}")
+    assert job["status"] == status, job
+    assert job["finished"] is not None
+    result: dict[str, Any] = job["result"]
+    return result
+
+
+def everything(store: Store) -> dict[str, list[Any]]:
+    with store.reading() as connection:
+        return {
+            table.name: sorted(map(tuple, connection.execute(sa.select(table))), key=repr)
+            for table in schema.metadata.sorted_tables
+        }

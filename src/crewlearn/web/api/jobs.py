@@ -11,8 +11,9 @@ from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import LOCATED, READING, WRITING, Here, JobNumber, answer, at, page
+from crewlearn.web.api.models import jobs as models
 from crewlearn.web.jobs import Job
 from crewlearn.web.problems import answers
 from crewlearn.web.work import PLAN, VERIFY

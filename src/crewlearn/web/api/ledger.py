@@ -10,8 +10,9 @@ from fastapi.responses import Response, StreamingResponse
 from crewlearn.advisor import documents, export
 from crewlearn.advisor.record import read_events
 from crewlearn.web.access import VIEWER
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, Here, answer, at, page
+from crewlearn.web.api.models import ledger as models
 
 router = APIRouter(prefix="/sites/{site}/ledger", tags=["ledger"])
 

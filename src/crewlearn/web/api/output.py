@@ -14,10 +14,12 @@ from crewlearn.advisor.record import standing_rows
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Expected, Here, answer, at, page
 from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
+from crewlearn.web.api.models import output as models
+from crewlearn.web.api.models.base import Day
 from crewlearn.web.intake import OUTPUT, File, Options
 from crewlearn.web.problems import answers
 from crewlearn.web.work import OUTPUT_IMPORT, is_big, take_in
@@ -32,8 +34,8 @@ SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of w
 @router.get("/output", response_model=models.Outputs, operation_id="listOutput", responses=READING)
 def list_output(
     here: Annotated[Here, at(VIEWER)],
-    first: Annotated[models.Day | None, Query(alias="from", description="From this day on.")] = None,
-    last: Annotated[models.Day | None, Query(alias="to", description="Through this day.")] = None,
+    first: Annotated[Day | None, Query(alias="from", description="From this day on.")] = None,
+    last: Annotated[Day | None, Query(alias="to", description="Through this day.")] = None,
     worker: Annotated[str | None, Query(max_length=100, description="Only this worker's, by the firm's id.")] = None,
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,

@@ -16,7 +16,7 @@ from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.site import Proposal
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.access import MANAGER, VIEWER
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
     READING,
     UNCHANGED,
@@ -31,6 +31,7 @@ from crewlearn.web.api.common import (
     page,
     unless_known,
 )
+from crewlearn.web.api.models import proposals as models
 
 router = APIRouter(prefix="/sites/{site}", tags=["proposals"])
 

@@ -28,7 +28,8 @@ from crewlearn.web.api.common import (
     page,
     unless_known,
 )
-from crewlearn.web.api.models import Advice, NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
+from crewlearn.web.api.models.proposals import Advice
+from crewlearn.web.api.models.sites import NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
 from crewlearn.web.problems import answers
 
 router = APIRouter(tags=["sites"])

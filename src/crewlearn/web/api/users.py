@@ -12,8 +12,9 @@ from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import users
 from crewlearn.web.access import ADMIN, Caller, require
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import MOST_NUMBER, answer, page
+from crewlearn.web.api.models import users as models
 from crewlearn.web.problems import answers
 
 router = APIRouter(prefix="/users", tags=["users"])

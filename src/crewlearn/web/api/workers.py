@@ -10,7 +10,7 @@ from crewlearn.advisor import commands, documents, imports
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.explain import Member
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER
-from crewlearn.web.api import models, paging
+from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
     READING,
     VERSIONED,
@@ -22,6 +22,8 @@ from crewlearn.web.api.common import (
     page,
 )
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body, mapping_of
+from crewlearn.web.api.models import workers as models
+from crewlearn.web.api.models.output import Checked, Recorded
 from crewlearn.web.intake import WORKERS, File, Options
 from crewlearn.web.problems import answers
 from crewlearn.web.reads import as_json
@@ -86,7 +88,7 @@ def _called(here: Here, number: int) -> str:
     return f"{people.ids.get(number) or ''}\n{people.names.get(number) or ''}".casefold()
 
 
-@router.post("/workers", response_model=models.Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
+@router.post("/workers", response_model=Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
 def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, expected: Expected) -> Response:
     """Take in workers, all or none: newcomers join, what changed of others is recorded, the same again is nothing."""
     rows = [WorkerRow(**one.model_dump()) for one in new.workers]
@@ -98,7 +100,7 @@ def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, e
 
 @router.post(
     "/workers/csv",
-    response_model=models.Recorded | models.Checked,
+    response_model=Recorded | Checked,
     operation_id="importWorkersCsv",
     openapi_extra=csv_body("worker_id,name,active\n0113,Ann,yes\n0207,Bo,no\n"),
     responses=WRITING | answers(415) | VERSIONED,

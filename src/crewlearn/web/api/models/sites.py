@@ -1,0 +1,164 @@
+"""Sites: their settings, and how they stand."""
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+)
+
+from crewlearn.problem.model import MOST
+from crewlearn.web.api.models.base import (
+    Amount,
+    Count,
+    Day,
+    Fee,
+    Flag,
+    Model,
+    Number,
+    Page,
+    Policy,
+    Positive,
+    all_optional,
+)
+from crewlearn.web.api.models.proposals import ProposalUnderWay, Waiting
+from crewlearn.web.api.models.workers import Worker
+
+
+class Units(Model):
+    """What output means: `low` counts as nothing, `high` as the best there is; `high` below `low`: less is better."""
+
+    low: Amount
+    high: Amount
+    value_per_unit: Positive = Field(default=1.0, description="Money that one more recorded unit brings.")
+    hours_per_period: Positive | None = Field(default=None, description="Hours of a period, if output is a rate.")
+
+
+class Calendar(Model):
+    """Which days count."""
+
+    start: Day = Field(description="The first working day, or a day before it.")
+    weekdays: list[Annotated[int, Field(strict=True, ge=0, le=6)]] = Field(
+        default=[0, 1, 2, 3, 4], min_length=1, max_length=7, description="0 is Monday, 6 is Sunday."
+    )
+    closures: list[Day] = Field(default=[], max_length=10_000)
+    shifts_per_day: Annotated[int, Field(strict=True, ge=1, le=24)] = 1
+    cutoff_hour: Annotated[int, Field(strict=True, ge=0, le=23)] = Field(
+        default=0, description="A moment before this hour belongs to the day before."
+    )
+
+
+class SiteSettings(Model):
+    """How a site is set up."""
+
+    team: Annotated[int, Field(strict=True, ge=1, le=10**5)] = Field(description="Stations to staff.")
+    fee: Fee = Field(description="What a replacement costs, in money.")
+    units: Units
+    calendar: Calendar
+    horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] = Field(
+        description="Planned periods; if rolling, how many are always ahead."
+    )
+    mean_delay: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=10**6)] = Field(
+        description="Mean periods from an offer to the first day."
+    )
+    rolling: Flag = Field(default=False, description="No planned end: the horizon moves along.")
+    learn_delay: Flag = Field(default=False, description="Learn the mean delay from the site's own offers.")
+    fee_due: Literal["initiation", "completion"] = "initiation"
+    policy: Policy = "value-of-replacement"
+    conventions: Literal["as-written", "as-released"] = "as-written"
+    least_tenure: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
+        default=0, description="Periods before somebody may be replaced."
+    )
+    most_a_week: Annotated[int, Field(strict=True, ge=0, le=MOST)] | None = Field(
+        default=None, description="Most replacements proposed in a week; null for no limit."
+    )
+    ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
+        default=10, description="Periods for which somebody who declined or was rejected is not proposed again."
+    )
+    stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
+        default=None, description="Names the policy's random stream; drawn if left out, and never shown."
+    )
+
+
+class NewSite(Model):
+    """A site to set up."""
+
+    site: str = Field(
+        min_length=1,
+        max_length=100,
+        description="Its name: letters, digits, spaces and . ( ) + - _, the first a letter or digit.",
+    )
+    settings: SiteSettings
+
+
+@all_optional
+class UnitsChange(Units):
+    """What to change of the units; the range itself stays once output is recorded."""
+
+
+@all_optional
+class CalendarChange(Calendar):
+    """What to change of the calendar, for days to come."""
+
+
+@all_optional
+class SiteChanges(SiteSettings):
+    """Settings to change from now on; those left out stay as they are, in `units` and `calendar` too."""
+
+    units: UnitsChange
+    calendar: CalendarChange
+
+
+class SiteLine(Model):
+    """A site in a line."""
+
+    site: str
+    version: Count = Field(description="The number of its last event.")
+    advice: str = Field(description="The advice in a sentence.")
+    period: Count = Field(description="The coming period.")
+    date: Day = Field(description="Its day.")
+    stations: Count
+    filled: Count
+    proposals: Count = Field(description="Proposals that wait for an answer.")
+
+
+class SiteFault(Model):
+    """A site whose kept state cannot be read, as when its policy's module is gone; the others are listed as usual."""
+
+    site: str
+    fault: str = Field(description="Why, and what to do.")
+
+
+class SiteLines(Page[SiteLine | SiteFault]):
+    """Sites by name."""
+
+
+class SiteView(SiteLine):
+    """A site and how it is set up."""
+
+    settings: SiteSettings
+
+
+class Gain(Model):
+    """Money gained against keeping the first team, fees taken off, as estimated now, with a 95% interval."""
+
+    expected: Number
+    low: Number
+    high: Number
+
+
+class SiteStatus(Model):
+    """The team, the pool, what is under way, and money so far."""
+
+    site: str
+    period: Count
+    date: Day
+    sentence: str
+    stations: Count
+    filled: Count
+    earned: Number = Field(description="What recorded output was worth, in money.")
+    fees: Number
+    mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
+    gain: Gain
+    cycle: Waiting
+    proposals: list[ProposalUnderWay]
+    workers: list[Worker]

@@ -1,0 +1,59 @@
+"""Users and their tokens."""
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+)
+
+from crewlearn.web.api.models.base import Count, Flag, Model, Page
+
+Role = Literal["viewer", "manager", "admin"]
+
+
+class Token(Model):
+    """What may be known of a token after it was shown."""
+
+    id: Count
+    label: str
+    created: str
+    expires: str
+    revoked: str | None
+
+
+class User(Model):
+    """Somebody who may sign in."""
+
+    name: str
+    role: Role
+    sites: list[str] | None = Field(description="The sites they may see; null for all.")
+    disabled: Flag
+    created: str
+    tokens: list[Token]
+
+
+class Users(Page[User]):
+    """Users by name."""
+
+
+class NewUser(Model):
+    """A user to add."""
+
+    name: str = Field(min_length=1, max_length=100)
+    role: Role
+    sites: list[str] | None = Field(
+        default=None, min_length=1, max_length=1000, description="Sites they are limited to; all if left out."
+    )
+
+
+class NewToken(Model):
+    """A token to make."""
+
+    days: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3650)] = 90.0
+    label: str = Field(default="", max_length=100)
+
+
+class ShownToken(Token):
+    """A token, shown this once."""
+
+    token: str = Field(description="Keep it: it is never shown again.")

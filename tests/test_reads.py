@@ -1,0 +1,63 @@
+"""Sites read once and kept until they change."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crewlearn.advisor import commands, documents, imports
+from crewlearn.advisor.csv_in import WorkerRow
+from crewlearn.advisor.store import Store
+from crewlearn.web import reads
+from stores import ME, Database, config, day, site_with_proposals
+from web_api import SETTINGS, Api, rows, with_crew
+
+
+def test_a_reader_sees_what_another_process_wrote(store: Store, database: Database) -> None:
+    site_with_proposals(store)
+    first = reads.snapshot(store, "site")
+    assert reads.snapshot(store, "site") is first, "nothing changed, nothing is read again"
+    with database.open() as other:
+        imports.import_output(other, "site", day(1), b"1", ME)
+        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"2", ME)
+    second = reads.snapshot(store, "site")
+    assert (second.site.period, second.people.names[0]) == (2, "Ada")
+    assert first.site.period == 1, "what was read before stays as it was"
+
+
+def test_old_snapshots_make_room(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reads, "MOST_KEPT", 2)
+    for name in ("x", "y", "z"):
+        commands.create_site(store, name, config(), ME)
+    kept = [reads.snapshot(store, name) for name in ("x", "y", "z")]
+    assert reads.snapshot(store, "z") is kept[2]
+    assert reads.snapshot(store, "x") is not kept[0]
+
+
+def test_an_advice_that_has_not_changed_is_not_made_again(
+    client: TestClient, mia: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_crew(mia)
+    made, make = [], documents.advice
+
+    def counted(*given: Any) -> dict[str, Any]:
+        made.append(given)
+        return make(*given)
+
+    monkeypatch.setattr(documents, "advice", counted)
+    address = "/api/v1/sites/north/advice"
+    first, second = (client.get(address, headers=mia.headers).json() for _ in range(2))
+    assert first == second
+    assert len(made) == 1
+    mia.post("/sites/north/output", rows(1))
+    assert client.get(address, headers=mia.headers).json()["period"] == 2
+    assert len(made) == 2
+
+
+def test_a_thousand_workers_come_in_pieces(mia: Api) -> None:
+    mia.post("/sites", {"site": "north", "settings": {**SETTINGS, "team": 400}}, 201)
+    crew = [
+        {"worker_id": f"{one:04}", "prior_n": 5, "prior_mean": one % 100, "active": one < 400} for one in range(1000)
+    ]
+    mia.post("/sites/north/workers", {"workers": crew})
+    assert len(mia.all("/sites/north/workers", limit=300, sort="estimate")) == 1000
