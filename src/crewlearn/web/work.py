@@ -89,7 +89,7 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     def told(more: int) -> None:
         nonlocal done
         done += more
-        progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years" if done else PREPARING)
+        progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
 
     progress(0.0, PREPARING)
     now = reads.snapshot(store, job.site)
