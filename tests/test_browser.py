@@ -529,6 +529,55 @@ def test_the_keyboard_suffices(hall: Server, visit: Callable[..., Visitor]) -> N
         me.page.keyboard.press("Tab")
     me.page.keyboard.press("Enter")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
+    assert me.page.evaluate(FOCUS)["words"].startswith("Approved")  # what was done is where the keyboard goes on
+    me.page.keyboard.press("Tab")
+    assert me.page.evaluate("document.activeElement.closest('.hero') !== null")
+
+
+def test_the_table_is_sorted_at_a_click(demo: tuple[Server, str], visit: Callable[..., Visitor]) -> None:
+    server, token = demo
+    page = visit(server, token).page
+    page.goto("/sites/demo")
+    rows = page.locator("#people-table tbody tr")
+    means = sorted((float(one) for one in rows.locator("td[data-value]").evaluate_all(VALUES)), reverse=True)
+    for name, way, column, first in (
+        ("Station", "ascending", 1, "1"),
+        ("Station", "descending", 1, "10"),
+        ("Estimate, 95%", "descending", 2, str(means[0])),
+        ("Estimate, 95%", "ascending", 2, str(means[-1])),
+    ):
+        head = page.get_by_role("columnheader", name=name)
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", way)
+        cell = rows.first.locator("> *").nth(column)
+        assert (cell.get_attribute("data-value") or cell.inner_text()) == first
+    assert page.url.endswith("/sites/demo")  # the server was not asked
+
+
+VALUES = "(all) => all.map((one) => one.dataset.value)"
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_what_a_button_opens_moves_no_button(
+    demo: tuple[Server, str], visit: Callable[..., Visitor], size: tuple[int, int], scripts: bool
+) -> None:
+    server, token = demo
+    me = visit(server, token, scripts=scripts)
+    page = me.page
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto("/sites/demo")
+    answers = page.locator(".answers").first
+    buttons = answers.locator("form:not(.panel) button, summary")
+    places = [one.bounding_box() for one in buttons.all()]
+    assert len(places) == 4
+    for name, panel in (("Reject…", ".panel.reject"), ("Somebody else", ".panel.other"), ("Why?", ".panel.why")):
+        answers.locator("summary", has_text=name).click()
+        expect(answers.locator(panel)).to_be_visible()
+        expect(answers.locator(".panel:visible")).to_have_count(1)  # one at a time
+        assert [one.bounding_box() for one in buttons.all()] == places
+    answers.locator("summary", has_text="Why?").click()
+    expect(answers.locator(".panel:visible")).to_have_count(0)
 
 
 def test_nothing_needs_a_script(hall: Server, visit: Callable[..., Visitor]) -> None:

@@ -34,6 +34,7 @@ from crewlearn.web.reads import snapshot
 from crewlearn.web.runner import Runner
 from crewlearn.web.settings import Settings
 from crewlearn.web.views import today as views
+from crewlearn.web.views.history import Window, marks
 from crewlearn.web.views.learning import narrowing
 from crewlearn.web.views.reading import Reading
 from stores import Database
@@ -694,10 +695,171 @@ def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
 def test_what_waits_here_is_no_link_to_here(store: Store) -> None:
     with_crew(store)
     page = browser(store).get("/sites/hall")
-    assert re.search(r'<span class="chip warn">\d proposals? to answer</span>', page)
-    waits = page.partition('id="waits"')[2].partition("</section>")[0]
+    waits = page.partition('id="waits"')[2].partition("</ul>")[0]
     assert "/sites/hall/import" in waits
-    assert 'href="/sites/hall"' not in waits
+    assert "to answer" not in waits  # the advice above says it
+    seen = browser(store, "viewer").get("/sites/hall").partition('id="waits"')[2].partition("</ul>")[0]
+    assert '<span class="chip wait">Output of 10 days to import</span>' in seen
+    assert "<a" not in seen
+
+
+def many_proposals(store: Store, team: int = 26) -> list[int]:
+    """A team of poor workers with as many good ones outside: all are to be replaced."""
+    set_up(store, team=team)
+    crew = [WorkerRow(f"t{n}", None, True, prior_n=400, prior_mean=10.0) for n in range(team)]
+    crew += [WorkerRow(f"p{n}", None, False, prior_n=400, prior_mean=80.0 + 0.1 * n) for n in range(team)]
+    imports.import_workers(store, "hall", crew, b"", "test")
+    return proposals_of(store)
+
+
+def proposals_on(page: str) -> list[int]:
+    return [int(one) for one in re.findall(r'<article class="exchange" id="proposal-(\d+)"', page)]
+
+
+def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
+    numbers = many_proposals(store)
+    assert len(numbers) == 26
+    manager = browser(store)
+    page = manager.get("/sites/hall")
+    assert proposals_on(page) == numbers[:3]
+    assert "See all 26 proposals" in page
+    assert "26 replacements are proposed" in page
+    seen = []
+    for number in (1, 2, 3):
+        page = manager.get(f"/sites/hall/proposals?page={number}")
+        seen.append(proposals_on(page))
+        articles = page.split("<article")[1:]
+        for words in ("Why?", 'name="keep_out"', "Who makes room", "Expected to bring"):
+            assert all(words in article for article in articles), words
+    assert seen == [numbers[:10], numbers[10:20], numbers[20:]]
+    before, answered, following = seen[1][3:6]
+    assert proposals_on(manager.get("/sites/hall/proposals?page=99")) == seen[2]
+    assert proposals_on(manager.get(f"/sites/hall/proposals?at={answered}")) == seen[1]
+
+    page = manager.get("/sites/hall/proposals?page=2")
+    form = re.search(rf'proposals/{answered}/approve">(.*?)<button', page, re.DOTALL)
+    assert form
+    found = manager.send(f"/sites/hall/proposals/{answered}/approve", packed_in(form[1]))
+    assert (found.url.path, found.url.query, found.url.fragment) == (
+        "/sites/hall/proposals",
+        f"page=2&at={following}".encode(),
+        "said",
+    )
+    above, _, below = found.text.partition('id="said"')
+    assert proposals_on(above)[-1] == before  # it says so above the next one
+    assert proposals_on(below)[0] == following
+    assert "Approved" in below.partition("<article")[0]
+    for name, value in (("from", "//elsewhere.example"), ("page", "1#x"), ("at", "%0d%0a")):
+        given = {"from": "proposals", "page": "1", "at": "1", name: value}
+        asked = manager.client.post(
+            f"/sites/hall/proposals/{numbers[-1]}/reject", data={"reason": "no", **given}, follow_redirects=False
+        )
+        assert re.fullmatch(r"/sites/hall(/proposals\?[a-z0-9=&]*)?#said", asked.headers["location"])
+
+
+def test_many_offers_are_recorded_page_by_page(store: Store) -> None:
+    numbers = many_proposals(store, 14)
+    manager = browser(store)
+    for number in numbers:
+        commands.approve(store, "hall", number, "test")
+    page = manager.get("/sites/hall")
+    assert page.count('aria-label="Offer to') == 3
+    assert "See all 14 offers under way" in page
+    assert re.search(r'id="advice">Wait: [^<]{1,90} and 11 more are on the way', page)
+    second = manager.get("/sites/hall/offers?page=2")
+    assert second.count('aria-label="Offer to') == 4
+    given = {"outcome": "declined", "from": "offers", "page": "2", "at": "0"}
+    found = manager.send(f"/sites/hall/proposals/{numbers[-1]}/offer", given)
+    assert found.url.path == "/sites/hall/offers"
+    assert found.text.count('aria-label="Offer to') == 3
+    assert "declined" in found.text
+    for path in ("history", f"workers/{snapshot(store, 'hall').site.proposals[numbers[0]].into}"):
+        assert f'href="/sites/hall/offers?at={numbers[0]}#offer-{numbers[0]}"' in manager.get(f"/sites/hall/{path}")
+
+
+def test_a_trial_is_shown_as_one(store: Store) -> None:
+    set_up(store, policy="value-of-replacement", team=1)
+    crew = [WorkerRow("a", None, True, prior_n=30, prior_mean=20.0), WorkerRow("b")]
+    imports.import_workers(store, "hall", crew, b"", "test")
+    (number,) = proposals_of(store)
+    days = round(snapshot(store, "hall").site.proposals[number].why["policy"]["trial"])
+    page = browser(store).get("/sites/hall")
+    assert f"As a trial: back after about {days} day" in page
+
+
+def test_who_should_have_come_was_expected(store: Store) -> None:
+    with_crew(store)
+    manager, number = browser(store), proposals_of(store)[0]
+    manager.post(f"/sites/hall/proposals/{number}/approve", {})
+    for period, words in ((1, "expected Wed 4 Nov"), (2, "expected Wed 4 Nov"), (3, "was expected Wed 4 Nov")):
+        rows = [OutputRow(2, None, period, one, 30.0, None, "worked") for one in "ab"]
+        imports.import_output(store, "hall", rows, b"", "test")
+        page = manager.get("/sites/hall")
+        assert f"· {words} ·" in page  # with the offer
+        assert re.search(rf", {words}[ <]", page)  # and in the table
+
+
+def names_in(page: str) -> list[str]:
+    return re.findall(r'role="rowheader"><a href="[^"]*">([^<]*)<', page)
+
+
+def test_the_table_is_sorted_without_a_script(store: Store) -> None:
+    with_crew(store)
+    viewer = browser(store, "viewer")
+    hostile = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
+    assert names_in(viewer.get("/sites/hall")) == ["Ann", "Ben", hostile, "Cleo"]
+    for sort, names in {
+        "name": [hostile, "Ann", "Ben", "Cleo"],
+        "-name": ["Cleo", "Ben", "Ann", hostile],
+        "station": ["Ann", "Ben", hostile, "Cleo"],
+        "-station": ["Ben", "Ann", hostile, "Cleo"],
+        "estimate": [hostile, "Cleo", "Ben", "Ann"],
+        "-estimate": ["Ann", "Ben", "Cleo", hostile],
+        "nonsense": ["Ann", "Ben", hostile, "Cleo"],
+    }.items():
+        page = viewer.get(f"/sites/hall?sort={sort}")
+        assert names_in(page) == names, sort
+        ways = re.findall(r'aria-sort="(\w+)"', page)
+        assert ways == {
+            "name": ["ascending"],
+            "-name": ["descending"],
+            "station": ["ascending"],
+            "-station": ["descending"],
+            "estimate": ["descending"],
+            "-estimate": ["ascending"],
+        }.get(sort, [])
+    assert 'href="/sites/hall?sort=-estimate#people"' in viewer.get("/sites/hall?sort=estimate")
+    commands.change_worker(store, "hall", "d", "test", status="left")
+    assert names_in(viewer.get("/sites/hall"))[-1] == hostile  # though the best
+
+
+def test_a_site_without_anybody_says_once_what_to_do(store: Store) -> None:
+    set_up(store)
+    manager = browser(store)
+    for path, words in (("", "Import workers"), ("/history", "Import workers first")):
+        page = manager.get(f"/sites/hall{path}").partition("<main")[2]
+        assert page.count("<section") == 1, path
+        assert page.count('href="/sites/hall/import"') == 1, path
+        assert f">{words}</a>" in page, path
+
+
+def test_only_who_is_in_the_team_can_be_pinned(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    assert ">Pin:" in manager.get("/sites/hall/workers/0")
+    assert ">Pin:" not in manager.get("/sites/hall/workers/2")
+    manager.post("/sites/hall/workers/2", {"pinned": "yes"})
+    assert ">Unpin<" in manager.get("/sites/hall/workers/2")
+
+
+def test_what_is_open_leads_to_where_it_is_answered(store: Store) -> None:
+    with_crew(store)
+    viewer, number = browser(store, "viewer"), proposals_of(store)[0]
+    proposal = snapshot(store, "hall").site.proposals[number]
+    for path in ("history", f"workers/{proposal.into}"):
+        page = viewer.get(f"/sites/hall/{path}")
+        assert f'href="/sites/hall/proposals?at={number}#proposal-{number}"' in page
+        assert page.count(f'href="/sites/hall/workers/{proposal.out}"') >= 1
 
 
 def until(user: Browser, path: str, words: str) -> str:
@@ -851,3 +1013,11 @@ def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, num
         for path, form in forms:
             assert admin.send(f"/sites/hall/{path}", form).status_code < 500, (path, form)
         admin.get("/sites/hall")
+
+
+def test_a_day_is_named_below_its_output(demo: Store) -> None:
+    reading = Reading(snapshot(demo, DEMO), date(2026, 11, 16))
+    window = Window(1, 5)
+    for mark, day in zip(marks(reading, window), range(1, 6), strict=True):
+        assert mark.at == pytest.approx(window.middle(day))
+    assert marks(reading, window, 0.0)[0].at == 0.0  # a stint begins with its day

@@ -107,12 +107,12 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
         return "import workers first."
     awaited = [people.label(one.into) for one in site.open_proposals(*UNDER_WAY)]
     if awaited:
-        return f"{', '.join(awaited)} {'is' if len(awaited) == 1 else 'are'} on the way."
+        return f"{some_of(awaited, 3)} {'is' if len(awaited) == 1 else 'are'} on the way."
     if site.held_back:
         count, most = len(site.held_back), site.config.most_a_week
         return f"{count} more would be proposed, but the limit of {most} a week is reached."
     if said.get("too_dear"):
-        dear = ", ".join(people.label(number) for number in said["too_dear"])
+        dear = some_of([people.label(number) for number in said["too_dear"]], 3)
         return f"{dear} would be proposed, but not at the fee that they cost."
     if said.get("still_needed"):
         who, times = people.label(said["least_observed"]), said["still_needed"]

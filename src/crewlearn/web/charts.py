@@ -13,6 +13,9 @@ from markupsafe import Markup, escape
 WIDE = 1000
 """Units across the inner picture."""
 
+_DIGIT, _LETTER = 7.7, 6.9
+"""Pixels that a character of a chart's numbers and names takes in a wide font."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -67,7 +70,7 @@ def axis(scale: Scale, words: Sequence[str]) -> Markup:
     return Markup(
         '<svg class="ticks" width="100%" height="14" aria-hidden="true">'
         + "".join(
-            f'<text class="tick{" spare" if many and place % 2 else ""}" x="{100.0 * scale.share(tick):.2f}%" y="11" '
+            f'<text class="tick{_spare(place) if many else ""}" x="{100.0 * scale.share(tick):.2f}%" y="11" '
             f'text-anchor="middle">{escape(text)}</text>'
             for place, (tick, text) in enumerate(zip(scale.ticks, words, strict=True))
         )
@@ -76,6 +79,11 @@ def axis(scale: Scale, words: Sequence[str]) -> Markup:
 
 
 _ALL_FIT = 4
+"""So many words fit above the bars however narrow they are."""
+
+
+def _spare(place: int) -> str:
+    return " spare" if place % 2 else ""
 
 
 @dataclass(frozen=True)
@@ -116,24 +124,27 @@ def chart(
     dots: Sequence[tuple[float, float, str]] = (),
     height: int = 240,
 ) -> Markup:
-    """Draw lines with bands and dots over time; `values` are the words at the scale's ticks."""
-    top, bottom = 18, 26
+    """Draw lines with bands and dots over time; `values` are the words at the scale's ticks, which stand beside it."""
+    top, bottom = 8, 26
     tall = height - top - bottom
-    parts = [
-        f'<svg class="chart" id="{name}" width="100%" height="{height}" role="img" '
-        f'aria-labelledby="{name}-t {name}-d"><title id="{name}-t">{escape(title)}</title>'
-        f'<desc id="{name}-d">{escape(description)}</desc>'
-    ]
-
-    texts = []
+    gutter = math.ceil(_DIGIT * max(map(len, values), default=0)) + 8
 
     def across(value: float) -> float:
         return top + tall * (1.0 - scale.share(value))
 
+    parts = [f'<div class="chart-row"><svg class="chart" width="{gutter}" height="{height}" aria-hidden="true">']
     for tick, words in zip(scale.ticks, values, strict=True):
+        parts.append(
+            f'<text class="tick" x="{gutter - 8}" y="{across(tick) + 4:.1f}" text-anchor="end">{escape(words)}</text>'
+        )
+    parts.append(
+        f'</svg><svg class="chart" id="{name}" width="100%" height="{height}" role="img" '
+        f'aria-labelledby="{name}-t {name}-d"><title id="{name}-t">{escape(title)}</title>'
+        f'<desc id="{name}-d">{escape(description)}</desc>'
+    )
+    for tick in scale.ticks:
         zero = " zero" if tick == 0 else ""
         parts.append(f'<line class="grid{zero}" x1="0" x2="100%" y1="{across(tick):.1f}" y2="{across(tick):.1f}"/>')
-        texts.append(f'<text class="tick" x="0" y="{across(tick) - 4:.1f}">{escape(words)}</text>')
     parts.append(
         f'<svg x="0" y="{top}" width="100%" height="{tall}" viewBox="0 0 {WIDE} {tall}" preserveAspectRatio="none">'
     )
@@ -143,16 +154,17 @@ def chart(
     parts += [
         f'<circle class="{kind}" cx="{100.0 * at:.2f}%" cy="{across(value):.1f}" r="2.5"/>' for at, value, kind in dots
     ]
-    parts += texts  # above the lines, so that they stay readable
-    parts += [_mark(mark, height - 8) for mark in marks]
-    parts.append("</svg>")
+    parts += [_mark(mark, height - 8, place) for place, mark in enumerate(marks)]
+    parts.append("</svg></div>")
     return Markup("".join(parts))
 
 
-def _mark(mark: Mark, y: float) -> str:
+def _mark(mark: Mark, y: float, place: int) -> str:
+    """Write a mark; where it is narrow, every second is enough."""
     anchor = "start" if mark.at < 0.06 else "end" if mark.at > 0.94 else "middle"
     return (
-        f'<text class="tick" x="{100.0 * mark.at:.2f}%" y="{y:.0f}" text-anchor="{anchor}">{escape(mark.text)}</text>'
+        f'<text class="tick{_spare(place)}" x="{100.0 * mark.at:.2f}%" y="{y:.0f}" text-anchor="{anchor}">'
+        f"{escape(mark.text)}</text>"
     )
 
 
@@ -176,6 +188,10 @@ def _line(line: Line, scale: Scale, tall: float) -> str:
     return f'<path class="line {line.kind}" d="M{"L".join(path)}"/>' if path else ""
 
 
+TRANSITION = "transition"
+"""The kind of span that is hatched."""
+
+
 @dataclass(frozen=True)
 class Span:
     """Something that lasts, from one place to another: a stint at a station, or a transition (no words)."""
@@ -190,9 +206,12 @@ class Span:
 ROW = 30
 """Pixels of one row of a Gantt chart, as the style sheet has it for the words beside."""
 
+ROOMS = (240, 320, 480, 640, 800, 960)
+"""Widths of a chart in pixels from which words are shown that fit there; the style sheet has a rule for each."""
+
 
 def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[Mark]) -> Markup:
-    """Draw who was where over time, a row a station; words are cut off at the end of their span."""
+    """Draw who was where over time, a row a station; names stand where nothing is hatched, if there is room."""
     height = ROW * len(rows) + 26
     parts = [
         f'<svg class="chart gantt" id="{name}" width="100%" height="{height}" role="img" '
@@ -202,23 +221,57 @@ def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]
         f'patternTransform="rotate(45)"><rect class="hatch-ground" width="6" height="6"/>'
         f'<line class="hatch" x1="0" x2="0" y1="0" y2="6"/></pattern></defs>'
     ]
-    for mark in marks:
+    for place, mark in enumerate(marks):
         x = f"{100.0 * mark.at:.2f}%"
         parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="0" y2="{ROW * len(rows)}"/>')
-        parts.append(_mark(mark, height - 8))
+        parts.append(_mark(mark, height - 8, place))
     for place, spans in enumerate(rows):
         y = ROW * place
-        for span in spans:
-            x, width = f"{100.0 * span.start:.3f}%", f"{100.0 * max(span.end - span.start, 0.0):.3f}%"
-            look = f'fill="url(#{name}-hatch)"' if span.kind == "transition" else f'class="span {span.kind}"'
+        hatched = [(span.start, span.end) for span in spans if span.kind == TRANSITION]
+        for span in sorted(spans, key=lambda one: one.kind == TRANSITION):
+            look = f'fill="url(#{name}-hatch)"' if span.kind == TRANSITION else f'class="span {span.kind}"'
             parts.append(
-                f'<svg x="{x}" y="{y + 3}" width="{width}" height="{ROW - 6}"><title>{escape(span.title)}</title>'
-                f'<rect {look} width="100%" height="100%"/>'
-                + (f'<text class="span-text" x="6" y="16">{escape(span.text)}</text>' if span.text else "")
-                + "</svg>"
+                f'<rect {look} x="{100.0 * span.start:.3f}%" y="{y + 3}" '
+                f'width="{100.0 * max(span.end - span.start, 0.0):.3f}%" height="{ROW - 6}">'
+                f"<title>{escape(span.title)}</title></rect>"
             )
+        for span in spans:
+            start, end = free_part(span.start, span.end, hatched)
+            room = room_for(span.text, end - start)
+            if room is not None:
+                parts.append(
+                    f'<svg x="{100.0 * start:.3f}%" y="{y + 3}" width="{100.0 * (end - start):.3f}%" '
+                    f'height="{ROW - 6}"><text class="span-text room-{room}" x="6" y="16">{escape(span.text)}</text>'
+                    "</svg>"
+                )
     parts.append("</svg>")
     return Markup("".join(parts))
+
+
+def free_part(start: float, end: float, taken: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Give a part of a stretch that nothing else takes: the first that is at least half as long as the longest.
+
+    >>> free_part(0.0, 1.0, [(0.1, 0.2), (0.6, 0.7)]), free_part(0.0, 1.0, [(0.0, 1.0)])
+    ((0.2, 0.6), (1.0, 1.0))
+    """
+    parts, at = list[tuple[float, float]](), start
+    for first, last in [*sorted(taken), (end, end)]:
+        parts.append((at, max(at, min(first, end))))
+        at = max(at, min(last, end))
+    longest = max(until - since for since, until in parts)
+    return next((part for part in parts if 0.0 < longest <= 2.0 * (part[1] - part[0])), (end, end))
+
+
+def room_for(text: str, share: float) -> int | None:
+    """Give how wide a chart must be for words to fit in a share of it; None if they are left out however wide it is.
+
+    >>> room_for("Ben Ivanova", 0.2), room_for("Ben Ivanova", 1.0), room_for("Ben Ivanova", 0.05), room_for("", 1.0)
+    (480, 240, None, None)
+    """
+    if not text or share <= 0.0:
+        return None
+    needed = (_LETTER * len(text) + 8) / share
+    return next((wide for wide in ROOMS if wide >= needed), None)
 
 
 def spread_marks(first: int, last: int, words: Sequence[str], most: int = 5) -> list[Mark]:

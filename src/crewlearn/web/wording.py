@@ -100,10 +100,11 @@ def money(value: float, sign: bool = False) -> str:
 def money_span(low: float, high: float) -> str:
     """Write an interval of money, both ends with as many digits.
 
-    >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25)
-    ('+69 to +2,983', '−1.50 to +20.25')
+    >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25), money_span(0.0, 0.0)
+    ('+69 to +2,983', '−1.50 to +20.25', '0 to 0')
     """
-    digits = 0 if max(abs(low), abs(high)) >= 100.0 else 2
+    whole = max(abs(low), abs(high)) >= 100.0 or (low == int(low) and high == int(high))
+    digits = 0 if whole else 2
     ends = [f"{'+' if value > 0 else ''}{number(value, digits)}" for value in (low, high)]
     return " to ".join(ends)
 

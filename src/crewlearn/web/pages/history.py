@@ -48,11 +48,13 @@ def history(
         "decisions": decided.decisions(reading, shown, answers),
         "pages": pages,
         "withdrawn": withdrawn,
+        "people": len(reading.site.workers),
     }
     return show_site(request, caller, reading, "History", "history.html", values)
 
 
 def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
+    """Give the links to other days, the earlier ones to the left as in the charts."""
     url, last = reading.url("history"), reading.site.period - 1
     later = min(last, window.last + past.WINDOW)
     return Pager(

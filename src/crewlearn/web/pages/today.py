@@ -1,10 +1,13 @@
 """A site today: the advice, and answers to it."""
 
+import re
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 from typing import Annotated
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
@@ -12,16 +15,23 @@ from crewlearn.advisor.answers import Answer, give_once
 from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
 from crewlearn.advisor.narration import told
 from crewlearn.advisor.record import read_events
-from crewlearn.advisor.site import STARTED
+from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
 from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages.common import Filled, Flash, ProposalNumber, do, reading_of, show_site, store_of
+from crewlearn.web.forms import Form
+from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people import Search
-from crewlearn.web.views.proposals import STATUS_WORDS, to_answer
+from crewlearn.web.views.proposals import STATUS_WORDS, answerable, offers
 from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter(prefix="/sites/{site}")
+
+A_PAGE = 10
+"""Proposals or offers on a page."""
+
+PageNumber = Annotated[int, Query(ge=1, le=forms.MOST_NUMBER)]
+At = Annotated[int, Query(ge=0, le=forms.MOST_NUMBER)]
 
 
 @router.get("")
@@ -32,9 +42,10 @@ def today(
     q: str = "",
     show: str = "",
     everybody: bool = False,
+    sort: str = "",
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
-    reading, search = reading_of(request, site), Search(q, show, everybody)
+    reading, search = reading_of(request, site), Search(q, show, everybody, sort)
     with store_of(request).in_turn(site):
         view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
         return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
@@ -52,10 +63,54 @@ def _last_answer(request: Request, reading: Reading) -> str:
 
 
 @router.get("/proposals")
-def proposals(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Show every proposal that is to be answered."""
+def proposals(
+    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
+) -> Response:
+    """Show the proposals that are to be answered, a page of them or that `at` which one stands."""
     reading = reading_of(request, site)
-    return show_site(request, caller, reading, "Today", "proposals.html", {"listed": to_answer(reading)})
+    everyone = reading.site.open_proposals(PROPOSED)
+    first, pager = _page(reading.url("proposals"), "Proposals", everyone, page, at)
+    after = everyone[first + A_PAGE].id if first + A_PAGE < len(everyone) else 0
+    listed = answerable(reading, everyone[first : first + A_PAGE], after)
+    values = {"listed": listed, "many": len(everyone), "pager": pager, "page": 1 + first // A_PAGE, "at_proposal": at}
+    return show_site(request, caller, reading, "Today", "proposals.html", values)
+
+
+@router.get("/offers")
+def offers_under_way(
+    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
+) -> Response:
+    """Show the offers under way, a page of them or that `at` which one stands."""
+    reading = reading_of(request, site)
+    everyone = reading.site.open_proposals(*UNDER_WAY)
+    first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
+    listed = offers(reading, everyone[first : first + A_PAGE])
+    values = {"listed": listed, "many": len(everyone), "pager": pager, "page": 1 + first // A_PAGE}
+    return show_site(request, caller, reading, "Today", "offers.html", values)
+
+
+def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int) -> tuple[int, Pager]:
+    """Give where a page begins, the last if there are not so many, and the links to the others."""
+    found = next((place for place, one in enumerate(everyone) if one.id == at), None)
+    last = max(0, len(everyone) - 1) // A_PAGE
+    here = min(page - 1, last) if found is None else found // A_PAGE
+    first = here * A_PAGE
+    return first, Pager(
+        label,
+        f"{first + 1:,} to {min(len(everyone), first + A_PAGE):,} of {len(everyone):,}",
+        f"{url}?page={here}" if here > 0 else "",
+        f"{url}?page={here + 2}" if here < last else "",
+        "Before",
+        "Next",
+    )
+
+
+def _back(site: str, form: Form) -> str:
+    """Give where an answer leads: to the page it was given on, where it says what was done and the next one stands."""
+    if form.value("from") not in ("proposals", "offers"):
+        return f"{site_url(site)}#said"
+    asked = {name: form.value(name) for name in ("page", "at") if re.fullmatch("[0-9]{1,9}", form.value(name))}
+    return f"{site_url(site, form.value('from'))}?{urlencode(asked)}#said"
 
 
 @router.post("/proposals/{proposal}/approve")
@@ -76,9 +131,10 @@ def approve(
         )
         give = partial(commands.approve, store, site, proposal, caller.name, out=out)
         more = give_once(store, site, caller.name, said, give)
-        return Flash("Approved: the offer can go out. Say below how it went as soon as that is known.", "", tuple(more))
+        words = "Approved: the offer can go out. As soon as you know how it went, record it under “Offers under way”."
+        return Flash(words, "", tuple(more))
 
-    return do(request, site_url(site), done)
+    return do(request, _back(site, form), done)
 
 
 @router.post("/proposals/{proposal}/reject")
@@ -98,7 +154,7 @@ def reject(
         give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason, keep_out=keep_out or None), give)
         return "Rejected, with your reason on record." if reason else "Rejected."
 
-    return do(request, site_url(site), done)
+    return do(request, _back(site, form), done)
 
 
 @router.post("/proposals/{proposal}/offer")
@@ -128,7 +184,7 @@ def offer(
         more = give_once(store, site, caller.name, said, give)
         return Flash(f"Recorded: {STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
 
-    return do(request, site_url(site), done)
+    return do(request, _back(site, form), done)
 
 
 @router.post("/undo")
@@ -140,4 +196,4 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
         words = commands.undo(store_of(request), site, caller.name, number=shown)
         return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
-    return do(request, site_url(site), done)
+    return do(request, _back(site, form), done)

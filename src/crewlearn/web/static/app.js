@@ -79,13 +79,15 @@ for (const form of document.querySelectorAll("[data-filter]")) {
 for (const table of document.querySelectorAll("[data-sortable]")) {
   const heads = table.querySelectorAll("th[data-sort]");
   for (const head of heads) {
+    const link = head.querySelector("a"); /* without a script the server sorts */
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort";
-    button.append(...head.childNodes);
-    head.append(button);
+    button.append(...link.childNodes);
+    link.replaceWith(button);
     button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") === "descending" || (head.dataset.sort === "text" && head.getAttribute("aria-sort") !== "ascending");
+      const now = head.getAttribute("aria-sort");
+      const up = now ? now === "descending" : head.dataset.first === "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const place = head.cellIndex;

@@ -15,7 +15,7 @@ from crewlearn.advisor.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.stints import Stint
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import wording
-from crewlearn.web.charts import Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
+from crewlearn.web.charts import TRANSITION, Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
 from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
@@ -98,12 +98,12 @@ def history(
     )
 
 
-def marks(reading: Reading, window: Window) -> list[Mark]:
-    """Mark a few days below a chart."""
+def marks(reading: Reading, window: Window, within: float = 0.5) -> list[Mark]:
+    """Mark a few days below a chart, in the middle of each, where its output stands, or `within` it from 0 to 1."""
     calendar = reading.site.config.calendar
     words = [wording.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
     many = window.last - window.first + 1
-    return [Mark(mark.at * (many - 1) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
+    return [Mark((mark.at * (many - 1) + within) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
 
 
 def _gantt(
@@ -132,13 +132,13 @@ def _gantt(
             spans.append(Span(window.at(one.since), window.at(until), name, title, kind))
         for begun, ended, title in _transitions(reading, own, proposals):
             if ended > window.first and begun <= window.last:
-                spans.append(Span(window.at(begun), window.at(ended), "", title, "transition"))
+                spans.append(Span(window.at(begun), window.at(ended), "", title, TRANSITION))
         rows.append(spans)
     description = (
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
         "approval to the first day, or to the end of the offer. The same stands below as a table."
     )
-    return gantt("who-when", "Who worked where", description, rows, marks(reading, window))
+    return gantt("who-when", "Who worked where", description, rows, marks(reading, window, 0.0))
 
 
 def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Proposal]) -> list[tuple[int, int, str]]:

@@ -1,6 +1,7 @@
 """Proposals and offers as the pages show them: who for whom, what speaks for it, and what became of it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -33,9 +34,14 @@ TONES = {PROPOSED: "wait", STARTED: "good", "declined": "bad", "expired": "bad",
 
 
 def arrival(site: Site, proposal: Proposal) -> int:
-    """Give the period in which an offer's worker is expected, the coming one at the earliest."""
-    begun = proposal.decided_in or site.period
-    return max(site.period, begun + math.ceil(site.mean_delay))
+    """Give the period in which an offer's worker is expected, as long as offers take on average."""
+    return (proposal.decided_in or site.period) + math.ceil(site.mean_delay)
+
+
+def expected(reading: Reading, proposal: Proposal) -> str:
+    """Say when an offer's worker is expected, or was."""
+    when = arrival(reading.site, proposal)
+    return f"{'was expected' if when < reading.site.period else 'expected'} {reading.day(when)}"
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class Side:
     """One of the two in a replacement, as they were thought of when it was proposed."""
 
     name: str
+    label: str
     url: str
     estimate: str
     interval: str
@@ -58,6 +65,7 @@ class Exchange:
     title: str
     status: str
     tone: str
+    url: str
     out: Side | None
     on_arrival: bool
     into: Side
@@ -80,6 +88,7 @@ def exchange(reading: Reading, proposal: Proposal) -> Exchange:
         title=f"Bring in {into}" if said.out is None else f"{into} for {reading.name_of(said.leaver)}",
         status=STATUS_WORDS.get(proposal.status, proposal.status),
         tone=TONES.get(proposal.status, ""),
+        url=_where(reading, proposal),
         out=out,
         on_arrival=said.settled_on_arrival,
         into=_side(reading, proposal.into, said.into, scale, "team"),
@@ -93,7 +102,8 @@ def exchange(reading: Reading, proposal: Proposal) -> Exchange:
 
 def _side(reading: Reading, number: int, estimate: Estimate, scale: Scale, kind: str) -> Side:
     return Side(
-        name=reading.label(number),
+        name=reading.name_of(number),
+        label=reading.label(number),
         url=reading.url("workers", number),
         estimate=reading.output(estimate.mean),
         interval=f"{reading.output(estimate.low)} – {reading.output(estimate.high)}",
@@ -102,9 +112,11 @@ def _side(reading: Reading, number: int, estimate: Estimate, scale: Scale, kind:
     )
 
 
-def to_answer(reading: Reading) -> list[Exchange]:
-    """List every proposal that is to be answered."""
-    return [exchange(reading, one) for one in reading.site.open_proposals(PROPOSED)]
+def _where(reading: Reading, proposal: Proposal) -> str:
+    """Give where a proposal is answered, or an offer recorded; empty if there is nothing left to say to it."""
+    if proposal.status == PROPOSED:
+        return f"{reading.url('proposals')}?at={proposal.id}#proposal-{proposal.id}"
+    return f"{reading.url('offers')}?at={proposal.id}#offer-{proposal.id}" if proposal.status in UNDER_WAY else ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,23 @@ class Choice:
     value: str
     text: str
     chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Answerable:
+    """A proposal that is to be answered: who may make room instead, and which follows it."""
+
+    exchange: Exchange
+    rooms: tuple[Choice, ...]
+    following: int
+
+
+def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> tuple[Answerable, ...]:
+    """Show proposals with what an answer needs; `after` is the one that follows the last of them."""
+    ids = [*(one.id for one in listed), after]
+    return tuple(
+        Answerable(exchange(reading, one), rooms(reading, one), ids[place + 1]) for place, one in enumerate(listed)
+    )
 
 
 @dataclass(frozen=True)
@@ -135,11 +164,11 @@ class Offer:
     steps: tuple[str, ...]
 
 
-def offers(reading: Reading) -> list[Offer]:
-    """List the offers under way, oldest first."""
+def offers(reading: Reading, under_way: Sequence[Proposal]) -> list[Offer]:
+    """Show offers under way."""
     site, calendar = reading.site, reading.site.config.calendar
     listed = []
-    for one in site.open_proposals(*UNDER_WAY):
+    for one in under_way:
         listed.append(
             Offer(
                 id=one.id,
@@ -148,7 +177,7 @@ def offers(reading: Reading) -> list[Offer]:
                 out=explain.place(reading.people, one),
                 status=STATUS_WORDS[one.status],
                 since=reading.day(one.decided_in),
-                expected=reading.day(arrival(site, one)),
+                expected=expected(reading, one),
                 overdue=is_overdue(site, one),
                 fee=wording.money(one.fee),
                 rooms=rooms(reading, one),

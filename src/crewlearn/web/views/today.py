@@ -1,18 +1,21 @@
 """A site this morning, and in short: the advice, what waits for a person, money so far, and where learning stands."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from crewlearn.advisor import explain
 from crewlearn.advisor.explain import is_overdue
 from crewlearn.advisor.site import PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.text import some_of
 from crewlearn.web import wording
-from crewlearn.web.views.people import Row, Search, common_scale, found, worker_rows
-from crewlearn.web.views.proposals import Choice, Exchange, Offer, exchange, offers, rooms
+from crewlearn.web.charts import axis
+from crewlearn.web.views.people import Head, Row, Search, common_scale, found, heads, worker_rows
+from crewlearn.web.views.proposals import Answerable, Offer, answerable, offers
 from crewlearn.web.views.reading import Reading
 
-SHOWN = 12
-"""So many proposals are shown in full on the page of today; a site of hundreds of stations may begin with more."""
+SHOWN = 3
+"""So many proposals and offers are shown on the page of today, so that the team is in sight; the others have a page."""
 
 ROWS = 100
 """So many workers are listed at first; a page of a thousand takes long to make and to scroll through."""
@@ -29,13 +32,17 @@ class Waiting:
 
 def waiting(reading: Reading, may_manage: bool) -> list[Waiting]:
     """List what waits for a person at a site, with where it is done if the reader may do it."""
-    site, said = reading.site, []
-    importing = reading.url("import") if may_manage else reading.url()
+    site = reading.site
     if not site.workers:
-        return [Waiting("Workers to import", importing)]
+        return [Waiting("Workers to import", _importing(reading, may_manage))]
     proposed = len(site.open_proposals(PROPOSED))
-    if proposed:
-        said.append(Waiting(f"{wording.count(proposed, 'proposal')} to answer", reading.url(), True))
+    first = [Waiting(f"{wording.count(proposed, 'proposal')} to answer", reading.url(), True)] if proposed else []
+    return first + waiting_beside(reading, may_manage)
+
+
+def waiting_beside(reading: Reading, may_manage: bool) -> list[Waiting]:
+    """List what waits for a person besides proposals."""
+    site, said = reading.site, []
     under_way = site.open_proposals(*UNDER_WAY)
     late = sum(is_overdue(site, one) for one in under_way)
     if under_way:
@@ -45,8 +52,12 @@ def waiting(reading: Reading, may_manage: bool) -> list[Waiting]:
     if missing:
         first, last = missing
         days = wording.count(last - first + 1, "day")
-        said.append(Waiting(f"Output of {days} to import", importing))
+        said.append(Waiting(f"Output of {days} to import", _importing(reading, may_manage)))
     return said
+
+
+def _importing(reading: Reading, may_manage: bool) -> str:
+    return reading.url("import") if may_manage else reading.url()
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ def cycle(reading: Reading) -> Cycle:
     lines = []
     awaited = site.open_proposals(*UNDER_WAY)
     if not site.workers:
-        return Cycle("Not begun", ("Import workers, and the first advice is there at once.",))
+        return Cycle("Not begun", ())
     if awaited:
         lines.append(f"Waiting for {some_of([reading.name_of(one.into) for one in awaited], 3)} to start.")
     proposed = len(site.open_proposals(PROPOSED))
@@ -104,18 +115,19 @@ class Money:
 
     earned: str
     fees: str
-    gain: str = ""
-    interval: str = ""
-    tone: str = ""
-    words: str = ""
+    gain: str
+    short: str
+    tone: str
+    words: str
 
 
 def money_so_far(reading: Reading) -> Money:
     """Give money so far, with what was gained against keeping the first team."""
     site, gain = reading.site, reading.snapshot.gain
     spread, shown = wording.money_span(gain.low, gain.high), wording.money(gain.expected, sign=True)
+    short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
-        spread, shown, words = "nobody replaced yet", "–", "Nobody was replaced yet, so nothing is gained or lost."
+        short, shown, words = "nobody replaced yet", "–", "Nobody was replaced yet, so nothing is gained or lost."
     elif gain.low > 0.0:
         words = f"95% interval {spread}, all fees taken off: a gain, as far as can be told."
     elif gain.high < 0.0:
@@ -126,7 +138,7 @@ def money_so_far(reading: Reading) -> Money:
         earned=wording.money(site.earned),
         fees=wording.money(site.fees),
         gain=shown,
-        interval=spread,
+        short=short,
         tone="bad" if gain.high < 0.0 else "",
         words=words,
     )
@@ -163,14 +175,21 @@ def card(reading: Reading, may_manage: bool) -> Card:
     )
 
 
-def saying(reading: Reading) -> str:
-    """Say the advice in a sentence that stays short however much is proposed; the day stands beside it."""
+def saying(reading: Reading, beside: bool = False) -> str:
+    """Say the advice in a sentence that stays short however much is proposed; the day stands beside it.
+
+    `beside` says that the first of them stand beside it too.
+    """
     open_now = reading.site.open_proposals(PROPOSED)
+    if not reading.site.workers:
+        return "Nobody is known here yet."
     if not open_now:
         return f"Wait: {explain.waits(reading.site, reading.people, reading.written)}"
-    if len(open_now) > 3:
+    if len(open_now) > SHOWN:
+        if beside:
+            return f"{len(open_now):,} replacements are proposed, these first."
         first = explain.proposed(reading.people, open_now[0])
-        return f"{len(open_now)} replacements are proposed: first of all, {first}."
+        return f"{len(open_now):,} replacements are proposed: first of all, {first}."
     words = "; ".join(explain.proposed(reading.people, one) for one in open_now)
     return f"{words[0].upper()}{words[1:]}."
 
@@ -184,25 +203,27 @@ class Today:
     day: str
     period: int
     left: str
-    proposals: tuple[Exchange, ...]
-    more: int
+    proposals: tuple[Answerable, ...]
+    proposed: int
     held_back: str
     offers: tuple[Offer, ...]
+    under_way: int
     undo: str
     undo_number: int
     cycle: Cycle
     money: Money
     waiting: tuple[Waiting, ...]
     rows: tuple[Row, ...]
+    heads: dict[str, Head]
     unlisted: int
-    axis: tuple[str, ...]
+    everybody: str
+    axis: Markup
     filled: int
     team: int
     pool: int
     people: int
     better: str
     unit: str
-    rooms: dict[int, tuple[Choice, ...]] = field(default_factory=dict)
 
 
 def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Today:
@@ -211,41 +232,43 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Toda
     members = reading.snapshot.members
     scale = common_scale(members)
     proposed = site.open_proposals(PROPOSED)
-    shown = proposed[:SHOWN]
+    under_way = site.open_proposals(*UNDER_WAY)
     listed = found(reading, search)
     rows = worker_rows(reading, listed if search.everybody else listed[:ROWS], scale)
     filled = site.config.team - site.roster.empty
     return Today(
-        advice=saying(reading),
+        advice=saying(reading, beside=True),
         changed=explain.what_changed(site, reading.people),
         day=reading.day(site.period),
         period=site.period,
         left=_left(site),
-        proposals=tuple(exchange(reading, one) for one in shown),
-        more=len(proposed) - len(shown),
+        proposals=answerable(reading, proposed[:SHOWN]),
+        proposed=len(proposed),
         held_back=_held_back(site),
-        offers=tuple(offers(reading)),
+        offers=tuple(offers(reading, under_way[:SHOWN])),
+        under_way=len(under_way),
         undo=undo,
         undo_number=0 if site.undo is None else int(site.undo["number"]),
         cycle=cycle(reading),
         money=money_so_far(reading),
-        waiting=tuple(waiting(reading, may_manage)),
+        waiting=tuple(waiting_beside(reading, may_manage)) if members else (),
         rows=tuple(rows),
+        heads=heads(reading, search),
         unlisted=len(listed) - len(rows),
-        axis=tuple(wording.number(tick, scale.digits) for tick in scale.ticks),
+        everybody=search.address(reading.url(), everybody="true"),
+        axis=axis(scale, [wording.number(tick, scale.digits) for tick in scale.ticks]),
         filled=filled,
         team=site.config.team,
         pool=len(members) - filled,
         people=len(members),
         better="less is better" if site.config.units.lower_is_better else "more is better",
         unit=reading.unit,
-        rooms={one.id: rooms(reading, one) for one in shown},
     )
 
 
 def _left(site: Site) -> str:
     if site.config.rolling:
-        return f"{wording.count(site.config.horizon, 'day')} ahead, always"
+        return f"looking {wording.count(site.config.horizon, 'day')} ahead"
     left = max(0, site.config.horizon - site.period + 1)
     return f"{wording.count(left, 'day')} left of {site.config.horizon:,}"
 
