@@ -94,7 +94,7 @@ def test_who_answers_second_is_told_who_was_first(client: TestClient, mia: Api) 
     mia.post(f"{here}/proposals/{proposal}/approval", {})
     for path, body in (("approval", {}), ("rejection", {"reason": "not them"})):
         problem = ben.post(f"{here}/proposals/{proposal}/{path}", body, 409)
-        assert "mia recorded approved at 2026-03-04 05:06 UTC" in problem["detail"]
+        assert "was answered before: mia approved it at 2026-03-04 05:06 UTC" in problem["detail"]
     problem = mia.post(f"{here}/proposals/{proposal}/rejection", {"reason": "after all"}, 409)
     assert problem["errors"][0]["field"] == "proposal"
 

@@ -235,7 +235,12 @@ def test_signing_in_and_being_shut_out(hall: Server, visit: Callable[..., Visito
     me.sign_in(soon)
     expect(page.get_by_role("alert")).to_contain_text("wrong, expired or revoked")
     me.expected = set()
-    me.sign_in(token)
+    page.goto("/sites/hall/history")
+    expect(page.get_by_label("Your token")).to_be_focused()
+    page.keyboard.type(token)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="History", exact=True)).to_have_attribute("aria-current", "page")
+    page.get_by_role("link", name="Sites", exact=True).click()
     expect(page.get_by_role("heading", name="Sites")).to_be_visible()
     expect(page.locator(".who")).to_contain_text("ann, manager")
     crewlearn(hall.db, "users", "revoke", "ann")
@@ -392,6 +397,7 @@ def too_wide(page: Page) -> list[str]:
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     found = [f"{page.url}: scrolls sideways at {PHONE[0]}"] if scrolls_sideways(page) else []
     found += [f"{page.url}: torn: {word}" for word in page.evaluate(TORN)]
+    found += [f"{page.url}: beyond the edge: {word}" for word in page.evaluate(CUT)]
     found += [f"{page.url}: too low for a finger: {words}" for words in page.evaluate(LOW)]
     page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
     return found
@@ -414,6 +420,12 @@ TORN = """() => {
   return torn;
 }"""
 """Words of headings, names and buttons that stand on two lines, unless they are longer than any line."""
+
+CUT = """() => Array.from(document.querySelectorAll(".tabs a, .plan-table *, .ticks *")).filter((one) => {
+  const box = one.getBoundingClientRect();
+  return box.width > 1 && (box.left < 0 || box.right > innerWidth);
+}).map((one) => one.textContent.trim())"""
+"""What has to be in sight without moving anything sideways, and is not."""
 
 LOW = """() => Array.from(document.querySelectorAll("a.chip, a.button, button, summary.button, select"))
   .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 24).map((one) => one.textContent.trim())"""
@@ -597,9 +609,16 @@ def test_a_plan_is_cancelled_by_a_button(hall: Server, visit: Callable[..., Visi
     expect(me.page.get_by_text("The simulation was cancelled by ann.")).to_be_visible()
     expect(me.page.get_by_role("button", name="Cancel")).to_have_count(0)
     assert hall.get(f"/jobs/{jobs[1]}", token)["status"] == "cancelled"
-    if scripts:  # a page that is open when somebody else cancels says so by itself
+    if scripts:  # a page that is open when somebody else cancels says so by itself, also after no answer for a while
         third = hall.ask("POST", "/sites/hall/plan", token, {"runs": LONG, "seed": 3})["id"]
         me.page.goto(f"/sites/hall/plan/{third}")
+        me.expected = {502}
+        me.page.route("**/api/v1/jobs/*", lambda route: route.fulfill(status=502, body="no server"))
+        expect(me.page.get_by_text("The server does not answer; asking again.")).to_be_visible()
+        me.page.route("**/sites/**", lambda route: route.fulfill(status=502, body="no server"))  # nor for the page
+        me.page.wait_for_timeout(4000)
+        expect(me.page.get_by_role("progressbar", name="Simulation")).to_be_visible()
+        me.page.unroute_all()
         hall.ask("DELETE", f"/jobs/{third}", token)
         expect(me.page.get_by_text("The simulation was cancelled by ann.")).to_be_visible()
 

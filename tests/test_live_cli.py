@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crewlearn.advisor.store import open_store
+from crewlearn.advisor.text import some_of
 from crewlearn.advisor.verify import verify
 from crewlearn.cli.main import app
 
@@ -297,7 +298,8 @@ def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
     assert f"{first['in']} is blocked" in said
     waiting = [str(one["id"]) for one in desk.json("advise", "north")["proposals"]]
     refused = desk.run("approve", "north", number, code=2).stderr
-    assert f"is rejected; waiting for an answer: {', '.join(waiting) or 'none'}" in refused
+    others = f"waiting for an answer: {some_of(waiting)}" if waiting else "none is waiting for an answer"
+    assert f"is rejected; {others}" in refused
 
 
 @pytest.mark.parametrize(

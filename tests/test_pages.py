@@ -27,7 +27,7 @@ from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.units import Units
 from crewlearn.planning.demo import make_demo
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import jobs, users, work
+from crewlearn.web import intake, jobs, users, work
 from crewlearn.web.app import make_app
 from crewlearn.web.pages import sites as pages_of_sites
 from crewlearn.web.reads import snapshot
@@ -213,13 +213,46 @@ def test_a_viewer_may_not_change_anything(store: Store) -> None:
 def test_who_is_not_signed_in_is_asked_to(store: Store) -> None:
     with_crew(store)
     stranger = TestClient(make_app(store, Settings()), base_url=BASE)
-    for path in ("/", "/sites/hall", "/sites/hall/history", "/sites/hall/workers/0"):
+    for path, asked in (
+        ("/", ""),
+        ("/sites/hall", "?next=/sites/hall"),
+        ("/sites/a%20hall/history?to=9&stations=1", "?next=/sites/a%2520hall/history%3Fto%3D9%26stations%3D1"),
+    ):
         found = stranger.get(path, headers={"Accept": "text/html"}, follow_redirects=False)
-        assert (found.status_code, found.headers["location"]) == (303, "/sign-in")
+        assert (found.status_code, found.headers["location"]) == (303, f"/sign-in{asked}")
     assert "Your token" in stranger.get("/sign-in").text
     wrong = stranger.post("/sign-in", data={"token": "crew_wrong"})
     assert wrong.status_code == 401
     assert 'role="alert"' in wrong.text
+
+
+def test_who_signs_in_goes_on_to_what_they_asked_for_and_never_elsewhere(store: Store) -> None:
+    with_crew(store)
+    users.add(store, "ann", "viewer")
+    _, token = users.new_token(store, "ann")
+    client = TestClient(make_app(store, Settings()), base_url=BASE)
+    asked = client.get("/sites/hall/history?to=1", headers={"Accept": "text/html"}).text
+    address = re.search(r'<input type="hidden" name="next" value="([^"]*)">', asked)
+    assert address
+    assert address[1] == "/sites/hall/history?to=1"
+    wrong = client.post("/sign-in", data={"token": "crew_wrong", "next": address[1]})
+    assert f'name="next" value="{address[1]}"' in wrong.text
+    for wanted, gone in (
+        (address[1], address[1]),
+        ("", "/"),
+        ("/sign-in", "/"),
+        ("sites/hall", "/"),
+        ("https://evil.example/", "/"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example/", "/"),
+        ("/\t/evil.example/", "/"),
+        ("javascript:alert(1)", "/"),
+        ("/" + "x" * 3000, "/"),
+    ):
+        found = client.post("/sign-in", data={"token": token, "next": wanted}, follow_redirects=False)
+        assert (found.status_code, found.headers["location"]) == (303, gone), wanted
+        shown = client.get("/sign-in", params={"next": wanted}).text
+        assert f'name="next" value="{gone}"' in shown, wanted
 
 
 def test_sites_of_others_are_not_shown(store: Store) -> None:
@@ -303,13 +336,12 @@ def test_answers_are_given_and_taken_back(store: Store) -> None:
     assert "no longer the last answer" in manager.post("/sites/hall/undo", {"number": "1"})
     assert "Taken back" in manager.post("/sites/hall/undo", last)
     assert snapshot(store, "hall").site.proposals[number].status == "proposed"
-    assert "Nothing was done" in manager.post("/sites/hall/undo", last)
+    assert "Nothing was done: there is no answer to take back: the last one" in manager.post("/sites/hall/undo", last)
 
     manager.post(f"/sites/hall/proposals/{number}/approve", {})
     other = browser(store)
     said = other.post(f"/sites/hall/proposals/{number}/reject", {"reason": "no"})
-    assert "Nothing was done" in said
-    assert "manager 0" in said  # who was quicker
+    assert f"Nothing was done: proposal {number} was answered before: manager 0 approved it at 2026-11-16 07:00" in said
     assert "declined" in manager.post(
         f"/sites/hall/proposals/{number}/offer", {"outcome": "declined", "on": "2026-11-02"}
     )
@@ -392,8 +424,7 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
         forms.append({**values, "version": version[1], "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation"})
     assert "changed from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
     refused = second.post("/sites/hall/settings", {**forms[1], "team": "3"}, 412)
-    assert "changed fee" in refused
-    assert "manager 0" in refused
+    assert "manager 0 changed fee to 9 (" in refused
     assert 'value="3"' in refused  # what was typed still stands
     config = snapshot(store, "hall").site.config
     assert (config.fee, config.team) == (9.0, 2)
@@ -403,6 +434,30 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
     assert snapshot(store, "hall").site.config.team == 3
     wrong = second.post("/sites/hall/settings", {**forms[1], "horizon": "0", "version": recorded(store)}, 422)
     assert 'id="horizon-wrong"' in wrong
+
+
+def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    fixed = re.compile(r'<input id="(\w+)"[^>]* readonly')
+    assert not fixed.findall(manager.get("/sites/hall/settings"))
+    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    page = manager.get("/sites/hall/settings")
+    assert fixed.findall(page) == ["low", "high", "hours_per_period", "start"]
+    values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
+    form = {**values, "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation", "version": recorded(store)}
+    for name, value in (
+        ("low", "-1"),
+        ("high", "90"),
+        ("hours_per_period", "8"),
+        ("start", "2026-11-03"),
+        ("weekdays", ["1", "2"]),
+        ("closures", "2026-11-02"),
+    ):
+        wrong = manager.post("/sites/hall/settings", {**form, name: value}, 422)
+        assert re.findall(r'class="wrong" id="(\w+)-wrong"', wrong) == [name]
+    assert recorded(store) == form["version"]
+    assert "changed from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})
 
 
 def packed_in(page: str) -> dict[str, str]:
@@ -451,6 +506,36 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert "got lost" in lost
 
 
+def test_a_column_that_is_not_found_can_be_chosen_by_looking_at_the_rows(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    marked = re.compile(r'<select id="column-(\w+)"[^>]*aria-invalid="true"')
+    rows = "".join(f"2026-11-02,a{number},40\n" for number in range(10))
+    page = upload(manager, "out.csv", f"Tag,Wer,units\n{rows}", kind="output")
+    assert sorted(marked.findall(page)) == ["date", "period", "worker_id"]
+    assert "Worker&#39;s id: choose below which column it is. The file has Tag, Wer, units." in page
+    assert "Date or Period: choose below" in page
+    assert "The first rows" in page
+    assert "<caption>8 of 10 rows" in page
+    assert "<td>a7</td>" in page
+    page = upload(manager, "out.csv", f"date,worker,units\n{rows}".replace("worker,", "worker_id,badge,", 1))
+    assert marked.findall(page) == ["worker_id"], "two headers could be it"
+    assert '<option value="badge">' in page
+    chosen = {**packed_in(page), "kind": "output", "column-worker_id": "nobody", "step": "check"}
+    page = manager.post("/sites/hall/import", chosen, files={"x": b""})
+    assert marked.findall(page) == ["worker_id"]
+    assert "a header that the file has once" in page
+
+
+def test_too_many_in_the_team_are_told_at_their_column(store: Store) -> None:
+    set_up(store)
+    page = upload(browser(store), "people.csv", "worker_id,name,active\n1,Ann,yes\n2,Ben,yes\n3,Cleo,yes\n")
+    assert "In the team at the start 3: the site has 2 stations; mark no more than that" in page
+    assert '<th scope="col" class="cell-wrong">active' in page
+    assert "The first rows" in page
+    assert "<caption>3 rows" in page
+
+
 def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> None:
     with_crew(store)
     manager = browser(store)
@@ -477,7 +562,7 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
 def submitted(store: Store, rows: list[str], **options: Any) -> int:
     """Have a file taken in by a job; give the job's number."""
     file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
-    job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(work.Options({}, **options)), file)
+    job = jobs.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(intake.Options({}, **options)), file)
     assert Runner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
     return job.id
 
@@ -794,7 +879,9 @@ def test_a_check_and_a_plan_run_in_the_background(store: Store) -> None:
         assert "under way" in manager.post("/sites/hall/record/verify", {})
         until(manager, "/sites/hall/record", "✓ sound")
         form = {"team": "2", "fee": "7", "horizon": "40", "mean_delay": "1", "runs": "20", "policies": ["dr-ucb"]}
-        assert 'id="policies-wrong"' in manager.post("/sites/hall/plan", {**form, "policies": []}, 422)
+        refused = manager.post("/sites/hall/plan", {**form, "policies": []}, 422)
+        assert 'id="policies-wrong"' in refused
+        assert "Nothing was simulated yet" in refused
         assert 'id="horizon-wrong"' in manager.post("/sites/hall/plan", {**form, "horizon": "0"}, 422)
         assert "policies-wrong" in manager.post("/sites/hall/plan", {**form, "policies": ["oracle"]}, 422)
         begun = manager.send("/sites/hall/plan", form)
@@ -802,6 +889,10 @@ def test_a_check_and_a_plan_run_in_the_background(store: Store) -> None:
         page = until(manager, begun.url.path, "simulated worlds, against keeping")
     assert "Fee of a replacement: 7" in page
     assert "keep-team" in page
+    assert re.search(r'<td role="cell" class="number fact" data-label="Better in">(over |under )?\d+%</td>', page)
+    assert re.search(
+        r'<td class="desk small nowrap">Mon 16 Nov 2026, \d\d:\d\d \S+</td>', manager.get("/sites/hall/record")
+    )
     manager.get("/sites/hall/plan/999", 404)
 
 

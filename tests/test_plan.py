@@ -92,7 +92,7 @@ def test_a_fee_beyond_any_gain_keeps_the_team() -> None:
     assert value.net == keep.net
     assert (value.gain.mean, value.gain.low, value.gain.high, value.replacements) == (0.0, 0.0, 0.0, 0.0)
     assert (value.chance_better, value.chance_worse) == (0.0, 0.0)
-    assert outcome.headline.endswith("over the next 120 periods; value-of-replacement would keep it too.")
+    assert outcome.headline == "Keeping the team is expected to earn most; value-of-replacement would keep it too."
     assert (optimist.chance_better, optimist.chance_worse) == (0.0, 1.0)  # it tries the unseen whatever the fee
 
 
@@ -150,18 +150,18 @@ def test_the_lead_and_what_is_said() -> None:
     assert outcome.best.policy == VALUE
     assert outcome.lead is not None
     assert outcome.lead.mean == pytest.approx(outcome.best.net.mean - outcome.prospects[1].net.mean)
-    assert outcome.headline.startswith("value-of-replacement is expected to earn most over the next 120 periods: ")
-    assert "of 200 simulated worlds" in outcome.headline
+    assert outcome.headline == f"value-of-replacement: {outcome.best.gain.mean:+,.0f} against keeping the team."
+    assert outcome.details.startswith("Expected over the next 120 periods in 200 simulated worlds: 95% interval +")
     same = plan(site_of([0.3, 0.8], [CERTAIN, CERTAIN], [0]), runs=20)
     assert "may earn as much" in same.headline
     only = plan(floor(), [], runs=5)
     assert (only.best.policy, only.lead) == (KEEP, None)
-    assert only.headline == "Keeping the team is expected to earn most over the next 120 periods."
-    assert plan(floor(), [], runs=5, horizon=1).headline.endswith(" over the next 1 period.")
+    assert only.headline == "Keeping the team is expected to earn most."
+    assert plan(floor(), [], runs=5, horizon=1).details == "Expected over the next 1 period in 5 simulated worlds."
     # so few runs that nothing is certain
     doubtful = plan(floor(fee=60.0, horizon=60), [VALUE], runs=3)
     if doubtful.best.policy == VALUE and doubtful.best.gain.low <= 0.0:
-        assert "may be no better than keeping" in doubtful.headline
+        assert "but it may be no better" in doubtful.headline
 
 
 def test_money_is_the_sites_own() -> None:

@@ -152,6 +152,16 @@ def test_other_addresses_take_users(tmp_path: Path) -> None:
     assert "nobody is known" in refused("--host", "0.0.0.0", "--db", url)
 
 
+def test_links_are_for_where_people_come_in(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/site.db"
+    with serving(url, "--https", "--allowed-host", "crew.example.org", "--allowed-host", "other.example") as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        server.find(r"(People come in at https://crew\.example\.org/)")
+        server.find(r"(https://crew\.example\.org/sign-in/once\?code=)")
+        server.find(r"(--url https://crew\.example\.org)$")
+        assert httpx.head(f"{server.url}/api/v1/health").content == b""
+
+
 def test_what_cannot_be_listened_at_is_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/site.db"
     with socket.socket() as taken:

@@ -531,6 +531,31 @@ def test_the_log_has_a_line_a_request_and_nothing_secret(
         assert secret not in caplog.text
 
 
+def test_who_asks_for_the_head_alone_gets_what_a_look_would(
+    store: Store, web: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "crewlearn.web")
+    token = bearer(token_of(store))
+    for path, headers, status in (
+        ("/api/v1/health", {}, 200),
+        ("/", {"Accept": "text/html"}, 303),
+        ("/", {"Accept": "text/html", **token}, 200),
+        (ME_PATH, token, 200),
+        (ME_PATH, {}, 401),
+        ("/static/app.css", {}, 200),
+        ("/sign-out", {}, 405),
+        ("/nowhere", {}, 404),
+    ):
+        caplog.clear()
+        head, look = web.head(path, headers=headers), web.get(path, headers=headers)
+        assert head.status_code == look.status_code == status, path
+        assert head.headers["content-type" if status != 303 else "location"]
+        said, also = [one.getMessage() for one in caplog.records if one.name == "crewlearn.web.access"]
+        assert said.startswith(f"HEAD {path} {status} ")
+        assert said.endswith(" ann" if headers == token or "Authorization" in headers else " -")
+        assert also.startswith(f"GET {path} {status} ")
+
+
 def test_health_is_open_and_the_contract_complete(web: TestClient) -> None:
     assert web.get("/api/v1/health").json() == {"status": "ok", "schema": schema.SCHEMA}
     document = web.get("/api/v1/openapi.json").json()

@@ -382,8 +382,17 @@ def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store
     first = submit(store)
     die(database.url)
     assert (jobs.read(store, first.id).status, jobs.read(store, first.id).progress) == (RUNNING, 0.75)
-    runner = Runner(store, {"work": lambda *_: "done after all"}, **QUICK)
+    told = []
+
+    def done_after_all(store: Store, job: Job, progress: Progress) -> str:
+        progress(0.5, "halfway")
+        until(lambda: jobs.read(store, job.id).progress == 0.5)
+        told.append(jobs.read(store, job.id).message)
+        return "done after all"
+
+    runner = Runner(store, {"work": done_after_all}, **QUICK)
     until(lambda: runner.run_one() and jobs.read(store, first.id).over)
+    assert told == ["taken up again (attempt 2): halfway"]
     done = jobs.read(store, first.id)
     assert (done.status, done.attempts, done.result) == (DONE, 2, "done after all")
     second = submit(store, number=2)

@@ -47,7 +47,7 @@ def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callabl
             return []
         if before is None or isinstance(error, Stale):
             raise
-        raise Conflict(error.field, error.value, f"{error.remedy}; {told(before)}") from error
+        raise Conflict(error.field, error.value, f"was answered before: {told(before)}") from error
 
 
 def _is_given(event: Event | None, actor: str, answer: Answer) -> bool:
@@ -73,5 +73,6 @@ def _last_answer(connection: sa.Connection, key: int, proposal: int) -> Event | 
 
 def told(event: Event) -> str:
     """Say who answered what, and when."""
-    what = {APPROVED: "approved", REJECTED: "rejected"}.get(event.type) or event.payload["outcome"]
-    return f"{event.actor} recorded {what} at {event.at[:16].replace('T', ' ')} UTC"
+    what = {APPROVED: "approved it", REJECTED: "rejected it"}.get(event.type)
+    said = what or f"recorded it as {event.payload['outcome']}"
+    return f"{event.actor} {said} at {event.at[:16].replace('T', ' ')} UTC"

@@ -30,7 +30,7 @@ from crewlearn.advisor.site import (
     Site,
 )
 from crewlearn.advisor.store import Store
-from crewlearn.advisor.text import LONGEST_REASON, checked_text, counted
+from crewlearn.advisor.text import LONGEST_REASON, checked_text, counted, some_of
 from crewlearn.advisor.undo import ANSWERS
 from crewlearn.advisor.units import MOST_FEE
 from crewlearn.advisor.writing import Writing
@@ -254,7 +254,7 @@ def undo(store: Store, name: str, actor: str, *, expected: int | None = None, nu
         event = next(read_events(work.connection, work.key, after=int(slip["number"]) - 1))
         answer = _words_of(work, event)
         if number is not None and number != event.number:
-            raise Conflict("undo", number, f"is no longer the last answer, which is: {answer}")
+            raise Conflict("undo", number, f"that is no longer the last answer, which is: {answer}")
         which = {name: event.payload[name] for name in ("proposal", "outcome", "worker") if name in event.payload}
         work.add(events.UNDONE, {"number": event.number, "type": event.type, **which})
         return answer
@@ -293,8 +293,9 @@ def _proposal(site: Site, number: int, *statuses: str) -> Proposal:
     proposal = site.proposals.get(number)
     if proposal is None or proposal.status not in statuses:
         now = "does not exist or was settled long ago" if proposal is None else f"is {proposal.status}"
-        there = ", ".join(str(one.id) for one in site.open_proposals(*statuses))
-        raise Conflict("proposal", number, f"{now}; {_STATES[statuses[0]]}: {there or 'none'}")
+        there = [str(one.id) for one in site.open_proposals(*statuses)]
+        others = f"{_STATES[statuses[0]]}: {some_of(there)}" if there else f"none is {_STATES[statuses[0]]}"
+        raise Conflict("proposal", number, f"{now}; {others}")
     return proposal
 
 

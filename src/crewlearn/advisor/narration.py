@@ -76,9 +76,17 @@ def _answer(event: Event, people: People, proposals: Mapping[int, Proposal]) -> 
 
 
 def _setting(name: str, value: Any) -> str:
+    """Say what a setting was changed to, as people would write it.
+
+    >>> _setting("fee", 1510.0), _setting("most_a_week", None), _setting("rolling", True), _setting("units", {})
+    ('fee to 1,510', 'most a week to none', 'rolling to yes', 'units')
+    """
+    called = name.replace("_", " ")
     if isinstance(value, (dict, list)):
-        return name.replace("_", " ")
-    return f"{name.replace('_', ' ')} to {value}"
+        return called
+    if value is None or isinstance(value, bool):
+        return f"{called} to {'none' if value is None else 'yes' if value else 'no'}"
+    return f"{called} to {value if isinstance(value, str) else f'{value:,.10g}'}"
 
 
 def _of_worker(name: str, value: Any) -> str:

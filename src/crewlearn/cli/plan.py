@@ -34,6 +34,7 @@ def plan_command(
         print_json(found.to_json())
         return
     print_table(found.headline, COLUMNS, found.rows())
+    print(found.details)
     for note in found.notes:
         print(f"- {note}")
 

@@ -40,11 +40,13 @@ def serve_command(
             )
             raise InvalidInput("host", host, remedy)
         with server.listen(settings) as taken:
-            url = server.url_of(taken, settings)
+            own, url = server.url_of(taken, settings), server.public_url(taken, settings)
 
             def announce() -> None:
                 """Say where it is and how to get in; by now a signal ends it as it should."""
-                say(f"crewlearn is at {url}/ (end it with Ctrl-C)")
+                say(f"crewlearn is at {own}/ (end it with Ctrl-C)")
+                if url != own:
+                    say(f"People come in at {url}/, through the proxy.")
                 first = users.add_first(store, who(None)) if settings.is_loopback else None
                 if first is not None:
                     say(f"Sign in as {first.name}, once and within 15 minutes, at:")

@@ -111,24 +111,30 @@ class Plan:
 
     @property
     def headline(self) -> str:
-        """What comes out, in words."""
-        best, gain = self.best, self.best.gain
-        span = f"over the next {counted(self.periods, 'period')}"
-        worlds = f"of {self.runs} simulated worlds"
-        if best.policy == KEEP:
-            said = f"Keeping the team is expected to earn most {span}"
+        """What comes out, in a line. Where the 95% interval of a difference holds 0, there may be none."""
+        if self.best.policy == KEEP:
             equal = [one.policy for one in self.prospects[1:] if one.chance_better == one.chance_worse == 0.0]
-            return f"{said}; {' and '.join(equal)} would keep it too." if equal else f"{said}."
-        said = (
-            f"{best.policy} is expected to earn most {span}: {_money(gain.mean)} more than keeping the team "
-            f"(95% interval {_money(gain.low)} to {_money(gain.high)}); better in {best.chance_better:.0%} {worlds}, "
-            f"worse in {best.chance_worse:.0%}"
-        )
-        if gain.low <= 0.0:
-            return f"{said}. The interval holds 0: it may be no better than keeping the team."
+            also = f"; {' and '.join(equal)} would keep it too" if equal else ""
+            return f"Keeping the team is expected to earn most{also}."
+        said = f"{self.best.policy}: {_money(self.best.gain.mean, sign=True)} against keeping the team"
+        if self.best.gain.low <= 0.0:
+            return f"{said}, but it may be no better."
         if self.lead is not None and self.lead.low <= 0.0:
-            return f"{said}. {self.prospects[1].policy} may earn as much: the interval of their difference holds 0."
+            return f"{said}; {self.prospects[1].policy} may earn as much."
         return f"{said}."
+
+    @property
+    def details(self) -> str:
+        """How far what comes out can be relied on, in words."""
+        span = f"Expected over the next {counted(self.periods, 'period')} in {counted(self.runs, 'simulated world')}"
+        if self.best.policy == KEEP:
+            return f"{span}."
+        best, gain = self.best, self.best.gain
+        low, high = _money(gain.low, sign=True), _money(gain.high, sign=True)
+        return (
+            f"{span}: 95% interval {low} to {high}; better in {best.chance_better:.0%} of the worlds, worse in "
+            f"{best.chance_worse:.0%}."
+        )
 
     def rows(self) -> list[tuple[str, ...]]:
         """Give the table for people, one row a policy, its columns named by `COLUMNS`."""

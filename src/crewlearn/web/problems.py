@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -151,8 +152,16 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.UNAUTHORIZED and wants_page(request) and request.method == "GET":
-            return RedirectResponse("/sign-in", HTTPStatus.SEE_OTHER)
+            return RedirectResponse(f"/sign-in{_going_on(request)}", HTTPStatus.SEE_OTHER)
         return answer(request, problem(error.status_code, str(error.detail)), error.headers)
+
+
+def _going_on(request: Request) -> str:
+    """Give the query that brings somebody who signs in to what they asked for."""
+    asked = quote(request.scope["path"])
+    if request.scope["query_string"]:
+        asked += "?" + request.scope["query_string"].decode("latin-1")
+    return "" if asked == "/" else f"?next={quote(asked)}"
 
 
 def _field_of(where: Sequence[str | int]) -> str:

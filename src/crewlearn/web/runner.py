@@ -191,6 +191,7 @@ class _Work:
         self.store, self.job, self.owner = store, job, owner
         self.end, self.over = threading.Event(), threading.Event()
         self._said: tuple[float, str] = (job.progress, job.message)
+        self._before = f"taken up again (attempt {job.attempts}): " if job.attempts > 1 else ""
 
     def do(self, handler: Handler) -> None:
         """Do the job and write what came of it."""
@@ -263,7 +264,7 @@ class _Work:
     def _progress(self, progress: float, message: str) -> None:
         if self.end.is_set():
             raise Interrupted
-        self._said = (min(1.0, max(0.0, progress)), message)
+        self._said = (min(1.0, max(0.0, progress)), self._before + message)
 
     def _written(self, connection: sa.Connection, **values: Any) -> bool:
         """Write about the job if it is still ours."""

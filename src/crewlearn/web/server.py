@@ -69,6 +69,13 @@ def url_of(taken: socket.socket, settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
+def public_url(taken: socket.socket, settings: Settings) -> str:
+    """Give the address that people come in by: through a proxy with HTTPS, the first name that the server was given."""
+    if settings.secure_cookies and settings.allowed_hosts:
+        return f"https://{settings.allowed_hosts[0]}"
+    return url_of(taken, settings)
+
+
 def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callable[[], None]) -> None:
     """Announce the server and serve until a signal; requests under way end first, and then the job."""
     log_to_stderr()

@@ -27,7 +27,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(count=wording.count)
+    made.globals.update(count=wording.count, age=wording.age)
     made.filters.update(remedy=wording.remedy)
     return made
 

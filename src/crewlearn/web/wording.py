@@ -7,12 +7,15 @@ from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.text import counted as count
 from crewlearn.advisor.text import options_said
 from crewlearn.advisor.units import Units
+from crewlearn.problem.errors import InvalidInput
 
 __all__ = [
     "LEAVE_OUT",
+    "age",
     "count",
     "day",
     "digits_of",
+    "fault",
     "moment",
     "money",
     "money_span",
@@ -44,6 +47,22 @@ def remedy(text: str) -> str:
     'say with the choice of columns which header it has'
     """
     return options_said(text, lambda name, _: _OPTIONS[name])
+
+
+_NAMES = {"undo": "", "on": "the day", "out": "who makes room,", "reason": "the reason"}
+"""What pages call fields that errors name as programs do; nothing where the remedy says it all."""
+
+
+def fault(error: InvalidInput) -> str:
+    """Say in a sentence's end what is wrong.
+
+    >>> fault(InvalidInput("undo", "north", "there is no answer to take back yet"))
+    'there is no answer to take back yet'
+    >>> fault(InvalidInput("proposal", 17, "was answered before: ben approved it at 2026-11-16 03:54 UTC"))
+    'proposal 17 was answered before: ben approved it at 2026-11-16 03:54 UTC'
+    """
+    name = _NAMES.get(error.field, error.field)
+    return f"{name} {error.value} {remedy(error.remedy)}" if name else remedy(error.remedy)
 
 
 def number(value: float, digits: int = 0) -> str:
@@ -112,13 +131,18 @@ def period(calendar: WorkCalendar, which: int, now: date | None = None) -> str:
 
 
 def moment(at: str) -> str:
-    """Write a moment of the record (UTC, ISO) as this machine's clock had it."""
+    """Write a moment of the record (UTC, ISO) as this machine's clock had it, with its zone."""
     try:
         when = datetime.fromisoformat(at)
     except ValueError:
         return at
     local = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone()
-    return f"{day(local.date())} {local.year}, {local:%H:%M}"
+    return f"{day(local.date())} {local.year}, {local:%H:%M %Z}"
+
+
+def age(when: datetime) -> int:
+    """Give the seconds since a moment; none, should the clock that told it be ahead."""
+    return max(0, round((datetime.now(UTC) - when).total_seconds()))
 
 
 def share(value: float) -> str:

@@ -7,39 +7,24 @@ of the site that is.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
-from crewlearn.advisor import csv_in, documents, imports, rehearsal
-from crewlearn.advisor.csv_table import read_table
+from crewlearn.advisor import documents
 from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import whole
-from crewlearn.web import jobs, reads
+from crewlearn.web import intake, jobs, reads
 from crewlearn.web.jobs import Job, file_of
 from crewlearn.web.reads import Snapshot
 from crewlearn.web.runner import Handler, Progress
 
 PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
-WHAT_OUTPUT, WHAT_WORKERS = "output.csv", "workers.csv"
 BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
 MOST_RUNS = 10**5
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a file of output is to be read and taken in."""
-
-    mapping: Mapping[str, str]
-    decimal: Literal[".", ","] | None = None
-    dates: Literal["day-first", "month-first"] | None = None
-    correct: bool = False
-    skip_unknown: bool = False
-    check_only: bool = False
+PREPARING = "preparing: the simulation is compiled, once on each machine"
 
 
 def is_big(data: bytes) -> bool:
@@ -47,41 +32,11 @@ def is_big(data: bytes) -> bool:
     return max(data.count(b"\n"), data.count(b"\r")) > BIG_LINES
 
 
-def take_in_output(
-    store: Store, site: str, actor: str, data: bytes, options: Options, expected: int | None = None
-) -> dict[str, Any]:
-    """Take in a file of output, or say what that would do."""
-    calendar = reads.snapshot(store, site).site.config.calendar
-
-    def take_in(into: Store) -> imports.Done:
-        rows = csv_in.read_output(
-            data,
-            options.mapping,
-            what=WHAT_OUTPUT,
-            decimal=options.decimal,
-            dates=options.dates,
-            day_of=calendar.day_of,
-            blank_ids=options.skip_unknown,
-        )
-        return imports.import_output(
-            into,
-            site,
-            rows,
-            data,
-            actor,
-            correct=options.correct,
-            skip_unknown=options.skip_unknown,
-            what=WHAT_OUTPUT,
-            expected=expected,
-        )
-
-    if options.check_only:
-        return documents.checked(
-            rehearsal.check_import(
-                store, partial(read_table, data, WHAT_OUTPUT, csv_in.OUTPUT, options.mapping), take_in
-            )
-        )
-    done = take_in(store)
+def take_in(store: Store, site: str, actor: str, file: intake.File, expected: int | None = None) -> dict[str, Any]:
+    """Take a file in, or only say what that would do; give the document of it."""
+    if file.options.check_only:
+        return documents.checked(intake.check(store, site, actor, file, expected))
+    done = intake.take_in(store, site, actor, file, expected)
     return documents.recorded(done, reads.snapshot(store, site).sentence)
 
 
@@ -89,7 +44,8 @@ def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Take in a big file of output."""
     progress(0.1, "reading the file")
     options = {name: value for name, value in job.input.items() if name != "digest"}
-    return take_in_output(store, job.site, job.actor, file_of(store, job.id), Options(**options))
+    file = intake.File(intake.OUTPUT, file_of(store, job.id), intake.Options(**options))
+    return take_in(store, job.site, job.actor, file)
 
 
 def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
@@ -134,7 +90,7 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
         done += more
         progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
 
-    progress(0.0, "preparing")
+    progress(0.0, PREPARING)
     now = reads.snapshot(store, job.site)
     standing = as_it_stands(now.site)
     changes = {name: wanted[name] for name in CHANGES if wanted[name] != standing[name]}

@@ -19,8 +19,9 @@ from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, 
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.api.models import output as models
 from crewlearn.web.api.models.base import Day
+from crewlearn.web.intake import OUTPUT, File, Options
 from crewlearn.web.problems import answers
-from crewlearn.web.work import OUTPUT_IMPORT, Options, is_big, take_in_output
+from crewlearn.web.work import OUTPUT_IMPORT, is_big, take_in
 
 router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
@@ -131,5 +132,5 @@ def import_output_csv(
             with here.store.writing(here.name, here.caller.name, expected):
                 pass  # only to learn whether the version is still current
         return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
-    document = take_in_output(here.store, here.name, here.caller.name, data, options, expected)
+    document = take_in(here.store, here.name, here.caller.name, File(OUTPUT, data, options), expected)
     return answer(document, here.now().version)

@@ -1,17 +1,14 @@
 """Workers: list them, take them in, record what changed of one, erase one."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from crewlearn.advisor import commands, csv_in, documents, imports, rehearsal
+from crewlearn.advisor import commands, documents, imports
 from crewlearn.advisor.csv_in import WorkerRow
-from crewlearn.advisor.csv_table import read_table
 from crewlearn.advisor.explain import Member
-from crewlearn.advisor.store import Store
 from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER
 from crewlearn.web.api import paging
@@ -28,9 +25,10 @@ from crewlearn.web.api.common import (
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.api.models import workers as models
 from crewlearn.web.api.models.output import Checked, Recorded
+from crewlearn.web.intake import WORKERS, File, Options
 from crewlearn.web.problems import answers
 from crewlearn.web.reads import as_json
-from crewlearn.web.work import WHAT_WORKERS
+from crewlearn.web.work import take_in
 
 router = APIRouter(prefix="/sites/{site}", tags=["workers"])
 
@@ -121,18 +119,9 @@ def import_workers_csv(
     Columns: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview, pinned; usual other
     headers are understood.
     """
-    mapping = mapping_of(maps)
-
-    def take_in(store: Store) -> imports.Done:
-        rows = csv_in.read_workers(data, mapping, what=WHAT_WORKERS, decimal=decimal)
-        return imports.import_workers(store, here.name, rows, data, here.caller.name, expected=expected)
-
-    if check_only:
-        understand = partial(read_table, data, WHAT_WORKERS, csv_in.WORKERS, mapping)
-        return answer(documents.checked(rehearsal.check_import(here.store, understand, take_in)), here.snapshot.version)
-    done = take_in(here.store)
-    after = here.now()
-    return answer(documents.recorded(done, after.sentence), after.version)
+    file = File(WORKERS, data, Options(mapping_of(maps), decimal, check_only=check_only))
+    document = take_in(here.store, here.name, here.caller.name, file, expected)
+    return answer(document, here.now().version)
 
 
 @router.get(

@@ -48,12 +48,12 @@ class At:
 
 @dataclass(frozen=True)
 class Pager:
-    """Links to newer and older pages."""
+    """Links to the page before and the one after, by default of a list with the newest first."""
 
     label: str
     words: str
-    newer: str
-    older: str
+    before: str
+    after: str
     back: str = "Newer"
     on: str = "Older"
 
@@ -146,8 +146,7 @@ def do(request: Request, url: str, what: Callable[[], str | Flash]) -> Response:
     try:
         said = what()
     except InvalidInput as error:
-        remedy = wording.remedy(error.remedy)
-        return go(request, url, f"Nothing was done: {error.field} {error.value} {remedy}", "bad")
+        return go(request, url, f"Nothing was done: {wording.fault(error)}.", "bad")
     flash = Flash(said) if isinstance(said, str) else said
     return go(request, url, flash.text, flash.tone, flash.more)
 

@@ -9,28 +9,24 @@ import dataclasses
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from crewlearn.advisor import csv_in, imports
 from crewlearn.advisor.csv_table import MOST_ERRORS, Columns, CsvError, CsvErrors, Table, read_table
-from crewlearn.advisor.imports import Done
-from crewlearn.advisor.rehearsal import Checked, check_import
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.rehearsal import Checked
 from crewlearn.problem.errors import InvalidInput, Unknown
-from crewlearn.web import jobs, wording, work
+from crewlearn.web import intake, jobs, wording, work
 from crewlearn.web.access import MANAGER, Caller, require
+from crewlearn.web.intake import COLUMNS, KINDS, OUTPUT, WORKERS, File, Options
 from crewlearn.web.pages.common import JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.settings import Settings
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/import")
-OUTPUT, WORKERS = KINDS = ("output", "workers")
-COLUMNS: Mapping[str, Columns] = {OUTPUT: csv_in.OUTPUT, WORKERS: csv_in.WORKERS}
 WORDS = {
     "worker_id": "Worker's id",
     "name": "Name",
@@ -46,6 +42,7 @@ WORDS = {
     "units": "Output",
     "hours": "Hours",
     "attendance": "Attendance",
+    "pinned": "Pinned: stays whatever is advised",
 }
 SHOWN = 8
 """Rows shown of a file that is sound."""
@@ -55,21 +52,6 @@ _EXAMPLES = {
     OUTPUT: "date,worker_id,units\n2026-11-16,007,41\n2026-11-16,008,38",
     WORKERS: "worker_id,name,active\n007,Ann Ames,yes\n008,Ben Byrd,no",
 }
-
-
-@dataclass(frozen=True)
-class Given:
-    """A file as somebody gave it, and how it is to be read."""
-
-    data: bytes
-    name: str
-    kind: str
-    mapping: Mapping[str, str]
-    decimal: Literal[".", ","] | None
-    dates: Literal["day-first", "month-first"] | None
-    correct: bool
-    skip_unknown: bool
-    confirmed: bool
 
 
 @dataclass(frozen=True)
@@ -126,15 +108,17 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
         file = _read(form, data, name, reading, request.app.state.settings.import_bytes)
     except InvalidInput as error:
         return _ask(request, caller, reading, error.remedy, 422)
-    found = _check(store, reading, file, caller)
-    may = found.sound and (file.correct or not found.done.corrected)
-    if file.confirmed and may:
+    confirmed = _text(form, "step") == "confirm"
+    # corrections are counted here, and asked about before they are made
+    tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True))
+    found = intake.check(store, reading.name, caller.name, tried)
+    if confirmed and found.sound and (file.options.correct or not found.done.corrected):
         return _import(request, reading, file, caller)
-    refused = "Tick that the rows on record are to be replaced." if file.confirmed and found.sound else ""
+    refused = "Tick that the rows on record are to be replaced." if confirmed and found.sound else ""
     return _preview(request, caller, reading, file, found, refused)
 
 
-def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -> Given:
+def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -> File:
     """Read the form; the file comes as a file, as text, or packed from the page before."""
     text, packed = _text(form, "text"), _text(form, "packed")
     if not data and packed:
@@ -147,17 +131,14 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
     mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
     decimal, dates = _text(form, "decimal"), _text(form, "dates")
     kind = _text(form, "kind")
-    return Given(
-        data=data,
-        name=name[:100] or "the file",
-        kind=kind if kind in KINDS else _kind(data, reading),
+    options = Options(
         mapping=mapping if kind in KINDS and kind == _text(form, "mapped_as") else {},
         decimal="," if decimal == "," else "." if decimal == "." else None,
         dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
         correct=_text(form, "correct") == "yes",
         skip_unknown=_text(form, "skip_unknown") == "yes",
-        confirmed=_text(form, "step") == "confirm",
     )
+    return File(kind if kind in KINDS else _kind(data, reading), data, options, name[:100] or "the file")
 
 
 def _text(form: FormData, name: str) -> str:
@@ -192,50 +173,14 @@ def _kind(data: bytes, reading: Reading) -> str:
     return OUTPUT if reading.site.workers else WORKERS
 
 
-def _take_in(store: Store, reading: Reading, file: Given, caller: Caller, correct: bool) -> Done:
-    """Read the file and put it on record in the store given."""
-    if file.kind == WORKERS:
-        people = csv_in.read_workers(file.data, file.mapping, what=file.name, decimal=file.decimal)
-        return imports.import_workers(store, reading.name, people, file.data, caller.name)
-    rows = csv_in.read_output(
-        file.data,
-        file.mapping,
-        what=file.name,
-        decimal=file.decimal,
-        dates=file.dates,
-        day_of=reading.site.config.calendar.day_of,
-        blank_ids=file.skip_unknown,
-    )
-    return imports.import_output(
-        store,
-        reading.name,
-        rows,
-        file.data,
-        caller.name,
-        correct=correct,
-        skip_unknown=file.skip_unknown,
-        what=file.name,
-    )
-
-
-def _check(store: Store, reading: Reading, file: Given, caller: Caller) -> Checked:
-    """Find out what importing the file would do; corrections are counted here and asked about before they are made."""
-    return check_import(
-        store,
-        lambda: read_table(file.data, file.name, COLUMNS[file.kind], file.mapping),
-        lambda into: _take_in(into, reading, file, caller, correct=True),
-    )
-
-
-def _import(request: Request, reading: Reading, file: Given, caller: Caller) -> Response:
+def _import(request: Request, reading: Reading, file: File, caller: Caller) -> Response:
     store = store_of(request)
     if file.kind == OUTPUT and work.is_big(file.data):
-        options = work.Options(dict(file.mapping), file.decimal, file.dates, file.correct, file.skip_unknown)
-        told = dataclasses.asdict(options)
+        told = dataclasses.asdict(file.options)
         job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, told, file.data, again=True)
         return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
-        done = _take_in(store, reading, file, caller, file.correct)
+        done = intake.take_in(store, reading.name, caller.name, file)
     except InvalidInput as error:  # somebody else was quicker
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
     said = _said("recorded", done.recorded, done.known, done.corrected, file.kind)
@@ -249,10 +194,13 @@ def _said(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTP
     return f"{rows} {verb}{', ' if more else ''}{' and '.join(more)}."
 
 
-def _preview(request: Request, caller: Caller, reading: Reading, file: Given, found: Checked, refused: str) -> Response:
+def _preview(request: Request, caller: Caller, reading: Reading, file: File, found: Checked, refused: str) -> Response:
     table = _table(file)
     headers = table.headers if table is not None else ()
     positions: Mapping[str, int] = table.positions if table is not None else {}
+    above = [one for one in found.errors if one.line <= (0 if table is None else table.header_line)]
+    blamed = {name for one in above for name in one.column.split(" or ")}
+    rows = _rows(table, positions, [one for one in found.errors if one not in above])
     values = {
         "file": file,
         "found": found,
@@ -267,11 +215,14 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
                 WORDS.get(column.name, column.name),
                 column.required,
                 headers[positions[column.name]] if column.name in positions else "",
+                column.name in blamed and column.name not in positions,
             )
             for column in COLUMNS[file.kind].columns
         ],
-        "rows": _rows(table, positions, found.errors),
-        "general": _general(found.errors),
+        "blamed": {positions[name] for name in blamed if name in positions},
+        "rows": rows,
+        "caption": _caption(table, found, rows),
+        "general": [_above(one, file, headers) for one in above],
         "packed": packed(file.data),
         "leave_out": wording.LEAVE_OUT,
         "more": found.total - len(found.errors),
@@ -279,16 +230,38 @@ def _preview(request: Request, caller: Caller, reading: Reading, file: Given, fo
     return show_site(request, caller, reading, "Import", "import_check.html", values)
 
 
-def _table(file: Given) -> Table | None:
-    """Understand the file's header even where a column is missing, so that it can be named."""
+def _table(file: File) -> Table | None:
+    """Understand the file as far as it goes where a column is missing or could be several, so that it can be chosen."""
     columns = COLUMNS[file.kind]
     lenient = Columns(tuple(dataclasses.replace(column, required=False) for column in columns.columns))
-    for mapping in (file.mapping, {}):
+    mapping = dict(file.options.mapping)
+    for _ in range(2):
         try:
             return read_table(file.data, file.name, lenient, mapping)
+        except CsvErrors as error:
+            mapping |= {one.column: "" for one in error.errors if one.column in lenient.names}
         except InvalidInput:
-            continue
+            break
     return None
+
+
+def _above(error: CsvError, file: File, headers: Sequence[str]) -> str:
+    """Say what is wrong with a file as a whole, or with its header."""
+    name = " or ".join(WORDS.get(part, part) for part in error.column.split(" or "))
+    if error.line and headers and not file.options.mapping.get(error.column):
+        return f"{name}: choose below which column it is. The file has {', '.join(one for one in headers if one)}."
+    return f"{name} {error.value}: {wording.remedy(error.expected)}"
+
+
+def _caption(table: Table | None, found: Checked, rows: Sequence[Shown]) -> str:
+    """Say how many rows the file has, and how many of them are shown."""
+    try:
+        many = found.rows or (0 if table is None else sum(1 for _ in table.rows()))
+    except CsvErrors:  # which is what is wrong with it, and told
+        many = 0
+    shown = sum(bool(row.cells) for row in rows)
+    said = f"{shown:,} of {wording.count(many, 'row')}" if shown < many else wording.count(many, "row")
+    return f"{said}; not used: {', '.join(found.ignored)}" if found.ignored else said
 
 
 def _rows(table: Table | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
@@ -354,6 +327,8 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
         "rows": _rows(None, {}, errors),
         "general": _general(errors),
         "headers": (),
+        "blamed": (),
+        "caption": "",
         "more": 0,
     }
     return show_site(request, caller, reading, "Import", "import_job.html", values)

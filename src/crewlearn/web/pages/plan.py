@@ -15,7 +15,7 @@ from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.charts import Scale, scale_over
+from crewlearn.web.charts import Scale, axis, scale_over
 from crewlearn.web.forms import Form
 from crewlearn.web.jobs import Job
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
@@ -35,19 +35,19 @@ LABELS = {
 }
 
 
+FACTS = ("Earned, fees paid", "Fees", "Replacements", "Better in")
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """What a policy is expected to bring."""
+    """What a policy is expected to bring; `facts` are those named in `FACTS`."""
 
     policy: str
     own: bool
-    net: str
     gain: str
     interval: str
     worlds: str
-    better: str
-    replacements: str
-    fees: str
+    facts: tuple[str, ...]
     picture: Markup
 
 
@@ -128,7 +128,8 @@ def _show(
         "job": job,
         "plan": result,
         "outcomes": outcomes(result) if result else (),
-        "axis": _axis(result) if result else (),
+        "axis": _axis(result) if result else "",
+        "facts": FACTS,
         "fault": _fault(job),
         "first": first,
         "others": more,
@@ -166,13 +167,15 @@ def outcomes(plan: Mapping[str, Any]) -> list[Outcome]:
         Outcome(
             policy=name,
             own=name == plan["own"],
-            net=wording.money(one["net"]["mean"]),
             gain="–" if name == KEEP else wording.money(one["gain"]["mean"], sign=True),
             interval="" if name == KEEP else _span(one["gain"]["low"], one["gain"]["high"]),
             worlds="" if name == KEEP else _span(one["gain"]["worst"], one["gain"]["best"]),
-            better="" if name == KEEP else wording.share(one["chance_better"]),
-            replacements=wording.number(one["replacements"], 1),
-            fees=wording.money(one["fees"]),
+            facts=(
+                wording.money(one["net"]["mean"]),
+                wording.money(one["fees"]),
+                wording.number(one["replacements"], 1),
+                "–" if name == KEEP else wording.share(one["chance_better"]),
+            ),
             picture=_picture(scale, one["gain"]),
         )
         for name, one in plan["policies"].items()
@@ -188,9 +191,9 @@ def _scale(plan: Mapping[str, Any]) -> Scale:
     return scale_over([0.0, *(gain[end] for gain in gains for end in ("low", "high", "worst", "best"))], 4)
 
 
-def _axis(plan: Mapping[str, Any]) -> list[str]:
+def _axis(plan: Mapping[str, Any]) -> Markup:
     scale = _scale(plan)
-    return [wording.money(tick, sign=True) for tick in scale.ticks]
+    return axis(scale, [wording.money(tick, sign=True) for tick in scale.ticks])
 
 
 def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor import commands
+from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.conflict import Stale
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms
@@ -43,11 +44,27 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
             request, caller, reading_of(request, site), form, stale.changed or ("something was recorded",), 412
         )
     except InvalidInput as error:
-        form.errors[{"output range": "high", "calendar": "start"}.get(error.field, error.field)] = error.remedy
+        form.errors[_blamed(error.field, before, wanted)] = error.remedy
         return _show(request, caller, reading, form, status=422)
     if not changes:
         return go(request, reading.url("settings"), "Nothing was different, so nothing was changed.")
     return go(request, reading.url(), "The settings are changed from now on, and the advice follows them.")
+
+
+_PARTS = {
+    "output range": ("units", ("low", "high", "hours_per_period")),
+    "calendar": ("calendar", ("start", "shifts_per_day", "weekdays", "closures", "cutoff_hour")),
+}
+"""Where an error is about several fields: those that it may be about."""
+
+
+def _blamed(field: str, before: SiteConfig, wanted: SiteConfig) -> str:
+    """Give the field that an error is about: of several, the first that was changed."""
+    part, names = _PARTS.get(field, ("", ()))
+    for name in names:
+        if getattr(getattr(before, part), name) != getattr(getattr(wanted, part), name):
+            return name
+    return field
 
 
 def _show(

@@ -1,27 +1,34 @@
 /* What the pages gain from a script; all of them work without it. */
 "use strict";
 
-/* The tab one is on is in sight, however narrow the window. Moving the strip leaves the keyboard at the top. */
-const strip = document.querySelector(".tabs");
-const current = strip?.querySelector("[aria-current]");
-if (current) strip.scrollLeft += Math.max(0, current.getBoundingClientRect().right - strip.getBoundingClientRect().right);
-
-/* Jobs: show how far they are; when they are over, the page itself has the result. */
+/* Jobs: show how far they are; when they are over, the page itself has the result. A server that does not answer is
+   asked again, less and less often: another may take the job up. */
 for (const box of document.querySelectorAll("[data-job]")) {
   const bar = box.querySelector("progress");
   const words = box.querySelector("[data-message]");
+  const say = (text) => { if (words.textContent !== text) words.textContent = text; };
+  let pause = 700;
   const look = async () => {
     try {
-      const answer = await fetch("/api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" } });
+      const answer = await fetch("/api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(10000) });
+      if ([401, 403, 404].includes(answer.status)) { location.reload(); return; } /* the page says why */
       if (!answer.ok) throw new Error(String(answer.status));
       const job = await answer.json();
       if (job.status !== "queued" && job.status !== "running") { location.reload(); return; }
       bar.value = job.progress;
-      if (words.textContent !== job.message) words.textContent = job.message;
-      setTimeout(look, 700);
-    } catch { setTimeout(() => location.reload(), 3000); }
+      say(job.message);
+      pause = 700;
+    } catch {
+      pause = Math.min(pause * 2, 15000);
+      say("The server does not answer; asking again.");
+    }
+    setTimeout(look, pause);
   };
   setTimeout(look, 400);
+}
+for (const clock of document.querySelectorAll("[data-seconds]")) {
+  const before = Number(clock.dataset.seconds) - performance.now() / 1000;
+  setInterval(() => { clock.textContent = Math.round(before + performance.now() / 1000); }, 1000);
 }
 
 /* A file dropped anywhere on the form is the file chosen. */
