@@ -44,8 +44,10 @@ class Problem(BaseModel):
                 "type": "about:blank",
                 "title": "Unprocessable Content",
                 "status": 422,
-                "detail": "fee = -1: must be a finite number >= 0",
-                "errors": [{"field": "fee", "value": "-1", "remedy": "must be a finite number >= 0"}],
+                "detail": "settings.fee: Input should be greater than or equal to 0",
+                "errors": [
+                    {"field": "settings.fee", "value": "-1", "remedy": "Input should be greater than or equal to 0"}
+                ],
             }
         }
     )
@@ -58,9 +60,18 @@ class Problem(BaseModel):
     changed: list[str] | None = Field(default=None, description="What others changed since (412 only).")
 
 
+def title_of(status: int) -> str:
+    """Name a status as the standard does now; older Pythons have older names.
+
+    >>> title_of(422), title_of(404)
+    ('Unprocessable Content', 'Not Found')
+    """
+    return {413: "Content Too Large", 422: "Unprocessable Content"}.get(status) or HTTPStatus(status).phrase
+
+
 def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Document the problems a route may answer with, for its `responses`."""
-    return {status: {"model": Problem, "description": HTTPStatus(status).phrase} for status in statuses}
+    return {status: {"model": Problem, "description": title_of(status)} for status in statuses}
 
 
 _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -71,7 +82,7 @@ def problem(
 ) -> Problem:
     """Make a problem document; its title is that of the status."""
     listed = None if changed is None else list(changed)
-    return Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=list(errors), changed=listed)
+    return Problem(title=title_of(status), status=status, detail=detail, errors=list(errors), changed=listed)
 
 
 def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:

@@ -110,6 +110,12 @@ _EVENT: dict[str, Any] = {
     "previous": "5f0c" * 16,
     "hash": "a91e" * 16,
 }
+
+
+def _spread(mean: float, low: float, high: float, worst: float, best: float) -> dict[str, float]:
+    return {"mean": mean, "low": low, "high": high, "worst": worst, "best": best}
+
+
 _JOB: dict[str, Any] = {
     "id": 3,
     "site": "north",
@@ -124,6 +130,32 @@ _JOB: dict[str, Any] = {
     "started": "2027-01-11T06:30:00.500+00:00",
     "finished": None,
     "attempts": 1,
+}
+_PROSPECT: dict[str, Any] = {
+    "output": _spread(343138.4, 342219.2, 344057.7, 339115.9, 346241.9),
+    "fees": 0.0,
+    "net": _spread(343138.4, 342219.2, 344057.7, 339115.9, 346241.9),
+    "gain": _spread(0.0, 0.0, 0.0, 0.0, 0.0),
+    "chance_better": 0.0,
+    "chance_worse": 0.0,
+    "replacements": 0.0,
+}
+_PLAN: dict[str, Any] = {
+    "version": 41,
+    "best": "keep-team",
+    "headline": "Keeping the team is expected to earn most.",
+    "own": "value-of-replacement",
+    "first_period": 41,
+    "periods": 210,
+    "team": 14,
+    "fee": 250.0,
+    "mean_delay": 4.0,
+    "changes": {"team": 14, "fee": 250.0},
+    "runs": 200,
+    "seed": 1,
+    "lead": None,
+    "notes": ["The least tenure of 5 periods is not simulated."],
+    "policies": {"keep-team": _PROSPECT},
 }
 _TOKEN: dict[str, Any] = {
     "id": 2,
@@ -184,7 +216,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "Rejection": [{"reason": "in training until March"}],
     "Offer": [{"outcome": "declined"}, {"outcome": "started", "on": "2027-01-14"}],
     "Answered": [{"proposal": {**_PROPOSAL, "status": "approved"}, "warnings": [], "advice": _ADVICE}],
-    "Undone": [{"taken_back": "mia approved Bo (0207) for Ann (0113)", "advice": _ADVICE}],
+    "Undone": [{"taken_back": "mia approved proposal 7 (Bo (0207) for Ann (0113))", "advice": _ADVICE}],
     "Workers": _page(_WORKER),
     "WorkerView": [
         {
@@ -234,6 +266,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "PlanRequest": [{}, {"runs": 200, "team": 14, "fee": 250.0}],
     "Job": [
         _JOB,
+        {**_JOB, "kind": "plan", "status": "done", "progress": 1.0, "message": "done", "result": _PLAN},
         {**_JOB, "status": "cancelled", "message": "cancelled by ben", "finished": "2027-01-11T06:31:00.000+00:00"},
     ],
     "Jobs": _page(_JOB),

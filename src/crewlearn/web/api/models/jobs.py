@@ -7,7 +7,9 @@ from pydantic import (
 )
 
 from crewlearn.problem.model import MOST
-from crewlearn.web.api.models.base import Count, Fee, Model, Page, Policy
+from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
+from crewlearn.web.api.models.output import Checked, Recorded
+from crewlearn.web.problems import Problem
 from crewlearn.web.work import MOST_RUNS
 
 JobKind = Literal["plan", "verify", "output-import"]
@@ -28,6 +30,59 @@ class PlanRequest(Model):
     policy: Policy | None = None
 
 
+class Spread(Model):
+    """An expected value with its 95% interval, and where 95% of the simulated futures lie, from worst to best."""
+
+    mean: Number
+    low: Number
+    high: Number
+    worst: Number
+    best: Number
+
+
+class Prospect(Model):
+    """What a policy is expected to bring, in money."""
+
+    output: Spread
+    fees: Number
+    net: Spread
+    gain: Spread = Field(description="Against keeping the team.")
+    chance_better: Number
+    chance_worse: Number
+    replacements: Number
+
+
+class Plan(Model):
+    """What came of a plan."""
+
+    version: Count = Field(description="The version of the site that was simulated.")
+    best: str = Field(description="The policy that is expected to earn most.")
+    headline: str
+    own: str = Field(description="The site's policy.")
+    first_period: Count
+    periods: Count
+    team: Count
+    fee: Number
+    mean_delay: Number
+    changes: dict[str, Any] = Field(description="Settings that were other than the site's.")
+    runs: Count
+    seed: Count
+    lead: Spread | None = Field(description="What the best earns more than the next.")
+    notes: list[str]
+    policies: dict[str, Prospect] = Field(description="By name, what earns most first.")
+
+
+class Verified(Model):
+    """What a check of the record found."""
+
+    events: Count
+    rows: Count
+    advice: Count = Field(description="How often advice was derived again.")
+    older: Count = Field(description="Advice under older rules, which is not derived again.")
+    faults: list[str]
+    sound: Flag
+
+
 class Job(Model):
     """Long work, how far it is, and what came of it."""
 
@@ -39,9 +94,8 @@ class Job(Model):
     status: Literal["queued", "running", "done", "failed", "cancelled"]
     progress: Annotated[float, Field(ge=0, le=1)]
     message: str = Field(description="What it is at, why it failed, or who cancelled it.")
-    result: dict[str, Any] | None = Field(
-        description="What came of it: a plan, with the version of the site that was simulated; what a check found; or "
-        "what an import did. Of a failed one, a problem."
+    result: Plan | Verified | Recorded | Checked | Problem | None = Field(
+        description="What came of it; of a failed one, a problem, if there is one."
     )
     created: str
     started: str | None
