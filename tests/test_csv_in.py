@@ -21,6 +21,7 @@ from crewlearn.advisor.csv_in import (
     read_workers,
 )
 from crewlearn.advisor.events import ATTENDANCE
+from crewlearn.advisor.export_text import neutralised
 from crewlearn.problem.errors import InvalidInput
 from csv_errors import errors_of
 
@@ -99,7 +100,9 @@ def output_file(dialect: Dialect, rows: Sequence[OutputRow]) -> bytes:
     for row in rows:
         assert row.day is not None
         day = row.day.strftime(dialect.date_format)
-        lines.append([day, row.worker_id, dialect.number(row.units), dialect.number(row.hours), row.attendance])
+        lines.append(
+            [day, neutralised(row.worker_id), dialect.number(row.units), dialect.number(row.hours), row.attendance]
+        )
     return dialect.file(lines)
 
 
@@ -130,8 +133,8 @@ def test_workers_are_read_in_every_dialect(dialect: Dialect, ids: list[str], dat
         answer = data.draw(st.sampled_from(["yes", "TRUE", "1", "x", "Ja"] if row.active else ["No", "false", "0", ""]))
         lines.append(
             [
-                row.worker_id,
-                row.name or "",
+                neutralised(row.worker_id),
+                neutralised(row.name or ""),
                 answer,
                 dialect.number(row.fee),
                 *prior,

@@ -235,7 +235,7 @@ def test_at_the_end_requests_are_answered_and_the_job_goes_back(database: Databa
 
 
 SLOW_POLICY = "value-of-replacement"
-LONG = {"runs": 20, "policies": [SLOW_POLICY], "horizon": 100_000}
+LONG = {"runs": 5, "policies": [SLOW_POLICY], "horizon": 100_000}
 """With five thousand workers a run takes half a minute, and no block of runs is smaller than one run."""
 
 

@@ -66,8 +66,6 @@ class Cycle:
 
     title: str
     lines: tuple[str, ...]
-    left: int | None = None
-    of: int | None = None
 
 
 def cycle(reading: Reading) -> Cycle:
@@ -103,7 +101,7 @@ def cycle(reading: Reading) -> Cycle:
             f"The next look is due on {reading.day(int(look_again))}, in {wording.count(days, 'day')}, "
             "unless facts change."
         )
-        return Cycle("Holding", tuple(lines), days)
+        return Cycle("Holding", tuple(lines))
     lines.append("The advice is worked out again with every day's output.")
     title = "Waiting for an answer" if proposed else "Waiting for an arrival" if awaited else "Looking every day"
     return Cycle(title, tuple(lines))
