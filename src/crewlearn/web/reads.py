@@ -31,7 +31,7 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 LOG = logging.getLogger("crewlearn.web")
 T = TypeVar("T")
-PATIENCE_SECONDS = 0.2
+PATIENCE_SECONDS = 1.0
 """How long who reads much lets other long work on a site go first."""
 
 MOST_KEPT = 64
