@@ -233,6 +233,7 @@ def test_each_lane_does_its_own_kinds_whatever_the_others_are_at(store: Store) -
     lanes = Lanes(store, [{"long": gate}, {"quick": doubled}])
     lanes.start()
     try:
+        until(lambda: gate.begun)
         until(lambda: all(jobs.read(store, id).status == DONE for id in quick))
         assert jobs.read(store, long.id).status == RUNNING
         assert jobs.read(store, strange.id).status == QUEUED, "another server may know what it is"
