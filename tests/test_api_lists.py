@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from crewlearn.advisor.store import Store
 from crewlearn.cli.main import app as cli
 from stores import Database
-from web_api import Api, caller, everything, finished, rows, with_crew
+from web_api import Api, caller, everything, finished, rows, stop_jobs, with_crew
 
 
 def test_lists_are_whole_and_without_doubles_while_facts_are_added(mia: Api, store: Store) -> None:
@@ -106,7 +106,7 @@ def test_reading_never_writes(client: TestClient, mia: Api, store: Store, databa
     finished(mia, mia.post(f"{here}/ledger/verification", None, 202))
     ann = caller(client, "ann", "admin")
     paths = readable(ann, here)
-    client.app.state.jobs.stop()  # type: ignore[attr-defined]  # TestClient types it as a bare ASGI callable
+    stop_jobs(client)
     before, file_before = everything(store), file_of(database)
     for path in paths:
         for _ in range(2):

@@ -121,6 +121,12 @@ def served(store: Store, *, settings: Settings | None = None) -> Iterator[TestCl
         yield client
 
 
+def stop_jobs(client: TestClient) -> None:
+    """Let a server do no job from now on."""
+    app: Any = client.app
+    app.state.jobs.stop()
+
+
 def caller(client: TestClient, name: str, role: str, sites: list[str] | None = None) -> Api:
     """A user with a token; they are added if they are not known."""
     app: Any = client.app
