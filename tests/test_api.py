@@ -3,23 +3,29 @@
 import json
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
+from httpx2 import Response
+from typer.testing import CliRunner
 
-from crewlearn.advisor.store import Store
-from crewlearn.web import work
+from crewlearn.advisor.store import Store, open_store
+from crewlearn.cli.main import app as cli
+from crewlearn.web import forms, reads, work
 from crewlearn.web.api.examples import EXAMPLES
 from crewlearn.web.api.models.base import Model
-from stores import contents, sound, types_of
-from web_api import CREW, MEANS, PROBLEM, SETTINGS, Api, caller, everything, finished, rows, with_crew
+from stores import contents, fixed_clock, sound, types_of
+from web_api import CREW, MEANS, PROBLEM, SETTINGS, Api, caller, everything, finished, rows, served, with_crew
 
 
 def test_a_site_from_its_first_day_to_its_history(client: TestClient, mia: Api, store: Store) -> None:
     made = mia.send("POST", "/sites", json={"site": "north", "settings": SETTINGS})
-    assert (made.status_code, made.headers["location"], made.headers["etag"]) == (201, "/api/v1/sites/north", '"1"')
+    assert (made.status_code, made.headers["location"]) == (201, "/api/v1/sites/north")
+    (first_event,) = mia.all("/sites/north/ledger/events")
+    assert made.headers["etag"] == f'"1-{first_event["hash"][:12]}"'
     assert mia.get("/sites")["items"][0]["advice"] == "Wait (2024-01-01, period 1): import workers first."
     recorded = mia.post("/sites/north/workers", {"workers": CREW})
     assert (recorded["recorded"], recorded["known"]) == (6, 0)
@@ -126,12 +132,48 @@ def test_a_second_writer_is_told_what_changed(client: TestClient, mia: Api, stor
     ben.call("PATCH", f"{here}/workers/a", 412, json={"pinned": True}, headers=tag)
     assert contents(store) == before
     assert ben.call("PATCH", here, 428, json={"fee": 9.0})["title"] == "Precondition Required"
-    for wrong in ("7", '"seven"', '"7" ', "W/7", '"12345678901"', ""):
+    for wrong in ("7", '"seven"', '"7" ', "W/7", '"12345678901"', "", '"7-"', '"7-5f0c"', '"7-5F0C1A2B3C4D"'):
         (error,) = ben.call("PATCH", here, 422, json={"fee": 9.0}, headers={"If-Match": wrong})["errors"]
         assert error["field"] == "If-Match"
-        assert error["remedy"].startswith("must be a version as an ETag gave it, a number in quotation marks such as")
+        assert error["remedy"].startswith("must be a version as an ETag gave it, in quotation marks")
     now = ben.send("GET", here).headers["etag"]
     assert ben.call("PATCH", here, json={"fee": 9.0}, headers={"If-Match": f"W/{now}"})["settings"]["fee"] == 9.0
+    number = ben.get(here)["version"]
+    ben.call("PATCH", here, 412, json={"fee": 8.0}, headers={"If-Match": f'"{number + 1}"'})
+    assert ben.call("PATCH", here, json={"fee": 8.0}, headers={"If-Match": f'"{number}"'})["settings"]["fee"] == 8.0
+
+
+def test_a_version_seen_before_a_backup_was_restored_is_not_taken_for_another(tmp_path: Path) -> None:
+    """Numbers come again after restoring; what was seen under one of them may be another history."""
+    url, copy = f"sqlite:///{tmp_path}/site.db", tmp_path / "copy.db"
+
+    def go_on(fee: float) -> Response:
+        with open_store(url, fixed_clock) as store, served(store) as client:
+            mia = caller(client, "mia", "admin")
+            if not store.names():
+                with_crew(mia)
+                assert CliRunner().invoke(cli, ["store", "backup", str(copy), "--db", url]).exit_code == 0
+            return mia.send("PATCH", "/sites/north", json={"fee": fee}, headers={"If-Match": "*"})
+
+    seen = go_on(7.0)
+    assert CliRunner().invoke(cli, ["store", "restore", str(copy), "--db", url]).exit_code == 0
+    now = go_on(8.0)
+    assert (seen.json()["version"], seen.headers["etag"]) != (now.json()["version"], now.headers["etag"])
+    assert seen.json()["version"] == now.json()["version"]
+    with open_store(url, fixed_clock) as store, served(store) as client:
+        mia = caller(client, "mia", "admin")
+        tag = seen.headers["etag"]
+        assert mia.send("GET", "/sites/north", headers={"If-None-Match": tag}).json()["settings"]["fee"] == 8.0
+        before = contents(store)
+        problem = mia.call("PATCH", "/sites/north", 412, json={"fee": 9.0}, headers={"If-Match": tag})
+        assert "as before a backup was restored" in problem["detail"]
+        assert contents(store) == before
+        settings = reads.snapshot(store, "north").site.config
+        typed = {**forms.site_form(settings).values, "weekdays": "0", "fee": "9", "version": tag.strip('"')}
+        page = client.post("/sites/north/settings", data=typed, headers={**mia.headers, "Accept": "text/html"})
+        assert page.status_code == 412
+        assert contents(store) == before
+        mia.call("PATCH", "/sites/north", json={"fee": 9.0}, headers={"If-Match": now.headers["etag"]})
 
 
 def test_a_site_that_cannot_be_read_is_listed_with_its_fault(mia: Api, store: Store) -> None:

@@ -19,6 +19,7 @@ COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
 CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 """Settings that may be changed for a what-if; each means what it means for the site."""
 
+MOST_RUNS = 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
 """Workers times periods times runs times policies: with ours, ten minutes or so on one core at the most; less by a
@@ -40,7 +41,7 @@ def check(
 
     Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
     """
-    whole("runs", runs, 2, 10**6)
+    whole("runs", runs, 2, MOST_RUNS)
     config = _changed(site.config, changes)
     if isinstance(policies, str):
         raise InvalidInput("policies", policies, "must be a list of names")

@@ -74,6 +74,12 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": title_of(status)} for status in statuses}
 
 
+ANYBODY = answers(400, 413, 503)
+"""What any request may be answered with: it calls us by a wrong name, is too large, or the store is out of reach."""
+
+SIGNED_IN = ANYBODY | answers(401, 429)
+"""What any request may be answered with that says who sends it."""
+
 _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 
@@ -85,14 +91,15 @@ def problem(
     return Problem(title=title_of(status), status=status, detail=detail, errors=list(errors), changed=listed)
 
 
-def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:
+def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool = False) -> Problem:
     """Describe an error of ours; what is unknown and was named in the path is not found.
 
-    What is wrong with the store, and where it is, is for those who run the server: they find it in the log.
+    Who only reads contradicts nobody: for them a store that others are busy with is out of reach. What is wrong with
+    the store, and where it is, is for those who run the server: they find it in the log.
     """
     if error.field == "db":
         LOG.error("%s", error)
-        if isinstance(error, Conflict):
+        if isinstance(error, Conflict) and not reading:
             return problem(409, "Somebody else was writing at the same time; nothing was done. Try again.")
         return problem(503, "The store cannot be used at present; the server's log says why.")
     one = FieldError(field=error.field, value=_shown(error.value), remedy=error.remedy)
@@ -149,7 +156,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
-        return answer(request, of_error(error, [str(value) for value in request.path_params.values()]))
+        in_path = [str(value) for value in request.path_params.values()]
+        return answer(request, of_error(error, in_path, reading=request.method == "GET"))
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:

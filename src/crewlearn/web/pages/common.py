@@ -13,9 +13,10 @@ from starlette.datastructures import UploadFile
 
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms, wording
+from crewlearn.web import wording
 from crewlearn.web.access import MANAGER, Caller
 from crewlearn.web.forms import Form
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
 from crewlearn.web.templating import page
@@ -163,8 +164,8 @@ async def _read_form(request: Request) -> Form:
     return Form(values, many)
 
 
-JobNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
-ProposalNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
+JobNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 Filled = Annotated[Form, Depends(_read_form)]
 """A form as it was filled in."""

@@ -11,6 +11,7 @@ from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Pager, go, reading_of, show_site, store_of
 
 router = APIRouter(prefix="/sites/{site}/record")
@@ -31,7 +32,7 @@ def record(
     request: Request,
     site: str,
     caller: Annotated[Caller, require(VIEWER)],
-    before: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     kind: str = "",
 ) -> Response:
     """Show what is on record, the newest first."""

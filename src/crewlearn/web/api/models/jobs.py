@@ -1,18 +1,18 @@
 """Long work, and what a plan is to simulate."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     Field,
 )
 
+from crewlearn.planning.limits import MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
 from crewlearn.web.api.models.output import Checked, Recorded
+from crewlearn.web.jobs import Status
 from crewlearn.web.problems import Problem
-from crewlearn.web.work import MOST_RUNS
-
-JobKind = Literal["plan", "verify", "output-import"]
+from crewlearn.web.work import Kind
 
 
 class PlanRequest(Model):
@@ -88,10 +88,10 @@ class Job(Model):
 
     id: Count
     site: str
-    kind: JobKind
+    kind: Kind
     actor: str
     input: dict[str, Any] = Field(description="What was asked for.")
-    status: Literal["queued", "running", "done", "failed", "cancelled"]
+    status: Status
     progress: Annotated[float, Field(ge=0, le=1)]
     message: str = Field(description="What it is at, why it failed, or who cancelled it.")
     result: Plan | Verified | Recorded | Checked | Problem | None = Field(
