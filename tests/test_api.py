@@ -256,6 +256,81 @@ def test_wrong_settings_are_refused_by_name(mia: Api, store: Store) -> None:
     assert store.names() == []
 
 
+SAID: list[tuple[str, str, Any, str, str]] = [
+    ("POST", "/sites", {"settings": SETTINGS}, "site", "is missing; it must be text of 1 to 100 characters"),
+    ("POST", "/sites", [], "body", "must be a JSON object (Content-Type: application/json) with site, settings"),
+    ("POST", "/users", {"name": "x", "role": "boss"}, "role", "unknown; Known: viewer, manager, admin"),
+    ("POST", "/users", {"name": "x", "role": 7}, "role", "must be one of viewer, manager, admin"),
+    ("POST", "/users", {"name": "", "role": "admin"}, "name", "must be text of 1 to 100 characters"),
+    ("POST", "/users", {"name": "x", "role": "admin", "sites": []}, "sites", "must be a list of 1 to 1,000"),
+    ("POST", "/users/mia/tokens", {"days": 0}, "days", "must be a finite number > 0 and <= 3650"),
+    ("POST", "/sites/north/plan", {"runs": 1}, "runs", "must be a whole number from 2 to 100000"),
+    ("POST", "/sites/north/plan", {"runs": 5.5}, "runs", "must be a whole number from 2 to 100000"),
+    ("POST", "/sites/north/plan", {"seed": -1}, "seed", "must be a whole number from 0 to 9223372036854775807"),
+    ("POST", "/sites/north/plan", {"fee": "5"}, "fee", "must be a finite number >= 0 and <= 1e+09"),
+    (
+        "POST",
+        "/sites/north/plan",
+        {"teem": 3},
+        "teem",
+        "unknown; did you mean 'team'? Known: policies, runs, seed, team, fee, horizon, mean_delay, policy",
+    ),
+    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "must say when it was: give date or"),
+    (
+        "POST",
+        "/sites/north/output",
+        {"rows": [{"worker_id": "a", "date": "2024-02-30", "units": 1}]},
+        "rows[0].date",
+        "must be a day such as 2026-11-16",
+    ),
+    (
+        "POST",
+        "/sites/north/output",
+        {"rows": [{"worker_id": "a", "period": 1, "attendance": "abcent"}]},
+        "rows[0].attendance",
+        "unknown; did you mean 'absent'? Known: worked, partial, absent, no-show, sent-home",
+    ),
+    ("PATCH", "/sites/north/workers/a", {"pinned": "yes"}, "pinned", "must be true or false"),
+    ("GET", "/sites/north/workers?limit=0", None, "limit", "must be a whole number from 1 to 1000"),
+    ("GET", "/sites/north/workers?limit=ten", None, "limit", "must be a whole number from 1 to 1000"),
+    ("GET", "/sites/north/workers?team=maybe", None, "team", "must be true or false"),
+    ("GET", "/sites/north/workers?sort=nmae", None, "sort", "unknown; did you mean 'name'? Known: station, estimate,"),
+    ("GET", "/sites/north/proposals?status=open", None, "status[0]", "unknown; Known: proposed, approved, rejected,"),
+    ("GET", "/sites/north/output?from=1.2.2024", None, "from", "must be a day such as 2026-11-16"),
+    ("GET", "/jobs/first", None, "job", "must be a whole number from 1 to 2147483647"),
+]
+
+
+def test_what_is_refused_is_told_with_its_field_and_what_would_be_right(mia: Api) -> None:
+    with_crew(mia)
+    for method, path, body, field, remedy in SAID:
+        problem = mia.call(method, path, 422, **({} if body is None else {"json": body}))
+        (error,) = problem["errors"]
+        assert error["field"] == field, path
+        assert error["remedy"].startswith(remedy), (path, body)
+        assert problem["detail"].startswith(f"{field}: {remedy}")
+    as_json = {"Content-Type": "application/json"}
+    (error,) = mia.call("POST", "/sites", 422, content=b'{"site": north}', headers=as_json)["errors"]
+    assert (error["field"], error["remedy"]) == (
+        "body",
+        "must be JSON; this is none from character 9 on: Expecting value",
+    )
+    refused = mia.client.get("/sites/north/proposals?page=0", headers=mia.headers).json()
+    assert refused["errors"] == [{"field": "page", "value": "0", "remedy": "must be a whole number >= 1"}]
+
+
+def test_a_row_with_date_and_period_is_read_as_a_file_has_it(mia: Api) -> None:
+    here = with_crew(mia)
+    agreeing = {"date": "2024-01-02", "period": 2, "worker_id": "a", "units": 5}
+    assert mia.post(f"{here}/output", {"rows": [agreeing]})["recorded"] == 1
+    text = "date,period,worker_id,units\n2024-01-02,{},a,5\n"
+    assert mia.csv(f"{here}/output/csv", text.format(2))["known"] == 1
+    (by_rows,) = mia.post(f"{here}/output", {"rows": [{**agreeing, "period": 3}]}, 422)["errors"]
+    (by_file,) = mia.csv(f"{here}/output/csv", text.format(3), 422)["errors"]
+    assert by_rows == {**by_file, "line": 1}
+    assert by_rows["remedy"] == "the period of the date; 2024-01-02 is period 2"
+
+
 def test_strange_bodies_are_refused(mia: Api) -> None:
     for text in ("NaN", "Infinity", "-Infinity", "1e999", '"\\ud800"', "[" * 5000, "\x00", "{", "null", ""):
         body = json.dumps({"site": "north", "settings": {**SETTINGS, "fee": "HERE"}}).replace('"HERE"', text or "x")

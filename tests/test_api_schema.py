@@ -19,6 +19,19 @@ from stores import ME, day, fixed_clock, proposed, site_with_proposals
 from web_api import contract
 from web_app import bearer
 
+NOT_OURS = re.compile(
+    r"(Input|String|List|Dictionary|Object|Tuple) should|Value error|Field required|Extra inputs|Unable"
+)
+
+
+def in_our_words(context: Any, response: Any, case: Any) -> None:
+    """Whatever is refused is refused in the project's words, with a field and a remedy, not in a library's."""
+    for one in response.json().get("errors", ()) if response.status_code == 422 else ():
+        assert one["field"]
+        assert one["remedy"] != "cannot be used here"
+        assert not NOT_OURS.search(one["remedy"]), one
+
+
 CHECKS: list[Any] = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -27,8 +40,10 @@ CHECKS: list[Any] = [
     checks.response_schema_conformance,
     checks.negative_data_rejection,
     checks.unsupported_method,
+    in_our_words,
 ]
 EXAMPLES = 25
+EVEN = re.compile(r'(W/)?"[0-9]*[02468](-[0-9a-f]*)?"')
 KNOWN = {"site": "north", "worker_id": "c", "name": "mia"}
 """What there is, so that not every call ends at a site or a worker that nobody knows."""
 

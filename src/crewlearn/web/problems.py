@@ -16,6 +16,7 @@ from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import CsvErrors
 from crewlearn.advisor.text import counted
 from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.web import remedies
 from crewlearn.web.templating import page
 
 LOG = logging.getLogger("crewlearn.web")
@@ -44,9 +45,9 @@ class Problem(BaseModel):
                 "type": "about:blank",
                 "title": "Unprocessable Content",
                 "status": 422,
-                "detail": "settings.fee: Input should be greater than or equal to 0",
+                "detail": "settings.fee: must be a finite number >= 0 and <= 1e+09",
                 "errors": [
-                    {"field": "settings.fee", "value": "-1", "remedy": "Input should be greater than or equal to 0"}
+                    {"field": "settings.fee", "value": "-1", "remedy": "must be a finite number >= 0 and <= 1e+09"}
                 ],
             }
         }
@@ -161,10 +162,13 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
-        listed = [
-            FieldError(field=_field_of(one["loc"]), value=_shown(one.get("input")), remedy=one["msg"])
-            for one in error.errors()
-        ]
+        document = app.openapi()
+        operation = remedies.operation_of(document, request.scope.get("route"))
+        listed = []
+        for one in error.errors():
+            field, remedy = remedies.told(document, operation, one)
+            value = None if one["type"] == "missing" else _shown(one.get("input"))
+            listed.append(FieldError(field=field, value=value, remedy=remedy))
         detail = "; ".join(f"{one.field}: {one.remedy}" for one in listed[:5])
         return answer(request, problem(422, detail or "the request cannot be read", listed))
 
@@ -181,16 +185,6 @@ def _going_on(request: Request) -> str:
     if request.scope["query_string"]:
         asked += "?" + request.scope["query_string"].decode("latin-1")
     return "" if asked == "/" else f"?next={quote(asked)}"
-
-
-def _field_of(where: Sequence[str | int]) -> str:
-    """Name a place in a request as people write it.
-
-    >>> _field_of(("body", "rows", 3, "units"))
-    'rows[3].units'
-    """
-    inside = where[1:] if len(where) > 1 else where
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inside).lstrip(".")
 
 
 def _shown(value: object) -> str | None:
