@@ -106,8 +106,12 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
     one = FieldError(field=error.field, value=_shown(error.value), remedy=error.remedy)
     if isinstance(error, CsvErrors):
         listed = [
-            FieldError(
-                field=found.column, value=found.value, remedy=found.expected, line=found.line, column=found.column
+            FieldError(  # what is wrong with a file as a whole is in no column
+                field=found.column or error.what,
+                value=found.value,
+                remedy=found.expected,
+                line=found.line,
+                column=found.column,
             )
             for found in error.errors
         ]

@@ -31,9 +31,16 @@ def place_of(where: Sequence[str | int]) -> str:
 
     >>> place_of(("body", "rows", 3, "units")), place_of(("query", "limit")), place_of(("body",))
     ('rows[3].units', 'limit', 'body')
+    >>> place_of(("body", ""))
+    '""'
     """
     inside = where[1:] if len(where) > 1 else where
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inside).lstrip(".")
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part or EMPTY}" for part in inside)
+    return "".join(parts).removeprefix(".")
+
+
+EMPTY = '""'
+"""How a field is written whose name is empty."""
 
 
 def operation_of(document: Schema, route: object) -> Schema:

@@ -25,7 +25,7 @@ def history(
     request: Request,
     site: str,
     caller: Annotated[Caller, require(VIEWER)],
-    to: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
+    to: Annotated[int | None, Query(ge=1)] = None,
     stations: Annotated[int, Query(ge=1, le=10**6)] = 1,
     before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     withdrawn: bool = False,
