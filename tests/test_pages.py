@@ -649,6 +649,7 @@ def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, af
         assert said in shown
         assert "registered name" not in shown, "the long list of policies is nobody's remedy"
         assert "upgrade this one" in shown
+        assert ("Check now" in shown) == ("damaged" in said), "without its policy no record can be checked"
     assert "To the sites" in shown
 
 

@@ -9,11 +9,15 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a site, and what to do about it, the first thing first."""
+    """What is wrong with a site, and what to do about it, the first thing first.
+
+    `checkable` says whether a check of the record tells more: without the policy, no advice can be derived again.
+    """
 
     site: str
     what: str
     remedies: tuple[str, ...]
+    checkable: bool
 
 
 class SiteFault(InvalidInput):
@@ -47,12 +51,14 @@ def fault_of(error: InvalidInput) -> Fault:
                 "Install what it names where this server runs, and restart the server; nothing of the record is lost.",
                 "If a newer crewlearn has this policy, upgrade this one.",
             ),
+            checkable=False,
         )
     return Fault(
         site,
         "What is kept of it is damaged, or was written by a newer crewlearn.",
         (
             "If a newer crewlearn wrote it, upgrade this one.",
-            "Otherwise check the record: it says what is damaged. A backup brings it back.",
+            "Otherwise check the record: that says what is damaged. A backup brings it back.",
         ),
+        checkable=True,
     )

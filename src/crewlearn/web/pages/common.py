@@ -110,7 +110,7 @@ def show_site(
 
 
 def show_fault(request: Request, error: SiteFault) -> Response:
-    """Show what to do, in the place of any page of a site that cannot be read; its record can be checked even so."""
+    """Show what to do, in the place of any page of a site that cannot be read; its record may be checked even so."""
     if not wants_page(request):
         return answer(request, of_error(error))
     fault, caller = error.fault, request.state.caller
