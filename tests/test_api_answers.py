@@ -7,10 +7,13 @@ import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
+from crewlearn.advisor import site
+from crewlearn.advisor.commands import OUTCOMES
 from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.events import ATTENDANCE
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import jobs
+from crewlearn.web import jobs, work
 from crewlearn.web.access import MOST_FAILURES
 from crewlearn.web.settings import Settings
 from web_api import API, Api, contract, stop_jobs, with_crew
@@ -61,6 +64,25 @@ def test_what_is_done_is_answered_in_one_way_except_where_it_may_have_been_done_
         "importOutputCsv": {"200", "202"},
     }
     assert several["verifyLedger"] == {"202"}
+
+
+def test_the_names_that_the_document_lists_are_those_of_the_advisor() -> None:
+    """Names of the advisor stand once more in the document, as a type has to spell them out."""
+    schemas = contract().document["components"]["schemas"]
+
+    def listed(model: str, field: str) -> list[str]:
+        told = schemas[model]["properties"][field]
+        found: list[str] = next(one["enum"] for one in told.get("anyOf", [told]) if "enum" in one)
+        return sorted(found)
+
+    assert listed("Proposal", "status") == sorted(
+        (*site.OPEN, site.STARTED, *site.FAILURES, site.REJECTED, site.WITHDRAWN)
+    )
+    assert listed("Offer", "outcome") == sorted(OUTCOMES)
+    assert listed("NewOutput", "attendance") == listed("Output", "attendance") == sorted(ATTENDANCE)
+    assert listed("Worker", "status") == listed("NewWorker", "status") == sorted(site.STATUSES)
+    assert listed("Job", "status") == sorted(jobs.STATUSES)
+    assert listed("Job", "kind") == sorted(kind for lane in work.LANES for kind in lane)
 
 
 def test_whatever_refuses_before_a_request_is_looked_at_is_documented(mia: Api) -> None:
