@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from crewlearn.advisor import commands, documents, imports
+from crewlearn.advisor import commands, documents, imports, kept
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.store import Store
 from crewlearn.web import reads
@@ -26,12 +26,12 @@ def test_a_reader_sees_what_another_process_wrote(store: Store, database: Databa
 
 
 def test_old_snapshots_make_room(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reads, "MOST_KEPT", 2)
+    monkeypatch.setattr(kept, "MOST_KEPT", 2)
     for name in ("x", "y", "z"):
         commands.create_site(store, name, config(), ME)
-    kept = [reads.snapshot(store, name) for name in ("x", "y", "z")]
-    assert reads.snapshot(store, "z") is kept[2]
-    assert reads.snapshot(store, "x") is not kept[0]
+    first = [reads.snapshot(store, name) for name in ("x", "y", "z")]
+    assert reads.snapshot(store, "z") is first[2]
+    assert reads.snapshot(store, "x") is not first[0]
 
 
 def test_an_advice_that_has_not_changed_is_not_made_again(

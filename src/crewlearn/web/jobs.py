@@ -72,7 +72,7 @@ def submit(
     digest = {} if file is None else {"digest": hashlib.sha256(file).hexdigest()}
     given = json.dumps({**input, **digest}, allow_nan=False, sort_keys=True)
     with store.changing() as connection:
-        key, _, _ = store.site(connection, site)
+        key = store.key(connection, site)
         if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ASKING, key)))
         wanted = (QUEUED, RUNNING) if again else (QUEUED, RUNNING, DONE)
@@ -129,7 +129,7 @@ def jobs_of(
     """Give a site's jobs, the newest first: all, or those with a number below `before`."""
     table = schema.jobs
     with store.reading() as connection:
-        key, _, _ = store.site(connection, site)
+        key = store.key(connection, site)
         query = _query().where(table.c.site == key).order_by(table.c.id.desc()).limit(limit)
         if before is not None:
             query = query.where(table.c.id < before)
