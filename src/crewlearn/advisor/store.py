@@ -164,9 +164,7 @@ class Store:
         """Give a site's version; None if there is no such site."""
         if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
             return None
-        table = schema.sites
-        query = sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)
-        row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+        row = connection.execute(_LOCKED if lock else _VERSION, {"name": name}).one_or_none()
         return None if row is None else Version(*row)
 
     def names(self) -> list[str]:
@@ -198,6 +196,10 @@ class Store:
             yield connection
 
 
+_VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.head).where(
+    schema.sites.c.name == sa.bindparam("name")
+)
+_LOCKED = _VERSION.with_for_update()
 _turns = tuple(threading.RLock() for _ in range(64))
 
 

@@ -152,15 +152,15 @@ _lock = Lock()
 def snapshot(store: Store, name: str) -> Snapshot:
     """Give a site as it stands now. After a change the first who asks reads it, and the others wait for that."""
     with store.reading() as connection:
-        found = _current(store, connection, name)
+        found = current(store, connection, name)
     if found is None:
         with _turn(store, name), store.reading() as connection:
-            found = _current(store, connection, name) or _read(store, connection, name)
+            found = current(store, connection, name) or _read(store, connection, name)
             _kept_of(store).put(name, found)
     return found
 
 
-def _current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
+def current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
     """Give what is kept of a site, if nothing has happened there since."""
     version = store.version(connection, name)
     if version is None:

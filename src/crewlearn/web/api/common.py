@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
-from crewlearn.web.access import Caller, require
+from crewlearn.web.access import Caller, Given, caller_in, let_in, now_of
 from crewlearn.web.problems import answers
 from crewlearn.web.reads import Snapshot
 
@@ -58,9 +58,14 @@ class Here:
 def at(role: str) -> Any:
     """Give the dependency for a request about the path's site that takes a role there."""
 
-    def found(request: Request, site: SiteName, caller: Annotated[Caller, require(role)]) -> Here:
+    def found(request: Request, site: SiteName, given: Given) -> Here:
         store: Store = request.app.state.store
-        return Here(caller, store, reads.snapshot(store, site))
+        with store.reading() as connection:  # one view for both, as every request about a site passes here
+            caller = caller_in(connection, now_of(store), given)
+            allowed = caller is not None and caller.may(role, site)
+            kept = reads.current(store, connection, site) if allowed else None
+        caller = let_in(request, given, caller, role)
+        return Here(caller, store, reads.snapshot(store, site) if kept is None else kept)
 
     return Depends(found)
 
@@ -77,7 +82,7 @@ _IfMatch = Annotated[
 ]
 
 
-def _version(if_match: _IfMatch = None) -> int | None:
+async def _version(if_match: _IfMatch = None) -> int | None:
     """Read the version that a change is meant for; None if it is for any."""
     if if_match is None or if_match == "*":
         return None
@@ -87,11 +92,11 @@ def _version(if_match: _IfMatch = None) -> int | None:
     return int(if_match.removeprefix("W/").strip('"'))
 
 
-def _required_version(if_match: _IfMatch = None) -> int | None:
+async def _required_version(if_match: _IfMatch = None) -> int | None:
     """Read the version where one must be given."""
     if if_match is None:
         raise HTTPException(428, "Send If-Match with the ETag of what you saw, so that nobody's changes are lost.")
-    return _version(if_match)
+    return await _version(if_match)
 
 
 Expected = Annotated[int | None, Depends(_version)]
