@@ -16,7 +16,7 @@ from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.calendar import WorkCalendar
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.record import read_events, read_proposals
+from crewlearn.advisor.record import read_events, read_proposals, state_of, state_text
 from crewlearn.advisor.site import FAILURES, PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.stints import read_stints
 from crewlearn.advisor.store import open_store
@@ -47,6 +47,7 @@ class AnySite(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.store = open_store(f"sqlite:///{self.folder}/s.db", clock=lambda: datetime(2030, 1, 1, tzinfo=UTC))
         self.joined = 0
+        self.earlier: tuple[Site, str] | None = None
 
     def teardown(self) -> None:
         try:
@@ -142,6 +143,19 @@ class AnySite(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         self.tried(lambda: commands.undo(self.store, "s", "bo"))
+
+    @invariant()
+    def the_state_at_hand_is_the_one_on_record_and_stays_as_it_is(self) -> None:
+        if not self.joined:
+            return
+        if self.earlier is not None:
+            site, text = self.earlier
+            assert state_text(site) == text, "a later change changed an earlier state"
+        with self.store.reading() as connection:
+            site = self.store.standing(connection, "s").site
+            row = connection.execute(sa.select(schema.sites.c.name, schema.sites.c.state)).one()
+        assert site.to_json() == state_of(row).to_json()
+        self.earlier = site, row.state
 
     @invariant()
     def sums_are_of_what_was_brought_along_and_recorded(self) -> None:

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
-from crewlearn.advisor import commands, documents, imports
+from crewlearn.advisor import commands, documents, imports, kept, schema
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.store import Store
 from crewlearn.web import reads
@@ -26,12 +27,12 @@ def test_a_reader_sees_what_another_process_wrote(store: Store, database: Databa
 
 
 def test_old_snapshots_make_room(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reads, "MOST_KEPT", 2)
+    monkeypatch.setattr(kept, "MOST_KEPT", 2)
     for name in ("x", "y", "z"):
         commands.create_site(store, name, config(), ME)
-    kept = [reads.snapshot(store, name) for name in ("x", "y", "z")]
-    assert reads.snapshot(store, "z") is kept[2]
-    assert reads.snapshot(store, "x") is not kept[0]
+    first = [reads.snapshot(store, name) for name in ("x", "y", "z")]
+    assert reads.snapshot(store, "z") is first[2]
+    assert reads.snapshot(store, "x") is not first[0]
 
 
 def test_an_advice_that_has_not_changed_is_not_made_again(
@@ -61,3 +62,29 @@ def test_a_thousand_workers_come_in_pieces(mia: Api) -> None:
     ]
     mia.post("/sites/north/workers", {"workers": crew})
     assert len(mia.all("/sites/north/workers", limit=300, sort="estimate")) == 1000
+
+
+def test_an_advice_that_has_not_changed_asks_the_store_only_who_calls_and_whether_it_has(
+    store: Store, client: TestClient, mia: Api
+) -> None:
+    with_crew(mia)
+    client.get("/api/v1/sites/north/advice", headers=mia.headers)
+    asked: list[str] = []
+    sa.event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    client.get("/api/v1/sites/north/advice", headers=mia.headers)
+    assert len([text for text in asked if text.startswith("SELECT") and "jobs" not in text]) == 2, asked
+
+
+def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_with(
+    store: Store, database: Database
+) -> None:
+    """As after a restore: the events since, which would tell that somebody was renamed, are not on this record."""
+    site_with_proposals(store)
+    with database.open() as other:
+        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"1", ME)
+    assert reads.snapshot(store, "site").people.names[0] == "Ada"
+    with store.changing() as connection:
+        connection.execute(sa.update(schema.identities).values(name="Bea"))
+        connection.execute(sa.update(schema.events).values(hash="0" * 64))
+        connection.execute(sa.update(schema.sites).values(head="0" * 64))
+    assert reads.snapshot(store, "site").people.names[0] == "Bea"

@@ -34,8 +34,9 @@ def derive(site: Site) -> dict[str, Any]:
     """
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
-    memory = _memory_before(site, policy)
-    situation, wanted, after, dear = _asked(site, policy, memory)
+    situation = site.situation()
+    memory = _memory_before(site, policy, situation)
+    situation, wanted, after, dear = _asked(site, policy, memory, situation)
     room = _room_this_week(site)
     proposed = wanted if room is None else wanted[:room]
     return {
@@ -51,9 +52,11 @@ def derive(site: Site) -> dict[str, Any]:
     }
 
 
-def _asked(site: Site, policy: Policy[Any], memory: Any) -> tuple[Situation, list[Pair], Any, set[int]]:
+def _asked(
+    site: Site, policy: Policy[Any], memory: Any, situation: Situation
+) -> tuple[Situation, list[Pair], Any, set[int]]:
     """Ask the policy, which knows the site's fee alone, and ask again without those whose own fee is too dear."""
-    situation, dear = site.situation(), set[int]()
+    dear = set[int]()
     while True:
         pairs, after = policy.decide(memory, situation)
         wanted = [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL]
@@ -68,9 +71,8 @@ def _asked(site: Site, policy: Policy[Any], memory: Any) -> tuple[Situation, lis
         situation = replace(situation, may_enter=may_enter)
 
 
-def _memory_before(site: Site, policy: Policy[Any]) -> Any:
+def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any:
     """Give what the policy remembers when it is asked, having heard of all that happened since it was last asked."""
-    situation = site.situation()
     if site.memory is None or site.after is None:
         return policy.start(situation, site.config.stream_key, _interview_scores(site, policy))
     afresh = site.decided == site.period and not _acted_on(site)

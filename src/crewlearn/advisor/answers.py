@@ -57,7 +57,7 @@ def _is_given(event: Event | None, actor: str, answer: Answer) -> bool:
 def last_answer(store: Store, site: str, proposal: int) -> Event | None:
     """Give the last answer to a proposal that was not taken back."""
     with store.reading() as connection:
-        key, _, _ = store.site(connection, site)
+        key = store.key(connection, site)
         return _last_answer(connection, key, proposal)
 
 

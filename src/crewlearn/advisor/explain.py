@@ -1,6 +1,6 @@
 """Advice in plain words, in people's own units: what to do or wait for, why, and what would change it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -244,17 +244,20 @@ def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]]
     """List everybody, by estimates that may be there already: the team by station, then the others, the best first."""
     if everybody is None:
         everybody, _ = estimates_of(site)
-    answered = site.open_proposals()
+    under_way: dict[int, list[str]] = {}
+    for one in site.open_proposals():
+        for number, words in _under_way(site, people, one):
+            under_way.setdefault(number, []).append(words)
     listed = []
-    for number, said in enumerate(everybody):
-        station = int(site.roster.arrays.station_of[number])
-        worker = site.workers[number]
+    for number, (said, worker, station) in enumerate(
+        zip(everybody, site.workers, site.roster.arrays.station_of.tolist(), strict=True)
+    ):
         barred = worker.status == POOL and worker.barred_until > site.period and station < 0
         notes = [
             "pinned" if worker.pinned else "",
             "" if worker.status == POOL else worker.status,
             f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
-            *(_under_way(site, people, one, number) for one in answered),
+            *under_way.get(number, ()),
         ]
         note = ", ".join(note for note in notes if note)
         estimate = people_estimate(site.config.units, said)
@@ -270,13 +273,12 @@ def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]]
     )
 
 
-def _under_way(site: Site, people: People, proposal: Proposal, number: int) -> str:
-    if number == proposal.into:
-        late = ", overdue" if is_overdue(site, proposal) else ""
-        return f"{proposal.status} for {place(people, proposal)}{late}"
-    if number == proposal.out:
-        return f"to be replaced by {people.label(proposal.into)}"
-    return ""
+def _under_way(site: Site, people: People, proposal: Proposal) -> Iterator[tuple[int, str]]:
+    """Say what a proposal means for the workers it is about, by their number."""
+    late = ", overdue" if is_overdue(site, proposal) else ""
+    yield proposal.into, f"{proposal.status} for {place(people, proposal)}{late}"
+    if proposal.out != NOBODY:
+        yield proposal.out, f"to be replaced by {people.label(proposal.into)}"
 
 
 def is_overdue(site: Site, proposal: Proposal) -> bool:

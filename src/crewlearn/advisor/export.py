@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 10_000
 def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
     """Give every event as a line of JSON, imports with their rows; it holds numbers, no names."""
     with store.reading() as connection:
-        key, _, _ = store.site(connection, name)
+        key = store.key(connection, name)
         for event in read_events(connection, key):
             document = vars(event)
             if event.type == OUTPUT:

@@ -28,7 +28,7 @@ def settings_since(store: Store, name: str) -> dict[str, Since]:
     since: dict[str, Since] = {}
     config: SiteConfig | None = None
     with store.reading() as connection:
-        key, _, _ = store.site(connection, name)
+        key = store.key(connection, name)
         for event in read_events(connection, key, types=(events.CREATED, events.CHANGED)):
             if config is None:
                 config = SiteConfig.from_json(event.payload["config"])

@@ -28,18 +28,18 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
     It is the posterior that the pool's own data give, whatever the policy: so people see one estimate everywhere.
     """
     beliefs = beliefs_of(site)
-    everybody = [
-        {
-            "days": int(site.estimates.counts[number]) - worker.prior_n,
-            "prior": worker.prior_n,
-            "mean": float(mean),
-            "sd": math.sqrt(variance),
-        }
-        for number, (worker, mean, variance) in enumerate(
-            zip(site.workers, beliefs.means, beliefs.variances, strict=True)
-        )
-    ]
+    everybody = [_estimate(site, beliefs, number) for number in range(len(site.workers))]
     return everybody, math.sqrt(float(beliefs.pool[NOISE]))
+
+
+def _estimate(site: Site, beliefs: Beliefs, number: int) -> dict[str, float]:
+    worker = site.workers[number]
+    return {
+        "days": int(site.estimates.counts[number]) - worker.prior_n,
+        "prior": worker.prior_n,
+        "mean": float(beliefs.means[number]),
+        "sd": math.sqrt(beliefs.variances[number]),
+    }
 
 
 def beliefs_of(site: Site) -> Beliefs:
@@ -58,7 +58,7 @@ def reasons_of(
     """
     if not pairs:
         return []
-    everybody, _ = estimates_of(site)
+    beliefs = beliefs_of(site)
     nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     own: list[Any] = [None] * len(pairs)
     if isinstance(policy, (DRUCB, ValueOfReplacement)):
@@ -70,7 +70,8 @@ def reasons_of(
         leaver, vacancies = _makes_room(out, said, vacancies)
         if isinstance(policy, DRUCB):
             said["threshold"] = _needed(site, situation, site.fee_of(into))
-        leaving, entering = nobody if leaver == NOBODY else everybody[leaver], everybody[into]
+        leaving = nobody if leaver == NOBODY else _estimate(site, beliefs, leaver)
+        entering = _estimate(site, beliefs, into)
         reasons.append(
             {
                 "out": leaving,

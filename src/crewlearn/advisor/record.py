@@ -43,17 +43,30 @@ def read_events(
 ) -> Iterator[Event]:
     """Give a site's events in order: all of them, or those between two numbers, of some types, or no more than some."""
     table = schema.events
-    query = sa.select(table).where(table.c.site == key).limit(limit)
-    query = query.order_by(table.c.number.desc() if newest_first else table.c.number)
-    if after is not None:
-        query = query.where(table.c.number > after)
-    if before is not None:
-        query = query.where(table.c.number < before)
+    query = _numbered(table, key, table.c.number, after, before, newest_first, limit)
     if types is not None:
         query = query.where(table.c.type.in_(types))
     for row in connection.execute(query):
         payload = _object_in(row.payload)
         yield Event(row.number, row.at, row.actor, row.rule_version, row.type, payload, row.previous, row.hash)
+
+
+def _numbered(
+    table: sa.Table,
+    key: int,
+    number: sa.Column[int],
+    after: int | None,
+    before: int | None,
+    newest_first: bool,
+    limit: int | None,
+) -> sa.Select[Any]:
+    """Ask for rows of a site in the order of their number: all, or those between two, or no more than some."""
+    query = sa.select(table).where(table.c.site == key).limit(limit)
+    if after is not None:
+        query = query.where(number > after)
+    if before is not None:
+        query = query.where(number < before)
+    return query.order_by(number.desc() if newest_first else number)
 
 
 def _object_in(text: str) -> dict[str, Any]:
@@ -129,12 +142,7 @@ def read_proposals(
 ) -> list[Proposal]:
     """Give the proposals ever made, in order: all, or those between two numbers, that stand so, about a worker."""
     table = schema.proposals
-    query = sa.select(table).where(table.c.site == key).limit(limit)
-    query = query.order_by(table.c.id.desc() if newest_first else table.c.id)
-    if after is not None:
-        query = query.where(table.c.id > after)
-    if before is not None:
-        query = query.where(table.c.id < before)
+    query = _numbered(table, key, table.c.id, after, before, newest_first, limit)
     if statuses is not None:
         query = query.where(table.c.status.in_(statuses))
     if worker is not None:

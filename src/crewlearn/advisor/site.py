@@ -217,6 +217,14 @@ class Site:
         self.proposals[number] = replace(self.proposals[number], **changes)
         return self.proposals[number]
 
+    def copy(self) -> "Site":
+        """Give a copy that events can be applied to: they change its arrays, lists and dicts, and nothing deeper."""
+        own: dict[str, Any] = {
+            name: value.copy() for name, value in vars(self).items() if isinstance(value, (list, dict, Roster))
+        }
+        counts, sums, squares = self.estimates
+        return replace(self, estimates=Estimates(counts.copy(), sums.copy(), squares.copy()), **own)
+
     def to_json(self) -> dict[str, Any]:
         """Describe the state as plain data."""
         return {

@@ -2,14 +2,14 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -18,6 +18,7 @@ from crewlearn.advisor.conflict import Conflict, Stale
 from crewlearn.advisor.database import begun_to_write, clear_errors, make_engine, shown
 from crewlearn.advisor.events import ADVISED, CREATED, FIRST_HASH
 from crewlearn.advisor.identities import read_people
+from crewlearn.advisor.kept import Kept
 from crewlearn.advisor.narration import told
 from crewlearn.advisor.record import proposals_in, read_events, state_of
 from crewlearn.advisor.site import Site
@@ -36,16 +37,33 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
+class Version(NamedTuple):
+    """Which site, and after which event: its key, how many events it has, and the last one's hash."""
+
+    key: int
+    events: int
+    head: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A site as it stands at a version. Nobody changes its state."""
+
+    version: Version
+    site: Site
+
+
 @dataclass
 class Store:
     """An open store; closed when its context ends.
 
-    `written` is told what was committed: the site, how many events it had before, and what was written to it.
+    Every change of a site adds an event, so a site's event number and last hash tell whether the state that is kept of
+    it is still current: one small query instead of reading the whole state.
     """
 
     engine: sa.Engine
     clock: Clock = field(default=_now)
-    written: "Callable[[str, int, Writing], None] | None" = None
+    _kept: Kept[Standing] = field(default_factory=Kept, init=False, repr=False)
 
     def __enter__(self) -> "Store":
         return self
@@ -80,18 +98,15 @@ class Store:
         """
         checked_text("actor", actor, LONGEST_ACTOR)
         with self.in_turn(site), self.changing() as connection:
-            row = connection.execute(
-                sa.select(schema.sites).where(schema.sites.c.name == site).with_for_update()
-            ).one_or_none()
-            if row is None:
-                raise self._unknown(connection, site)
-            if expected is not None and expected != row.events:
-                raise _stale(connection, row, expected)
-            work = Writing(connection, row.id, state_of(row), row.events, row.head, actor, self.clock)
+            now = self.standing(connection, site, lock=True)
+            key, events, head = now.version
+            if expected is not None and expected != events:
+                raise _stale(connection, now, expected)
+            work = Writing(connection, key, now.site.copy(), events, head, actor, self.clock)
             yield work
             work.finish()
-        if work.added and self.written is not None:
-            self.written(site, row.events, work)
+        if work.added:
+            self._kept.put(site, Standing(Version(key, work.number, work.head), work.site))
 
     @contextmanager
     def in_turn(self, site: str, patience: float | None = None) -> Iterator[None]:
@@ -128,11 +143,29 @@ class Store:
             work.finish()
 
     def site(self, connection: sa.Connection, name: str) -> tuple[int, Site, int]:
-        """Give a site's key, its state, and how many events it has."""
-        row = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
-        if row is None:
-            raise self._unknown(connection, name)
-        return row.id, state_of(row), row.events
+        """Give a site's key, its state, which nobody changes, and how many events it has."""
+        now = self.standing(connection, name)
+        return now.version.key, now.site, now.version.events
+
+    def key(self, connection: sa.Connection, name: str) -> int:
+        """Give the key of a site."""
+        return self._known(connection, name).key
+
+    def standing(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Standing:
+        """Give a site as it stands, under `lock` until the transaction ends; its state is read if it is not kept."""
+        version, table = self._known(connection, name, lock=lock), schema.sites
+        kept = self._kept.get(name)
+        if kept is not None and kept.version == version:
+            return kept
+        row = connection.execute(sa.select(table.c.name, table.c.state).where(table.c.id == version.key)).one()
+        return self._kept.put(name, Standing(version, state_of(row)))
+
+    def version(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Version | None:
+        """Give a site's version; None if there is no such site."""
+        if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
+            return None
+        row = connection.execute(_LOCKED if lock else _VERSION, {"name": name}).one_or_none()
+        return None if row is None else Version(*row)
 
     def names(self) -> list[str]:
         """Name the sites."""
@@ -150,8 +183,11 @@ class Store:
     def _names(self, connection: sa.Connection) -> list[str]:
         return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())
 
-    def _unknown(self, connection: sa.Connection, name: str) -> InvalidInput:
-        return Unknown("site", name, f"does not exist; there are: {', '.join(self._names(connection)) or 'none'}")
+    def _known(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Version:
+        version = self.version(connection, name, lock=lock)
+        if version is None:
+            raise Unknown("site", name, f"does not exist; there are: {', '.join(self._names(connection)) or 'none'}")
+        return version
 
     @contextmanager
     def changing(self) -> Iterator[sa.Connection]:
@@ -160,20 +196,25 @@ class Store:
             yield connection
 
 
+_VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.head).where(
+    schema.sites.c.name == sa.bindparam("name")
+)
+_LOCKED = _VERSION.with_for_update()
 _turns = tuple(threading.RLock() for _ in range(64))
 
 
-def _stale(connection: sa.Connection, row: Any, expected: int) -> Stale:
+def _stale(connection: sa.Connection, now: Standing, expected: int) -> Stale:
     """Give the error of somebody who looked at an earlier version: it tells what happened since."""
-    said = (event for event in read_events(connection, row.id, expected) if event.type != ADVISED)
+    key = now.version.key
+    said = (event for event in read_events(connection, key, expected) if event.type != ADVISED)
     since = list(islice(said, _MOST_TOLD))
-    people, proposals = read_people(connection, row.id), proposals_in(connection, row.id, since)
-    calendar = state_of(row).config.calendar
+    people, proposals = read_people(connection, key), proposals_in(connection, key, since)
+    calendar = now.site.config.calendar
     changed = [
         f"{event.actor} {told(event, people, proposals, calendar)} ({event.at[:16].replace('T', ' ')} UTC)"
         for event in since
     ]
-    remedy = f"is at version {row.events} by now; look at what changed, then do it again"
+    remedy = f"is at version {now.version.events} by now; look at what changed, then do it again"
     return Stale("version", expected, remedy, changed)
 
 

@@ -34,7 +34,7 @@ def verify(store: Store, name: str, progress: Progress | None = None) -> Verifie
     with store.reading() as connection:
         kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
         if kept is None:
-            store.site(connection, name)  # raises, naming the sites there are
+            store.key(connection, name)  # raises, naming the sites there are
         assert kept is not None
         rebuilt, faults = rebuilt_from(connection, kept, derive=True, progress=progress)
         if rebuilt.site is not None and not faults:

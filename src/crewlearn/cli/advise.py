@@ -134,7 +134,7 @@ def _find(store: "Store", site: str, number: int) -> "Proposal":
     from crewlearn.problem.errors import InvalidInput
 
     with store.reading() as connection:
-        key, _, _ = store.site(connection, site)
+        key = store.key(connection, site)
         for one in read_proposals(connection, key):
             if one.id == number:
                 return one

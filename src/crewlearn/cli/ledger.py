@@ -85,7 +85,7 @@ def impact_command(
 
         given = read_groups(read_bytes(groups), what=groups.name)
         with store.reading() as connection:
-            key, _, _ = store.site(connection, site)
+            key = store.key(connection, site)
             people, proposals = read_people(connection, key), read_proposals(connection, key)
             held = {one.worker for one in read_stints(connection, key)}
         numbers = {identifier: number for number, identifier in people.ids.items() if identifier is not None}

@@ -148,7 +148,7 @@ def _functions(module: types.ModuleType) -> list[types.FunctionType]:
 
 def _counting_references(functions: list[types.FunctionType]) -> set[str]:
     """Name the functions that must count references: those that make arrays, or are handed new ones."""
-    makers = {"copy", "empty", "zeros", "ones", "full", "arange", "sort", "concatenate"}
+    makers = {"copy", "empty", "zeros", "ones", "full", "arange", "sort", "argsort", "concatenate"}
     scalars = {"None", "int", "float", "bool"}
     called: dict[str, set[str]] = {}
     gives_arrays: set[str] = set()

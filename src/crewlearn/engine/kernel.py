@@ -21,7 +21,7 @@ from crewlearn.policies.selection import FRONTIER_STATES, LARGEST_FRONTIER
 from crewlearn.policies.simple import decide_epsilon_greedy, decide_fixed_schedule, decide_threshold
 from crewlearn.policies.teams import Facts, fresh_team_memory, nothing_to_ask, within_horizon
 from crewlearn.policies.timing import DECIDED_AT, DISTURBED, LEAST, idle
-from crewlearn.policies.worth import decide_value, fresh_value_memory
+from crewlearn.policies.worth import decide_value, draw_queue, fresh_value_memory
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.interviews import score_interviews
@@ -197,9 +197,8 @@ def play_runs(
         memory = fresh_memory(team, policy_key(root, run))
         named = fresh_team_memory(workers, team, policy_key(root, run), scores)
         weighing = workers if KIND == VALUE else 0
-        weighed = fresh_value_memory(
-            team, problem.spared_counts[:weighing], problem.spared_sums[:weighing], policy_key(root, run)
-        )
+        queue = draw_queue(weighing, policy_key(root, run))
+        weighed = fresh_value_memory(team, problem.spared_counts[:weighing], problem.spared_sums[:weighing], queue)
         cycle = memory.cycle
         numbers = weighed.numbers if KIND == VALUE else named.numbers
         made = _take_seats(desk, stations, mu, estimates)

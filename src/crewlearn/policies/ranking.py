@@ -1,11 +1,11 @@
-"""Ranking by a key, the same in both modes: NumPy's sorts may order equal keys differently when compiled."""
+"""Ranking by a key, the same in both modes: of NumPy's sorts, only a stable one orders equal keys alike compiled."""
 
 import numpy as np
 
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 SMALL = 32
-"""Up to so many keys, insertion is quicker than merging."""
+"""Up to so many keys, insertion is quicker than merging, which takes new arrays."""
 
 
 def rank_ascending(keys: FloatArray, order: IntArray, n: int) -> None:
@@ -18,24 +18,9 @@ def rank_ascending(keys: FloatArray, order: IntArray, n: int) -> None:
                 hole -= 1
             order[hole] = place
         return
+    ranked = np.argsort(keys[:n], kind="mergesort")
     for place in range(n):
-        order[place] = place
-    spare = np.empty(n, dtype=np.int64)
-    width = 1
-    while width < n:  # bottom-up merge sort
-        for start in range(0, n, 2 * width):
-            left, right = start, min(start + width, n)
-            left_end, right_end = right, min(start + 2 * width, n)
-            for place in range(start, right_end):
-                if left < left_end and (right >= right_end or keys[order[left]] <= keys[order[right]]):
-                    spare[place] = order[left]
-                    left += 1
-                else:
-                    spare[place] = order[right]
-                    right += 1
-        for place in range(n):
-            order[place] = spare[place]
-        width *= 2
+        order[place] = int(ranked[place])
 
 
 def rank_descending(keys: FloatArray, order: IntArray, n: int) -> None:

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.policies.posterior import BETWEEN, CENTRE, LEARN, NOISE, learned
+from crewlearn.policies.posterior import BETWEEN, CENTRE, LEARN, NOISE, Beliefs, learned
 from crewlearn.policies.teams import NEXT, SETTLED, Facts, nothing_to_ask
 from crewlearn.policies.trials import chance_above, gain_of
 from crewlearn.policies.worth import (
@@ -16,7 +17,8 @@ from crewlearn.policies.worth import (
     OUTSIDE,
     ValueMemory,
     assumed_of,
-    decide_value,
+    decide_learned,
+    draw_queue,
     fresh_value_memory,
     next_outside,
     periods_left,
@@ -138,9 +140,10 @@ class ValueOfReplacement(Policy[ValueState]):
         """Ask for the replacements that pay and are not better decided later."""
         if nothing_to_ask((int(state.settled), state.look_again), situation.period):
             return [], state
-        memory, team = _memory(state, situation), situation.roster.team
+        parameters, team = self.parameters(situation.setting), situation.roster.team
+        memory = _memory(state, situation, parameters)
         outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
-        n = decide_value(self.parameters(situation.setting), memory, situation.period, _facts(situation), outs, ins)
+        n = decide_learned(parameters, memory, situation.period, _facts(situation), outs, ins)
         state = replace(state, settled=bool(memory.numbers[SETTLED]), look_again=int(memory.numbers[NEXT]))
         return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state
 
@@ -154,8 +157,7 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
         """Show what is thought of the pool and of everybody's mean output."""
-        known, assumed = _memory(state, situation).beliefs, assumed_of(self.parameters(situation.setting))
-        beliefs = learned(situation.estimates, known.spared_counts, known.spared_sums, assumed)
+        beliefs = _learned(state, situation, self.parameters(situation.setting))
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
         pairs = zip(beliefs.means, beliefs.variances, strict=True)
         return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
@@ -165,11 +167,8 @@ class ValueOfReplacement(Policy[ValueState]):
 
         `pairs` are all that were proposed together: each counts on somebody else outside to go back to.
         """
-        parameters, memory = self.parameters(situation.setting), _memory(state, situation)
-        left = periods_left(parameters, situation.period)
-        known = memory.beliefs
-        beliefs = learned(situation.estimates, known.spared_counts, known.spared_sums, assumed_of(parameters))
-        memory = memory._replace(beliefs=_plain(beliefs))
+        parameters = self.parameters(situation.setting)
+        memory, left = _memory(state, situation, parameters), periods_left(parameters, situation.period)
         rank_outside(memory, _facts(situation))
         means, variances = memory.beliefs.means, memory.beliefs.variances
         for _, into in pairs:
@@ -228,9 +227,23 @@ def _plain(arrays: Arrays) -> Arrays:
     return type(arrays)(*lists)
 
 
-def _memory(state: ValueState, situation: Situation) -> ValueMemory:
+def _memory(state: ValueState, situation: Situation, parameters: FloatArray) -> ValueMemory:
+    """Give what the rule works with, all that was seen learned."""
+    queue = np.array(_queue(situation.setting.workers, state.stream_key), dtype=np.int64)
+    beliefs = _learned(state, situation, parameters)
+    room = fresh_value_memory(situation.roster.team, beliefs.spared_counts, beliefs.spared_sums, queue)
+    return _plain(room._replace(beliefs=beliefs))
+
+
+def _learned(state: ValueState, situation: Situation, parameters: FloatArray) -> Beliefs:
     workers = situation.setting.workers
     counts, sums = np.zeros(workers, dtype=np.int64), np.zeros(workers, dtype=np.float64)
     counts[list(state.spared_workers)] = state.spared_counts
     sums[list(state.spared_workers)] = state.spared_sums
-    return _plain(fresh_value_memory(situation.roster.team, counts, sums, state.stream_key))
+    return learned(situation.estimates, counts, sums, assumed_of(parameters))
+
+
+@lru_cache(maxsize=64)
+def _queue(workers: int, stream_key: int) -> tuple[int, ...]:
+    """Draw the queue, once for each pool: in plain Python, that takes as long as much of the rule."""
+    return tuple(draw_queue(workers, stream_key).tolist())

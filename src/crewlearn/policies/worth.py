@@ -84,13 +84,22 @@ class ValueMemory(NamedTuple):
     order: IntArray
 
 
-def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArray, stream_key: int) -> ValueMemory:
-    """Begin: draw the queue, and make room."""
+def draw_queue(workers: int, stream_key: int) -> IntArray:
+    """Draw the order of those who are equally good as far as is known."""
+    queue = np.arange(workers)
+    stream = np.zeros(2, dtype=np.int64)
+    stream[0] = stream_key
+    shuffle(queue, workers, stream)
+    return queue
+
+
+def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArray, queue: IntArray) -> ValueMemory:
+    """Begin: make room."""
     workers = len(spared_counts)
-    memory = ValueMemory(
+    return ValueMemory(
         np.zeros(3, dtype=np.int64),
         fresh_beliefs(spared_counts, spared_sums),
-        np.arange(workers),
+        queue,
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
         np.zeros(workers, dtype=np.int64),
@@ -101,23 +110,26 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
         np.zeros(workers + team, dtype=np.int64),
         np.zeros(workers + team, dtype=np.int64),
     )
-    stream = np.zeros(2, dtype=np.int64)
-    stream[0] = stream_key
-    shuffle(memory.queue, workers, stream)
-    return memory
 
 
 def decide_value(
     parameters: FloatArray, memory: ValueMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Fill in the pairs that pay; give their number."""
-    numbers, beliefs, roster = memory.numbers, memory.beliefs, facts.roster
+    """Learn from all that was seen, and fill in the pairs that pay; give their number."""
+    learn(memory.beliefs, facts.estimates, assumed_of(parameters))
+    return decide_learned(parameters, memory, period, facts, outs, ins)
+
+
+def decide_learned(
+    parameters: FloatArray, memory: ValueMemory, period: int, facts: Facts, outs: IntArray, ins: IntArray
+) -> int:
+    """Fill in the pairs that pay by what is believed already; give their number."""
+    numbers, roster = memory.numbers, facts.roster
     numbers[SETTLED] = 1
     numbers[NEXT] = FOREVER
     left = periods_left(parameters, period)
     if left <= 1.0:
         return 0
-    learn(beliefs, facts.estimates, assumed_of(parameters))
     n = 0
     n_out = _list_leavers(memory, facts)
     if n_out > 0:

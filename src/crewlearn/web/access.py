@@ -69,14 +69,11 @@ class Caller:
 def require(role: str) -> Any:
     """Give the dependency that lets in who has the role, at the path's `site` if it has one, and gives the `Caller`."""
 
-    def permitted(request: Request, caller: Annotated[Caller, Depends(identified)]) -> Caller:
-        site = request.path_params.get("site")
-        if site is not None and not caller.sees(site):
-            raise Unknown("site", site, "is not one of yours")
-        if not caller.may(role, site):
-            where = "" if caller.sites is None else " for all sites" if site is None else f" at {site}"
-            raise HTTPException(403, f"this takes the role {role}{where}; {caller.name} is {caller.role}")
-        return caller
+    def permitted(request: Request, given: Given) -> Caller:
+        store: Store = request.app.state.store
+        with store.reading() as connection:
+            caller = caller_in(connection, now_of(store), given)
+        return let_in(request, given, caller, role)
 
     return Depends(permitted)
 
@@ -85,24 +82,49 @@ _bearer = HTTPBearer(auto_error=False, description="A token, as `crewlearn users
 _cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="The session of a browser that is signed in.")
 
 
-def identified(
-    request: Request,
+@dataclass(frozen=True)
+class Credentials:
+    """What a request says of who sends it."""
+
+    token: str | None
+    session: str | None
+
+
+async def _credentials(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
     session: Annotated[str | None, Security(_cookie)],
-) -> Caller:
-    """Give who calls; nobody known is refused, and who tries too often is told to wait."""
-    store: Store = request.app.state.store
-    if bearer is not None:
-        found = _by_token(store, bearer.credentials)
-        if found is None:
-            count_failure(store, address_of(request))
-            raise not_signed_in("the token is wrong, expired or revoked")
-        caller: Caller | None = found[0]
-    else:
-        caller = None if session is None else _by_session(store, session)
+) -> Credentials:
+    return Credentials(None if bearer is None else bearer.credentials, session)
+
+
+Given = Annotated[Credentials, Depends(_credentials)]
+
+
+def caller_in(connection: sa.Connection, now: float, given: Credentials) -> Caller | None:
+    """Give who calls, by their token or else their session; None if nobody is known by it."""
+    if given.token is not None:
+        found = _by_token(connection, now, given.token)
+        return None if found is None else found[0]
+    return None if given.session is None else _by_session(connection, now, given.session)
+
+
+def let_in(request: Request, given: Credentials, caller: Caller | None, role: str) -> Caller:
+    """Give the caller if they have a role, at the path's `site` if it has one.
+
+    Nobody known is refused, and who tries too often is told to wait.
+    """
+    if caller is None and given.token is not None:
+        count_failure(request.app.state.store, address_of(request))
+        raise not_signed_in("the token is wrong, expired or revoked")
     if caller is None:
         raise not_signed_in("sign in, or send a token: Authorization: Bearer …")
     request.state.caller = caller
+    site = request.path_params.get("site")
+    if site is not None and not caller.sees(site):
+        raise Unknown("site", site, "is not one of yours")
+    if not caller.may(role, site):
+        where = "" if caller.sites is None else " for all sites" if site is None else f" at {site}"
+        raise HTTPException(403, f"this takes the role {role}{where}; {caller.name} is {caller.role}")
     return caller
 
 
@@ -135,7 +157,8 @@ SignIn = Callable[[Store, Settings, str, str], tuple[Caller, str]]
 
 def sign_in_by_token(store: Store, settings: Settings, token: str, address: str) -> tuple[Caller, str]:
     """Begin a session for a token; give the caller and the session's secret."""
-    found = _by_token(store, token.strip())
+    with store.reading() as connection:
+        found = _by_token(connection, now_of(store), token.strip())
     if found is None:
         count_failure(store, address)
         raise not_signed_in("This token is wrong, expired or revoked.")
@@ -145,11 +168,8 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
 
 def owner_of_link(store: Store, code: str, address: str) -> Caller:
     """Give whom a one-time link would sign in; it stays as good as it was."""
-    table = schema.sign_in_links
     with store.reading() as connection:
-        user = connection.execute(
-            sa.select(table.c.user).where(table.c.digest == digest_of(code), table.c.expires > now_of(store))
-        ).scalar()
+        user = connection.execute(_LINK, {"digest": digest_of(code), "now": now_of(store)}).one_or_none()
         caller = None if user is None else _caller(connection, user)
     if caller is None:
         raise _no_link(store, address)
@@ -158,15 +178,14 @@ def owner_of_link(store: Store, code: str, address: str) -> Caller:
 
 def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -> tuple[Caller, str]:
     """Begin a session for a one-time link, which is gone with this."""
-    table, now = schema.sign_in_links, now_of(store)
+    table, digest = schema.sign_in_links, digest_of(code)
     with store.changing() as connection:
-        user = connection.execute(
-            sa.delete(table).where(table.c.digest == digest_of(code), table.c.expires > now).returning(table.c.user)
-        ).scalar()
-        caller = None if user is None else _caller(connection, user)
+        user = connection.execute(_LINK, {"digest": digest, "now": now_of(store)}).one_or_none()
+        used = connection.execute(sa.delete(table).where(table.c.digest == digest)).rowcount
+        caller = None if user is None or not used else _caller(connection, user)
     if user is None or caller is None:
         raise _no_link(store, address)
-    return caller, _begin(store, settings, user, None, None)
+    return caller, _begin(store, settings, user.id, None, None)
 
 
 def _no_link(store: Store, address: str) -> HTTPException:
@@ -212,46 +231,51 @@ def _begin(store: Store, settings: Settings, user: int, token: int | None, token
     return session
 
 
-def _by_token(store: Store, token: str) -> tuple[Caller, int, int, float] | None:
+def _by_token(connection: sa.Connection, now: float, token: str) -> tuple[Caller, int, int, float] | None:
     """Find whose token this is; give the caller, the keys of user and token, and when it expires."""
     if not token.startswith(TOKEN_PREFIX) or len(token) > LONGEST_SECRET:
         return None
-    table = schema.tokens
-    with store.reading() as connection:
-        row = connection.execute(
-            sa.select(table.c.id, table.c.user, table.c.expires).where(
-                table.c.digest == digest_of(token), table.c.revoked.is_(None), table.c.expires > now_of(store)
-            )
-        ).one_or_none()
-        caller = None if row is None else _caller(connection, row.user)
-    return None if row is None or caller is None else (caller, row.user, row.id, row.expires)
+    row = connection.execute(_TOKEN, {"digest": digest_of(token), "now": now}).one_or_none()
+    return None if row is None else (_caller(connection, row), row.id, row.token, row.expires)
 
 
-def _by_session(store: Store, session: str) -> Caller | None:
-    table, tokens, now = schema.sessions, schema.tokens, now_of(store)
-    with store.reading() as connection:
-        user = connection.execute(
-            sa.select(table.c.user)
-            .outerjoin(tokens, tokens.c.id == table.c.token)
-            .where(
-                table.c.digest == digest_of(session[:LONGEST_SECRET]),
-                table.c.expires > now,
-                sa.or_(table.c.token.is_(None), sa.and_(tokens.c.revoked.is_(None), tokens.c.expires > now)),
-            )
-        ).scalar()
-        return None if user is None else _caller(connection, user)
+def _by_session(connection: sa.Connection, now: float, session: str) -> Caller | None:
+    row = connection.execute(_SESSION, {"digest": digest_of(session[:LONGEST_SECRET]), "now": now}).one_or_none()
+    return None if row is None else _caller(connection, row)
 
 
-def _caller(connection: sa.Connection, user: int) -> Caller | None:
-    """Give the user as a caller; None if they are disabled."""
-    users, own = schema.users, schema.user_sites
-    row = connection.execute(sa.select(users).where(users.c.id == user, users.c.disabled.is_(False))).one_or_none()
-    if row is None:
-        return None
-    if row.everywhere:
-        return Caller(row.name, row.role, None)
-    names = connection.execute(sa.select(schema.sites.c.name).join(own).where(own.c.user == user)).scalars()
-    return Caller(row.name, row.role, frozenset(names))
+def _caller(connection: sa.Connection, user: Any) -> Caller:
+    """Give a user as a caller."""
+    if user.everywhere:
+        return Caller(user.name, user.role, None)
+    own = schema.user_sites
+    names = connection.execute(sa.select(schema.sites.c.name).join(own).where(own.c.user == user.id)).scalars()
+    return Caller(user.name, user.role, frozenset(names))
+
+
+# Written once: putting them together would take each request longer than having them answered.
+
+_USER = sa.select(schema.users.c.id, schema.users.c.name, schema.users.c.role, schema.users.c.everywhere).where(
+    schema.users.c.disabled.is_(False)
+)
+_VALID = (schema.tokens.c.revoked.is_(None), schema.tokens.c.expires > sa.bindparam("now"))
+_TOKEN = (
+    _USER.add_columns(schema.tokens.c.id.label("token"), schema.tokens.c.expires)
+    .join(schema.tokens, schema.tokens.c.user == schema.users.c.id)
+    .where(schema.tokens.c.digest == sa.bindparam("digest"), *_VALID)
+)
+_SESSION = (
+    _USER.join(schema.sessions, schema.sessions.c.user == schema.users.c.id)
+    .outerjoin(schema.tokens, schema.tokens.c.id == schema.sessions.c.token)
+    .where(
+        schema.sessions.c.digest == sa.bindparam("digest"),
+        schema.sessions.c.expires > sa.bindparam("now"),
+        sa.or_(schema.sessions.c.token.is_(None), sa.and_(*_VALID)),
+    )
+)
+_LINK = _USER.join(schema.sign_in_links, schema.sign_in_links.c.user == schema.users.c.id).where(
+    schema.sign_in_links.c.digest == sa.bindparam("digest"), schema.sign_in_links.c.expires > sa.bindparam("now")
+)
 
 
 # --- failures

@@ -74,7 +74,7 @@ def submit(
     digest = {} if file is None else {"digest": hashlib.sha256(file).hexdigest()}
     given = json.dumps({**input, **digest}, allow_nan=False, sort_keys=True)
     with store.changing() as connection:
-        key = _key_of(connection, site)
+        key = store.key(connection, site)
         if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ASKING, key)))
         wanted = (QUEUED, RUNNING) if again else (QUEUED, RUNNING, DONE)
@@ -131,7 +131,7 @@ def jobs_of(
     """Give a site's jobs, the newest first: all, or those with a number below `before`."""
     table = schema.jobs
     with store.reading() as connection:
-        key = _key_of(connection, site)
+        key = store.key(connection, site)
         query = _query().where(table.c.site == key).order_by(table.c.id.desc()).limit(limit)
         if before is not None:
             query = query.where(table.c.id < before)
@@ -159,14 +159,6 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
         said = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}
         connection.execute(table.update().where(table.c.id == id).values(**said, owner=None, file=None))
         return read_in(connection, id)
-
-
-def _key_of(connection: sa.Connection, site: str) -> int:
-    """Give a site's key, also of one whose state cannot be read: that is when its record is to be checked."""
-    key: int | None = connection.execute(sa.select(schema.sites.c.id).where(schema.sites.c.name == site)).scalar()
-    if key is None:
-        raise Unknown("site", site, "does not exist")
-    return key
 
 
 def now_on(connection: sa.Connection) -> float:

@@ -1,15 +1,10 @@
-"""Sites as they stand, read once and kept until they change.
-
-Every change of a site adds an event, so a site's event number and last hash tell whether what this process keeps is
-still current: one small query instead of reading and folding up the whole state. Nobody changes a snapshot.
-"""
+"""Sites as they stand, with what is made of them, made once and kept until they change. Nobody changes a snapshot."""
 
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -23,10 +18,10 @@ from crewlearn.advisor.events import ERASED, WORKERS
 from crewlearn.advisor.explain import Member, members, sentence
 from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
+from crewlearn.advisor.kept import Kept
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
-from crewlearn.advisor.store import Store
-from crewlearn.advisor.writing import Writing
+from crewlearn.advisor.store import Standing, Store, Version
 from crewlearn.problem.errors import InvalidInput, Unknown
 
 LOG = logging.getLogger("crewlearn.web")
@@ -34,21 +29,30 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
 """How long who reads much lets other long work on a site go first."""
 
-MOST_KEPT = 64
-"""Sites kept in memory, those asked for last."""
-
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A site after its event number `version`, with who is who; what is made of it is made once."""
+    """A site as it stands, with who is who; what is made of it is made once."""
 
     name: str
-    key: int
-    version: int
-    head: str
-    site: Site
+    standing: Standing
     people: People
     store: "ReferenceType[Store]"
+
+    @property
+    def site(self) -> Site:
+        """Its state."""
+        return self.standing.site
+
+    @property
+    def key(self) -> int:
+        """The key of its rows."""
+        return self.standing.version.key
+
+    @property
+    def version(self) -> int:
+        """How many events it has."""
+        return self.standing.version.events
 
     @cached_property
     def past(self) -> Past:
@@ -140,59 +144,49 @@ def as_json(document: Any) -> bytes:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-_kept: WeakKeyDictionary[sa.Engine, OrderedDict[str, Snapshot]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[sa.Engine, Kept[Snapshot]] = WeakKeyDictionary()
 _turns: WeakKeyDictionary[sa.Engine, dict[str, Lock]] = WeakKeyDictionary()
 _lock = Lock()
 
 
 def snapshot(store: Store, name: str) -> Snapshot:
     """Give a site as it stands now. After a change the first who asks reads it, and the others wait for that."""
-    if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
-        raise Unknown("site", name, "does not exist")
     with store.reading() as connection:
-        found = _current(store, connection, name)
+        found = current(store, connection, name)
     if found is None:
         with _turn(store, name), store.reading() as connection:
-            found = _current(store, connection, name)
-            if found is None:
-                key, site, version = store.site(connection, name)
-                head = connection.execute(sa.select(schema.sites.c.head).where(schema.sites.c.id == key)).scalar_one()
-                people = _people(store, connection, name, key) or read_people(connection, key)
-                found = Snapshot(name, key, version, head, site, people, ref(store))
-                _keep(store, found)
-                store.written = partial(_written, store)
+            found = current(store, connection, name) or _read(store, connection, name)
+            _kept_of(store).put(name, found)
     return found
 
 
-def _people(store: Store, connection: sa.Connection, name: str, key: int) -> People | None:
-    """Give who is who as it is kept, if nothing has happened since that changes it."""
-    kept, table = _recall(store, name), schema.events
-    if kept is None or kept.key != key:
-        return None
-    since = (table.c.site == key, table.c.number > kept.version, table.c.type.in_(_IDENTITIES))
-    changed = connection.execute(sa.select(table.c.number).where(*since).limit(1)).first()
-    return kept.people if changed is None else None
+def current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
+    """Give what is kept of a site, if nothing has happened there since."""
+    version = store.version(connection, name)
+    if version is None:
+        raise Unknown("site", name, "does not exist")
+    kept = _kept_of(store).get(name)
+    return kept if kept is not None and kept.standing.version == version else None
+
+
+def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
+    """Read a site; who is who only if something has happened that changes it."""
+    now, kept = store.standing(connection, name), _kept_of(store).get(name)
+    if kept is not None and _same_people(connection, kept.standing.version):
+        return Snapshot(name, now, kept.people, ref(store))
+    return Snapshot(name, now, read_people(connection, now.version.key), ref(store))
+
+
+def _same_people(connection: sa.Connection, since: Version) -> bool:
+    """Say whether who is who is as it was at a version: it is still on record, and no event after it changes that."""
+    table = schema.events
+    later = sa.and_(table.c.number > since.events, table.c.type.in_(_IDENTITIES))
+    query = sa.select(table.c.hash).where(table.c.site == since.key, sa.or_(table.c.number == since.events, later))
+    return connection.execute(query.order_by(table.c.number).limit(2)).scalars().all() == [since.head]
 
 
 _IDENTITIES = (WORKERS, ERASED)
 """The events that change who is who."""
-
-
-def _written(store: Store, name: str, before: int, work: Writing) -> None:
-    """Keep a site as this process has just written it, so that nobody need read it: who is who is as it was."""
-    kept = _recall(store, name)
-    if kept is not None and (kept.key, kept.version) == (work.key, before) and work.added.isdisjoint(_IDENTITIES):
-        _keep(store, Snapshot(name, work.key, work.number, work.head, work.site, kept.people, ref(store)))
-
-
-def _current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
-    """Give what is kept of a site, if nothing has happened there since."""
-    table = schema.sites
-    row = connection.execute(sa.select(table.c.id, table.c.events, table.c.head).where(table.c.name == name)).first()
-    if row is None:
-        raise Unknown("site", name, "does not exist")
-    kept = _recall(store, name)
-    return kept if kept is not None and (kept.key, kept.version, kept.head) == tuple(row) else None
 
 
 def _turn(store: Store, name: str) -> Lock:
@@ -201,19 +195,7 @@ def _turn(store: Store, name: str) -> Lock:
         return _turns.setdefault(store.engine, {}).setdefault(name, Lock())
 
 
-def _recall(store: Store, name: str) -> Snapshot | None:
+def _kept_of(store: Store) -> Kept[Snapshot]:
+    """Give what is kept of a store's sites."""
     with _lock:
-        mine = _kept.setdefault(store.engine, OrderedDict())
-        if name in mine:
-            mine.move_to_end(name)
-        return mine.get(name)
-
-
-def _keep(store: Store, found: Snapshot) -> None:
-    with _lock:
-        mine = _kept.setdefault(store.engine, OrderedDict())
-        before = mine.get(found.name)
-        if before is None or before.key != found.key or before.version <= found.version:
-            mine[found.name] = found
-        while len(mine) > MOST_KEPT:
-            mine.popitem(last=False)
+        return _kept.setdefault(store.engine, Kept())

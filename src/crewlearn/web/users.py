@@ -185,7 +185,7 @@ def _set_sites(store: Store, connection: sa.Connection, user: int, sites: Sequen
     if sites is not None and not sites:
         raise InvalidInput("sites", list(sites), "must name at least one site, or be left out for all")
     users, own = schema.users, schema.user_sites
-    keys = {store.site(connection, site)[0] for site in sites or ()}
+    keys = {store.key(connection, site) for site in sites or ()}
     connection.execute(sa.update(users).where(users.c.id == user).values(everywhere=sites is None))
     connection.execute(sa.delete(own).where(own.c.user == user))
     if keys:

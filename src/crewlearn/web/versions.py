@@ -23,20 +23,25 @@ _ANOTHER = "was of another record, as before a backup was restored; look at the 
 
 def written(snapshot: Snapshot) -> str:
     """Write the version of a site."""
-    return f"{snapshot.version}-{snapshot.head[:SEAL]}"
+    return f"{snapshot.version}-{snapshot.standing.version.head[:SEAL]}"
 
 
 def meant(store: Store, snapshot: Snapshot, text: str) -> int:
     """Give the number of the version that a change is meant for; it is for the writer to see that it is the last.
 
     A seal that the record does not have under this number is stale. Events are only ever added, so that one which is
-    found here is still there when the change is made.
+    there now is still there when the change is made.
     """
     if not re.fullmatch(PATTERN, text):
         raise InvalidInput("version", text, "must be a version as the site told it, such as 41-5f0c1a2b3c4d or 41")
     number, _, seal = text.partition("-")
-    with store.reading() as connection:
-        event = next(read_events(connection, snapshot.key, int(number) - 1, limit=1), None) if seal else None
-    if event is not None and not event.hash.startswith(seal):
+    if seal and not _seal_of(store, snapshot, int(number)).startswith(seal):
         raise Stale("version", text, _ANOTHER)
     return int(number)
+
+
+def _seal_of(store: Store, snapshot: Snapshot, number: int) -> str:
+    if number == snapshot.version:
+        return snapshot.standing.version.head
+    with store.reading() as connection:
+        return next((event.hash for event in read_events(connection, snapshot.key, number - 1, limit=1)), "")

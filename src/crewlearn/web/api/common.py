@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads, versions
-from crewlearn.web.access import Caller, require
+from crewlearn.web.access import Caller, Credentials, Given, caller_in, let_in, now_of
 from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.problems import SIGNED_IN, answers
 from crewlearn.web.reads import Snapshot
@@ -75,11 +75,20 @@ class Here:
 def at(role: str) -> Any:
     """Give the dependency for a request about the path's site that takes a role there."""
 
-    def found(request: Request, site: SiteName, caller: Annotated[Caller, require(role)]) -> Here:
-        store: Store = request.app.state.store
-        return Here(caller, store, reads.snapshot(store, site))
+    def found(request: Request, site: SiteName, given: Given) -> Here:
+        return _here(request, site, given, role)
 
     return Depends(found)
+
+
+def _here(request: Request, site: str, given: Credentials, role: str) -> Here:
+    store: Store = request.app.state.store
+    with store.reading() as connection:  # one view for both, as every request about a site passes here
+        caller = caller_in(connection, now_of(store), given)
+        allowed = caller is not None and caller.may(role, site)
+        kept = reads.current(store, connection, site) if allowed else None
+    caller = let_in(request, given, caller, role)
+    return Here(caller, store, reads.snapshot(store, site) if kept is None else kept)
 
 
 _VERSION = re.compile(rf'^(\*|(W/)?"{versions.PATTERN}")$')
@@ -98,7 +107,8 @@ _IfMatch = Annotated[
 def changing(role: str, *, must_say: bool = False) -> Any:
     """Give the dependency for a request that changes the path's site; it may, or must, say which version of it."""
 
-    def found(here: Annotated[Here, at(role)], if_match: _IfMatch = None) -> Here:
+    def found(request: Request, site: SiteName, given: Given, if_match: _IfMatch = None) -> Here:
+        here = _here(request, site, given, role)
         if if_match is None and must_say:
             raise HTTPException(428, "Send If-Match with the ETag of what you saw, so that nobody's changes are lost.")
         if if_match is None or if_match == "*":

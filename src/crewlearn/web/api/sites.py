@@ -94,7 +94,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
 def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, actor: str) -> bool:
     """Say whether a site was set up by this very request before; a stream that was drawn is not compared."""
     with store.reading() as connection:
-        site, _, _ = store.site(connection, name)
+        site = store.key(connection, name)
         first = next(read_events(connection, site, limit=1))
     before, wanted = dict(first.payload["config"]), config.to_json()
     if key is None:
