@@ -4,7 +4,7 @@ from hypothesis import settings
 
 from browsing import browser, hall, visit
 from lives import life
-from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
+from stores import database, databases_end, empty_database, make_database, postgres, postgres_url, prepared, store
 from web_api import client, mia
 from web_app import clock, web
 from web_jobs import other
@@ -15,6 +15,7 @@ __all__ = [
     "client",
     "clock",
     "database",
+    "databases_end",
     "empty_database",
     "hall",
     "life",

@@ -6,6 +6,9 @@ from typing import Any
 from playwright.sync_api import Page
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
+RUN_AXE = "(options) => axe.run(document, { resultTypes: ['violations'], ...options })"
+COLOURS = {"runOnly": ["cat.color"], "rules": {"color-contrast-enhanced": {"enabled": False}}}
+"""Of axe's own rules, those about colours: a tag alone would let in one that it leaves out."""
 PHONE, DESK = (360, 800), (1280, 900)
 
 SHIFTS = """
@@ -16,12 +19,11 @@ new PerformanceObserver((list) => {
 """
 
 
-def axe_faults(page: Page, *tags: str) -> list[str]:
-    """Give the serious and critical faults that axe finds on a page as it is shown, by all rules or those of a tag."""
+def axe_faults(page: Page, options: dict[str, Any] | None = None) -> list[str]:
+    """Give the serious and critical faults that axe finds on a page as it is shown, by its own or by other options."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE.read_text())
-    options = {"resultTypes": ["violations"], **({"runOnly": tags} if tags else {})}
-    found: dict[str, Any] = page.evaluate("(options) => axe.run(document, options)", options)
+    found: dict[str, Any] = page.evaluate(RUN_AXE, options or {})
     return [
         f"{page.url}: {one['id']}: {node['html'][:160]} {' '.join(node.get('failureSummary', '').split())[:200]}"
         for one in found["violations"]
@@ -69,7 +71,7 @@ def axe_in_light_and_dark(page: Page) -> list[str]:
     """Give what axe finds; in the dark nothing but colours are others, so nothing else is looked at again."""
     faults = axe_faults(page)
     page.emulate_media(color_scheme="dark")
-    faults += [f"dark: {fault}" for fault in axe_faults(page, "cat.color")]
+    faults += [f"dark: {fault}" for fault in axe_faults(page, COLOURS)]
     page.emulate_media(color_scheme="light")
     return faults
 

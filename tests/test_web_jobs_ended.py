@@ -154,3 +154,4 @@ def test_what_cannot_be_stopped_is_not_given_back(store: Store, other: Store, mo
         cancel(other, job.id)
     let_go.set()
     until(lambda: jobs.read(other, job.id).status == DONE)
+    until(lambda: runner.idle)  # and writes no more

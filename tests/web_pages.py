@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -22,7 +21,7 @@ from crewlearn.web import users
 from crewlearn.web.app import make_app
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
-from stores import config
+from stores import config, nothing
 from web_app import BASE
 
 HOSTILE = "<script>alert(1)</script>"
@@ -52,17 +51,21 @@ class Browser:
 
 
 @pytest.fixture
-def pages_store(tmp_path: Path) -> Iterator[Store]:
+def pages_store(prepared: Any) -> Iterator[Store]:
     """An empty store on a day in November; files of tests take it as their `store`."""
-    with open_store(f"sqlite:///{tmp_path}/pages.db", lambda: NOW) as made:
+    with open_store(prepared("sqlite", nothing).url, lambda: NOW) as made:
         yield made
 
 
 @pytest.fixture
-def pages_demo(store: Store) -> Store:
-    """The store with the demo site; files of tests take it as their `demo`."""
-    make_demo(store, DEMO, today=date(2026, 11, 16))
-    return store
+def pages_demo(prepared: Any) -> Iterator[Store]:
+    """A store with the demo site; files of tests take it as their `demo`."""
+    with open_store(prepared("sqlite", demo_hall).url, lambda: NOW) as made:
+        yield made
+
+
+def demo_hall(store: Store) -> None:
+    make_demo(store, DEMO, today=NOW.date())
 
 
 def browser(store: Store, role: str = "manager", sites: list[str] | None = None) -> Browser:
