@@ -1,4 +1,4 @@
-"""Each study from end to end at few runs: its numbers are the engine's and the paper's, and nobody typed them."""
+"""Each study from end to end at few runs: its numbers are the engine's and the paper's."""
 
 import ast
 import json
@@ -47,6 +47,7 @@ def rows_of(outcome: Outcome, **wanted: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("conventions", CONVENTIONS)
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_every_study_runs_from_end_to_end(name: str, conventions: str, tmp_path: Path) -> None:
+    """Its pictures are drawn, in both conventions, where the report is tested."""
     outcome = run(name, tmp_path, conventions)
     document = json.loads(json.dumps(outcome.to_json()))
     assert document["study"] == name
@@ -59,10 +60,6 @@ def test_every_study_runs_from_end_to_end(name: str, conventions: str, tmp_path:
         assert row["ours_std"] >= 0.0
     names = [(row["policy"], row["setting"], row["at"]) for row in document["rows"]]
     assert len(set(names)) == len(names)
-    for picture in outcome.main.pictures:
-        images = figures.draw(picture)
-        assert images["png"].startswith(b"\x89PNG")
-        assert images["svg"].rstrip().endswith(b"</svg>")
 
 
 def test_the_headline_is_what_the_engine_gives(tmp_path: Path) -> None:
