@@ -1,23 +1,29 @@
 """Backup and restore as the documentation says: what comes back is what was, whatever happened since."""
 
+import errno
 import importlib.util
+import os
 import re
+import shutil
 import sqlite3
+import stat
 import subprocess
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.exceptions import HTTPException
 from typer.testing import CliRunner
 
+from crewlearn.advisor import backup, imports
 from crewlearn.advisor import database as database_module
-from crewlearn.advisor import imports
 from crewlearn.advisor.database import make_engine
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.tables import make_tables
 from crewlearn.cli.main import app
 from crewlearn.web import access, users
+from crewlearn.web.settings import Settings
 from stores import ME, Database, busy_site, contents, day, sound
 
 ADDRESS = '"$CREWLEARN_DB"'
@@ -182,11 +188,208 @@ def test_nobody_is_signed_in_by_a_copy(tmp_path: Path) -> None:
     url, copy = made(tmp_path / "s.db"), str(tmp_path / "copy.db")
     with open_store(url) as store:
         users.add(store, "ann", "admin")
-        link = users.new_link(store, "ann")
+        link, (_, token) = users.new_link(store, "ann"), users.new_token(store, "ann")
+        _, session = access.sign_in_by_token(store, Settings(), token, "127.0.0.1")
+        assert knows(store, access.Credentials(None, session))
     assert run("store", "backup", copy, "--db", url).startswith("0 ")
     assert run("store", "restore", copy, "--db", url).startswith("0 ")
-    with open_store(url) as store, pytest.raises(HTTPException, match="401"):
-        access.owner_of_link(store, link, "127.0.0.1")
+    with open_store(url) as store:
+        assert knows(store, access.Credentials(token, None)), "a token is no passing thing"
+        assert not knows(store, access.Credentials(None, session))
+        with pytest.raises(HTTPException, match="401"):
+            access.owner_of_link(store, link, "127.0.0.1")
+
+
+def knows(store: Store, given: access.Credentials) -> bool:
+    with store.reading() as connection:
+        return access.caller_in(connection, access.now_of(store), given) is not None
+
+
+def test_of_two_copies_to_one_name_one_is_made_and_the_other_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are begun before either is done, and the second is done before the first."""
+    url, copy = made(tmp_path / "s.db"), tmp_path / "copy.db"
+    plain, said, kept = backup._copy, list[str](), list[bytes]()
+
+    def interrupted(source: Path, target: Path) -> None:
+        plain(source, target)
+        if not said:
+            said.append("")
+            said[0] = run("store", "backup", str(copy), "--db", url)
+            kept.append(copy.read_bytes())
+
+    monkeypatch.setattr(backup, "_copy", interrupted)
+    assert "exists already" in run("store", "backup", str(copy), "--db", url)
+    assert said[0].startswith("0 ")
+    assert copy.read_bytes() == kept[0]
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db"}
+    with open_store(url) as first, open_store(f"sqlite:///{copy}") as second:
+        assert contents(first) == contents(second)
+
+
+def without_links(source: Path, target: Path) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+def test_a_disk_without_links_has_copies_that_replace_nothing_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, copy = made(tmp_path / "s.db"), tmp_path / "copy.db"
+    monkeypatch.setattr(os, "link", without_links)
+    assert run("store", "backup", str(copy), "--db", url).startswith("0 ")
+    with open_store(url) as first, open_store(f"sqlite:///{copy}") as second:
+        assert contents(first) == contents(second)
+    plain, other = backup._copy, tmp_path / "other.db"
+
+    def taken(source: Path, target: Path) -> None:
+        plain(source, target)
+        other.write_text("somebody else's")
+
+    def full(source: Path, target: Path) -> None:
+        plain(source, target)
+        if target == tmp_path / "third.db":
+            raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(backup, "_copy", taken)
+    assert "exists already" in run("store", "backup", str(other), "--db", url)
+    assert other.read_text() == "somebody else's"
+    monkeypatch.setattr(backup, "_copy", full)
+    assert "cannot be written" in run("store", "backup", str(tmp_path / "third.db"), "--db", url)
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db", "other.db"}
+
+
+def spoilt(copy: Path, file: Path, how: str) -> None:
+    """A copy that begins as it should, and is damaged further on."""
+    shutil.copy(copy, file)
+    with closing(sqlite3.connect(file)) as connection:
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+        pages = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
+        if how == "rows without their site":
+            connection.execute("PRAGMA foreign_keys = OFF")
+            connection.execute("DELETE FROM sites")
+            connection.commit()
+    data, end = bytearray(file.read_bytes()), pages["events"] * size
+    if how == "half a page":
+        data[end - size // 2 : end] = b"\xab" * (size // 2)
+    elif how == "an index that leads elsewhere":
+        data[pages["sqlite_autoindex_events_1"] * size - 1] ^= 0x40
+    elif how == "cut short":
+        del data[end:]
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "how", ["half a page", "an index that leads elsewhere", "rows without their site", "cut short"]
+)
+def test_a_damaged_copy_is_refused_and_the_store_left_alone(tmp_path: Path, how: str) -> None:
+    url, copy, bad = made(tmp_path / "s.db"), tmp_path / "copy.db", tmp_path / "bad.db"
+    assert run("store", "backup", str(copy), "--db", url).startswith("0 ")
+    spoilt(copy, bad, how)
+    before = (tmp_path / "s.db").read_bytes()
+    said = run("store", "restore", str(bad), "--db", url)
+    assert said.startswith("2 ")
+    assert "nothing was done" in " ".join(said.split())
+    assert "malformed" in said or "is damaged" in said
+    assert (tmp_path / "s.db").read_bytes() == before
+    assert run("store", "restore", str(bad), "--db", f"sqlite:///{tmp_path}/new.db").startswith("2 ")
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db", "bad.db"}
+
+
+def test_a_restore_that_fails_at_any_step_leaves_the_store_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every opening of a database fails once: before that, all is done as it would be."""
+    url, copy = made(tmp_path / "s.db"), str(tmp_path / "copy.db")
+    assert run("store", "backup", copy, "--db", url).startswith("0 ")
+    with open_store(url) as store:
+        lives_on(store)
+        after = contents(store)
+    plain, failed = sqlite3.connect, 0
+    for place in range(1, 20):
+        opened = 0
+
+        def connect(*given: Any, place: int = place, **options: Any) -> sqlite3.Connection:
+            nonlocal opened
+            opened += 1
+            if opened == place:
+                raise sqlite3.OperationalError("disk I/O error")
+            connection: sqlite3.Connection = plain(*given, **options)
+            return connection
+
+        with monkeypatch.context() as patched:
+            patched.setattr(sqlite3, "connect", connect)
+            said = run("store", "restore", copy, "--db", url)
+        if said.startswith("0 "):
+            break
+        failed += 1
+        assert "nothing was done" in " ".join(said.split())
+        with open_store(url) as store:
+            assert contents(store) == after
+    assert failed >= 5
+    assert opened < place, "it was restored when nothing failed any more, and not before"
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "mask", "expected"), [(0o600, 0o022, 0o600), (0o644, 0o077, 0o600), (0o644, 0o022, 0o644)]
+)
+def test_nobody_may_read_a_copy_who_may_not_read_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, mask: int, expected: int
+) -> None:
+    """Nor a store that is made of a copy; and nobody who may not read what the person who makes it makes."""
+    url = made(tmp_path / "s.db")
+    (tmp_path / "s.db").chmod(mode)
+    before = os.umask(mask)
+    try:
+        assert run("store", "backup", str(tmp_path / "copy.db"), "--db", url).startswith("0 ")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "link", without_links)
+            assert run("store", "backup", str(tmp_path / "other.db"), "--db", url).startswith("0 ")
+        new = f"sqlite:///{tmp_path}/new.db"
+        assert run("store", "restore", str(tmp_path / "copy.db"), "--db", new).startswith("0 ")
+    finally:
+        os.umask(before)
+    for name in ("copy.db", "other.db", "new.db"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == expected, name
+
+
+def test_another_group_may_not_read_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store's group may; a file made by somebody of another group would be that group's."""
+    url = made(tmp_path / "s.db")
+    (tmp_path / "s.db").chmod(0o640)
+    plain = os.fstat
+
+    def of_others(file: int) -> os.stat_result:
+        found = list(plain(file))
+        found[stat.ST_GID] += 1
+        return os.stat_result(found)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fstat", of_others)
+        assert run("store", "backup", str(tmp_path / "copy.db"), "--db", url).startswith("0 ")
+    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+    assert run("store", "backup", str(tmp_path / "ours.db"), "--db", url).startswith("0 ")
+    assert stat.S_IMODE((tmp_path / "ours.db").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("there", ["nothing", "an empty file", "a store", "a store kept in another way"])
+def test_what_is_restored_is_written_as_stores_are(tmp_path: Path, there: str) -> None:
+    copy, target = str(tmp_path / "copy.db"), tmp_path / "s.db"
+    url = made(tmp_path / "first.db")
+    assert run("store", "backup", copy, "--db", url).startswith("0 ")
+    if there == "an empty file":
+        target.touch()
+    elif there != "nothing":
+        made(target)
+    if there == "a store kept in another way":
+        with closing(sqlite3.connect(target)) as connection:
+            assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
+    assert run("store", "restore", copy, "--db", f"sqlite:///{target}").startswith("0 ")
+    with closing(sqlite3.connect(target)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with open_store(f"sqlite:///{target}") as store:
+        sound(store)
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])

@@ -1,6 +1,9 @@
 """A copy of a whole store in one file, and its way back; PostgreSQL has programs of its own for that."""
 
+import os
 import sqlite3
+import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -21,24 +24,28 @@ _RESTORE = (
 _PASSING = (schema.sessions, schema.sign_in_links)
 """What must not come back with a copy: who was signed in when it was made."""
 
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class _InUse(sqlite3.OperationalError):
+    """Somebody else kept a copy waiting for too long."""
+
 
 def back_up(engine: sa.Engine, file: Path) -> None:
-    """Copy a store as it stands at one moment, whoever writes to it meanwhile; a file that is there is left alone."""
+    """Copy a store as it stands at one moment, whoever writes to it meanwhile; a file that is there is left alone.
+
+    Nobody may read the copy who may not read the store.
+    """
     source = _file_of(engine, _BACKUP)
     if _version(engine, source) is None:
         raise InvalidInput("db", shown(engine), "there is no store here")
     if file.exists():
-        raise InvalidInput("file", str(file), "exists already; choose another name")
-    unfinished = file.with_name(f"{file.name}.unfinished")
-    try:
-        with _told("file", str(file), "cannot be written"):
-            unfinished.unlink(missing_ok=True)
-            _copy(source, unfinished)
-            with closing(sqlite3.connect(unfinished)) as copy:
-                copy.execute("PRAGMA journal_mode=DELETE").close()  # one file, with nothing beside it
-            unfinished.rename(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise _exists(file)
+    with _told("file", str(file), "cannot be written"), _beside(file) as unfinished:
+        _fill(source, unfinished)
+        with closing(sqlite3.connect(unfinished)) as copy:
+            copy.execute("PRAGMA journal_mode=DELETE").close()  # one file, with nothing beside it
+        _name(unfinished, file)
 
 
 def restore(engine: sa.Engine, file: Path) -> None:
@@ -60,14 +67,92 @@ def restore(engine: sa.Engine, file: Path) -> None:
         copied.dispose()
     if found is None:
         raise InvalidInput("file", str(file), "holds no store")
-    with _told("db", shown(engine), "cannot be restored"):
-        _copy(file, target)
-        with closing(sqlite3.connect(target, timeout=database.LOCK_SECONDS)) as restored:
-            restored.execute("PRAGMA journal_mode=WAL").close()
-            if found == schema.SCHEMA:
-                for table in _PASSING:
-                    restored.execute(f"DELETE FROM {table.name}").close()
-                restored.commit()
+    with _told("db", shown(engine), "cannot be restored"), _beside(target) as prepared:
+        fault = _prepare(file, prepared)
+        if fault is not None:
+            raise InvalidInput("file", str(file), f"is damaged ({fault}); nothing was done: give another copy")
+        if target.exists():
+            _copy(prepared, target)
+        else:
+            _fill(prepared, target)
+
+
+def _prepare(file: Path, prepared: Path) -> str | None:
+    """Make of a copy what a store is to be: whole, nobody signed in, written as stores are. Give what is damaged."""
+    try:
+        _fill(file, prepared)
+        with closing(sqlite3.connect(prepared)) as copy:
+            said = str(copy.execute("PRAGMA integrity_check(1)").fetchone()[0])
+            if said != "ok":
+                return said.splitlines()[-1]
+            lost = copy.execute("PRAGMA foreign_key_check").fetchone()
+            if lost is not None:
+                return f"a row of {lost[0]} belongs to one of {lost[2]} that is missing"
+            copy.execute("PRAGMA secure_delete=ON").close()
+            tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            for table in _PASSING:
+                if table.name in tables:  # the oldest stores have none
+                    copy.execute(f"DELETE FROM {table.name}").close()
+            copy.commit()
+            copy.execute("PRAGMA journal_mode=WAL").close()
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
+            raise
+        return str(error)
+    return None
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    """Give a name in a folder of one's own on a file's disk; in the end all that is in there goes."""
+    with tempfile.TemporaryDirectory(
+        prefix="crewlearn-unfinished-", dir=file.parent, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder) / "store.db"
+
+
+def _name(unfinished: Path, file: Path) -> None:
+    """Give a copy that is whole its name, if that is still free: renaming would replace what others put there."""
+    try:
+        if not _linked(unfinished, file):
+            _fill(unfinished, file)
+    except FileExistsError as error:
+        raise _exists(file) from error
+
+
+def _linked(unfinished: Path, file: Path) -> bool:
+    """Give a file a second name; say whether the disk has such."""
+    try:
+        os.link(unfinished, file)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _exists(file: Path) -> InvalidInput:
+    return InvalidInput("file", str(file), "exists already; choose another name")
+
+
+def _fill(source: Path, new: Path) -> None:
+    """Copy a database to a file that is not there yet and that nobody may read or write who may not the first."""
+    like = source.stat()
+    made = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, stat.S_IMODE(like.st_mode) & 0o666 | 0o600)
+    try:
+        found = os.fstat(made)
+    finally:
+        os.close(made)
+    try:
+        if found.st_gid != like.st_gid:  # that group is other people
+            new.chmod(stat.S_IMODE(found.st_mode) & ~0o070)
+        _copy(source, new)
+    except _InUse:  # somebody took it for a new store
+        raise
+    except BaseException:
+        for left in (new, new.with_name(f"{new.name}-journal")):
+            left.unlink(missing_ok=True)
+        raise
 
 
 def _file_of(engine: sa.Engine, remedy: str) -> Path:
@@ -102,7 +187,7 @@ def _until(deadline: float) -> Callable[[int, int, int], None]:
 
     def tell(status: int, remaining: int, total: int) -> None:
         if status & 0xFF in database.BUSY and time.monotonic() > deadline:
-            raise sqlite3.OperationalError("somebody else is using it; stop the servers, then try again")
+            raise _InUse("somebody else is using it; stop the servers, then try again")
 
     return tell
 

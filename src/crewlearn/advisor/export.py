@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -19,7 +19,7 @@ from crewlearn.problem.arrays import NOBODY
 _ROWS_AT_ONCE = 10_000
 
 
-def events_as_json_lines(store: Store, name: str) -> Iterator[str]:
+def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
     """Give every event as a line of JSON, imports with their rows; it holds numbers, no names."""
     with store.reading() as connection:
         key = store.key(connection, name)
@@ -36,7 +36,7 @@ _DECISIONS = (
 )
 
 
-def decisions_as_csv(store: Store, name: str) -> Iterator[str]:
+def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
     """Give every proposal with who answered it and when, what became of it, and who made room in the end.
 
     Times are UTC. Text that a spreadsheet would run is neutralised.
@@ -79,36 +79,37 @@ def _id_of(people: People, number: int) -> str | None:
     return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
 
 
-def output_as_csv(store: Store, name: str) -> Iterator[str]:
+def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
     """Give the output that stands, as it was recorded; of people who were erased without an id, which nobody has."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people, table = read_people(connection, key), schema.output_rows
-        found = connection.execute(
+        calendar = site.config.calendar
+        several = calendar.shifts_per_day > 1
+        shift = ["shift"] if several else []
+        query = (
             sa.select(table)
             .where(table.c.site == key, table.c.replaced_in.is_(None))
             .order_by(table.c.period, table.c.worker)
             .execution_options(yield_per=_ROWS_AT_ONCE)
         )
-        calendar = site.config.calendar
-        several = calendar.shifts_per_day > 1
-        shift = ["shift"] if several else []
-        rows = (
-            [
-                str(calendar.date_of(row.period)),
-                *([calendar.shift_of(row.period)] if several else []),
-                row.period,
-                people.ids.get(row.worker),
-                row.units,
-                row.hours,
-                row.attendance,
-            ]
-            for row in found
-        )
-        yield from _csv(["date", *shift, "period", "worker_id", "units", "hours", "attendance"], rows)
+        with connection.execute(query) as found:  # closed also when nobody reads to the end
+            rows = (
+                [
+                    str(calendar.date_of(row.period)),
+                    *([calendar.shift_of(row.period)] if several else []),
+                    row.period,
+                    people.ids.get(row.worker),
+                    row.units,
+                    row.hours,
+                    row.attendance,
+                ]
+                for row in found
+            )
+            yield from _csv(["date", *shift, "period", "worker_id", "units", "hours", "attendance"], rows)
 
 
-def workers_as_csv(store: Store, name: str) -> Iterator[str]:
+def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
     """Give the workers as they stand; prior means as they were given."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
@@ -147,7 +148,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[s
     yield file.getvalue()
 
 
-EXPORTS: Mapping[str, Callable[[Store, str], Iterator[str]]] = {
+EXPORTS: Mapping[str, Callable[[Store, str], Generator[str, None, None]]] = {
     "events": events_as_json_lines,
     "decisions": decisions_as_csv,
     "output": output_as_csv,

@@ -140,7 +140,7 @@ def backup_command(file: Annotated[Path, typer.Argument(help="The file to make."
 
 @store_app.command("restore")
 def restore_command(file: Annotated[Path, typer.Argument(help="The copy.")], db: DbOption = DEFAULT_DB) -> None:
-    """Put a copy in the place of what a store on SQLite holds: all of it, or nothing. Stop servers first."""
+    """Put a copy, if it is whole, in the place of what a store on SQLite holds: all or nothing. Stop servers first."""
     with _whole(db) as engine:
         from crewlearn.advisor.backup import restore
 

@@ -1,5 +1,6 @@
 """The application: API, pages and files put together, behind the guard."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.store import Store
-from crewlearn.web import api, basics, pages, problems, signin, work
+from crewlearn.web import api, basics, exporting, pages, problems, signin, work
 from crewlearn.web.faults import SiteFault
 from crewlearn.web.guard import Guard
 from crewlearn.web.pages.common import show_fault
@@ -42,6 +43,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     )
     app.state.store = store
     app.state.settings = settings
+    app.state.exporting = asyncio.Semaphore(exporting.AT_ONCE)
     app.state.jobs = Lanes(store, lanes, work.unstoppable)
     problems.install(app)
     app.exception_handler(SiteFault)(show_fault)

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 
 from crewlearn.advisor.export import EXPORTS
 from crewlearn.advisor.narration import told
@@ -11,6 +11,7 @@ from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.exporting import Export
 from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Pager, go, reading_of, show_site, store_of
 from crewlearn.web.views.reading import site_url
@@ -81,10 +82,7 @@ def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
 def exported(request: Request, site: str, what: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Give the record, or what was put in, as a file."""
     reading = reading_of(request, site)
-    make = EXPORTS.get(what)
-    if make is None:
+    if what not in EXPORTS:
         raise Unknown("what", what, f"cannot be exported; choose from {', '.join(EXPORTS)}")
-    ending, kind = ("jsonl", "application/jsonl") if what == "events" else ("csv", "text/csv")
     name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in reading.name)
-    headers = {"Content-Disposition": f'attachment; filename="{name}-{what}.{ending}"'}
-    return StreamingResponse(make(store_of(request), site), media_type=f"{kind}; charset=utf-8", headers=headers)
+    return Export(store_of(request), site, what, f"{name}-")
