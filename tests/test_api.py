@@ -3,23 +3,29 @@
 import json
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
+from httpx2 import Response
+from typer.testing import CliRunner
 
-from crewlearn.advisor.store import Store
-from crewlearn.web import work
+from crewlearn.advisor.store import Store, open_store
+from crewlearn.cli.main import app as cli
+from crewlearn.web import forms, reads, work
 from crewlearn.web.api.examples import EXAMPLES
 from crewlearn.web.api.models.base import Model
-from stores import contents, sound, types_of
-from web_api import CREW, MEANS, PROBLEM, SETTINGS, Api, caller, everything, finished, rows, with_crew
+from stores import contents, fixed_clock, sound, types_of
+from web_api import CREW, MEANS, PROBLEM, SETTINGS, Api, caller, everything, finished, rows, served, with_crew
 
 
 def test_a_site_from_its_first_day_to_its_history(client: TestClient, mia: Api, store: Store) -> None:
     made = mia.send("POST", "/sites", json={"site": "north", "settings": SETTINGS})
-    assert (made.status_code, made.headers["location"], made.headers["etag"]) == (201, "/api/v1/sites/north", '"1"')
+    assert (made.status_code, made.headers["location"]) == (201, "/api/v1/sites/north")
+    (first_event,) = mia.all("/sites/north/ledger/events")
+    assert made.headers["etag"] == f'"1-{first_event["hash"][:12]}"'
     assert mia.get("/sites")["items"][0]["advice"] == "Wait (2024-01-01, period 1): import workers first."
     recorded = mia.post("/sites/north/workers", {"workers": CREW})
     assert (recorded["recorded"], recorded["known"]) == (6, 0)
@@ -126,12 +132,48 @@ def test_a_second_writer_is_told_what_changed(client: TestClient, mia: Api, stor
     ben.call("PATCH", f"{here}/workers/a", 412, json={"pinned": True}, headers=tag)
     assert contents(store) == before
     assert ben.call("PATCH", here, 428, json={"fee": 9.0})["title"] == "Precondition Required"
-    for wrong in ("7", '"seven"', '"7" ', "W/7", '"12345678901"', ""):
+    for wrong in ("7", '"seven"', '"7" ', "W/7", '"12345678901"', "", '"7-"', '"7-5f0c"', '"7-5F0C1A2B3C4D"'):
         (error,) = ben.call("PATCH", here, 422, json={"fee": 9.0}, headers={"If-Match": wrong})["errors"]
         assert error["field"] == "If-Match"
-        assert error["remedy"].startswith("must be a version as an ETag gave it, a number in quotation marks such as")
+        assert error["remedy"].startswith("must be a version as an ETag gave it, in quotation marks")
     now = ben.send("GET", here).headers["etag"]
     assert ben.call("PATCH", here, json={"fee": 9.0}, headers={"If-Match": f"W/{now}"})["settings"]["fee"] == 9.0
+    number = ben.get(here)["version"]
+    ben.call("PATCH", here, 412, json={"fee": 8.0}, headers={"If-Match": f'"{number + 1}"'})
+    assert ben.call("PATCH", here, json={"fee": 8.0}, headers={"If-Match": f'"{number}"'})["settings"]["fee"] == 8.0
+
+
+def test_a_version_seen_before_a_backup_was_restored_is_not_taken_for_another(tmp_path: Path) -> None:
+    """Numbers come again after restoring; what was seen under one of them may be another history."""
+    url, copy = f"sqlite:///{tmp_path}/site.db", tmp_path / "copy.db"
+
+    def go_on(fee: float) -> Response:
+        with open_store(url, fixed_clock) as store, served(store) as client:
+            mia = caller(client, "mia", "admin")
+            if not store.names():
+                with_crew(mia)
+                assert CliRunner().invoke(cli, ["store", "backup", str(copy), "--db", url]).exit_code == 0
+            return mia.send("PATCH", "/sites/north", json={"fee": fee}, headers={"If-Match": "*"})
+
+    seen = go_on(7.0)
+    assert CliRunner().invoke(cli, ["store", "restore", str(copy), "--db", url]).exit_code == 0
+    now = go_on(8.0)
+    assert (seen.json()["version"], seen.headers["etag"]) != (now.json()["version"], now.headers["etag"])
+    assert seen.json()["version"] == now.json()["version"]
+    with open_store(url, fixed_clock) as store, served(store) as client:
+        mia = caller(client, "mia", "admin")
+        tag = seen.headers["etag"]
+        assert mia.send("GET", "/sites/north", headers={"If-None-Match": tag}).json()["settings"]["fee"] == 8.0
+        before = contents(store)
+        problem = mia.call("PATCH", "/sites/north", 412, json={"fee": 9.0}, headers={"If-Match": tag})
+        assert "as before a backup was restored" in problem["detail"]
+        assert contents(store) == before
+        settings = reads.snapshot(store, "north").site.config
+        typed = {**forms.site_form(settings).values, "weekdays": "0", "fee": "9", "version": tag.strip('"')}
+        page = client.post("/sites/north/settings", data=typed, headers={**mia.headers, "Accept": "text/html"})
+        assert page.status_code == 412
+        assert contents(store) == before
+        mia.call("PATCH", "/sites/north", json={"fee": 9.0}, headers={"If-Match": now.headers["etag"]})
 
 
 def test_a_site_that_cannot_be_read_is_listed_with_its_fault(mia: Api, store: Store) -> None:
@@ -212,6 +254,81 @@ def test_wrong_settings_are_refused_by_name(mia: Api, store: Store) -> None:
         problem = mia.post("/sites", {"site": "north", "settings": {**SETTINGS, **changes}}, 422)
         assert [one["field"] for one in problem["errors"]] == [field]
     assert store.names() == []
+
+
+SAID: list[tuple[str, str, Any, str, str]] = [
+    ("POST", "/sites", {"settings": SETTINGS}, "site", "is missing; it must be text of 1 to 100 characters"),
+    ("POST", "/sites", [], "body", "must be a JSON object (Content-Type: application/json) with site, settings"),
+    ("POST", "/users", {"name": "x", "role": "boss"}, "role", "unknown; Known: viewer, manager, admin"),
+    ("POST", "/users", {"name": "x", "role": 7}, "role", "must be one of viewer, manager, admin"),
+    ("POST", "/users", {"name": "", "role": "admin"}, "name", "must be text of 1 to 100 characters"),
+    ("POST", "/users", {"name": "x", "role": "admin", "sites": []}, "sites", "must be a list of 1 to 1,000"),
+    ("POST", "/users/mia/tokens", {"days": 0}, "days", "must be a finite number > 0 and <= 3650"),
+    ("POST", "/sites/north/plan", {"runs": 1}, "runs", "must be a whole number from 2 to 100000"),
+    ("POST", "/sites/north/plan", {"runs": 5.5}, "runs", "must be a whole number from 2 to 100000"),
+    ("POST", "/sites/north/plan", {"seed": -1}, "seed", "must be a whole number from 0 to 9223372036854775807"),
+    ("POST", "/sites/north/plan", {"fee": "5"}, "fee", "must be a finite number >= 0 and <= 1e+09"),
+    (
+        "POST",
+        "/sites/north/plan",
+        {"teem": 3},
+        "teem",
+        "unknown; did you mean 'team'? Known: policies, runs, seed, team, fee, horizon, mean_delay, policy",
+    ),
+    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "must say when it was: give date or"),
+    (
+        "POST",
+        "/sites/north/output",
+        {"rows": [{"worker_id": "a", "date": "2024-02-30", "units": 1}]},
+        "rows[0].date",
+        "must be a day such as 2026-11-16",
+    ),
+    (
+        "POST",
+        "/sites/north/output",
+        {"rows": [{"worker_id": "a", "period": 1, "attendance": "abcent"}]},
+        "rows[0].attendance",
+        "unknown; did you mean 'absent'? Known: worked, partial, absent, no-show, sent-home",
+    ),
+    ("PATCH", "/sites/north/workers/a", {"pinned": "yes"}, "pinned", "must be true or false"),
+    ("GET", "/sites/north/workers?limit=0", None, "limit", "must be a whole number from 1 to 1000"),
+    ("GET", "/sites/north/workers?limit=ten", None, "limit", "must be a whole number from 1 to 1000"),
+    ("GET", "/sites/north/workers?team=maybe", None, "team", "must be true or false"),
+    ("GET", "/sites/north/workers?sort=nmae", None, "sort", "unknown; did you mean 'name'? Known: station, estimate,"),
+    ("GET", "/sites/north/proposals?status=open", None, "status[0]", "unknown; Known: proposed, approved, rejected,"),
+    ("GET", "/sites/north/output?from=1.2.2024", None, "from", "must be a day such as 2026-11-16"),
+    ("GET", "/jobs/first", None, "job", "must be a whole number from 1 to 2147483647"),
+]
+
+
+def test_what_is_refused_is_told_with_its_field_and_what_would_be_right(mia: Api) -> None:
+    with_crew(mia)
+    for method, path, body, field, remedy in SAID:
+        problem = mia.call(method, path, 422, **({} if body is None else {"json": body}))
+        (error,) = problem["errors"]
+        assert error["field"] == field, path
+        assert error["remedy"].startswith(remedy), (path, body)
+        assert problem["detail"].startswith(f"{field}: {remedy}")
+    as_json = {"Content-Type": "application/json"}
+    (error,) = mia.call("POST", "/sites", 422, content=b'{"site": north}', headers=as_json)["errors"]
+    assert (error["field"], error["remedy"]) == (
+        "body",
+        "must be JSON; this is none from character 9 on: Expecting value",
+    )
+    refused = mia.client.get("/sites/north/proposals?page=0", headers=mia.headers).json()
+    assert refused["errors"] == [{"field": "page", "value": "0", "remedy": "must be a whole number >= 1"}]
+
+
+def test_a_row_with_date_and_period_is_read_as_a_file_has_it(mia: Api) -> None:
+    here = with_crew(mia)
+    agreeing = {"date": "2024-01-02", "period": 2, "worker_id": "a", "units": 5}
+    assert mia.post(f"{here}/output", {"rows": [agreeing]})["recorded"] == 1
+    text = "date,period,worker_id,units\n2024-01-02,{},a,5\n"
+    assert mia.csv(f"{here}/output/csv", text.format(2))["known"] == 1
+    (by_rows,) = mia.post(f"{here}/output", {"rows": [{**agreeing, "period": 3}]}, 422)["errors"]
+    (by_file,) = mia.csv(f"{here}/output/csv", text.format(3), 422)["errors"]
+    assert by_rows == {**by_file, "line": 1}
+    assert by_rows["remedy"] == "the period of the date; 2024-01-02 is period 2"
 
 
 def test_strange_bodies_are_refused(mia: Api) -> None:

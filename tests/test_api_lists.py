@@ -43,6 +43,27 @@ def test_lists_are_whole_and_without_doubles_while_facts_are_added(mia: Api, sto
     assert [(one["period"], one["worker_id"]) for one in listed] == [(2, "a"), (3, "a")]
 
 
+def test_events_after_a_known_one_are_what_is_new(mia: Api) -> None:
+    here = with_crew(mia)
+    for period in range(1, 6):
+        mia.post(f"{here}/output", rows(period))
+    everybody = mia.all(f"{here}/ledger/events")
+    numbers = [one["number"] for one in everybody]
+    for known in (0, 1, numbers[-2], numbers[-1], 2**31 - 1):
+        new = [number for number in numbers if number > known]
+        for limit in (1, 2, 1000):
+            assert [one["number"] for one in mia.all(f"{here}/ledger/events", after=known, limit=limit)] == new
+            newest = mia.all(f"{here}/ledger/events", after=known, limit=limit, newest=True)
+            assert [one["number"] for one in newest] == new[::-1]
+    mia.post(f"{here}/output", rows(6))
+    assert mia.all(f"{here}/ledger/events", after=numbers[-1])[0]["number"] == numbers[-1] + 1
+    cursor = mia.get(f"{here}/ledger/events", params={"after": 1, "limit": 1})["next"]
+    for other in ({}, {"after": 2}):
+        mia.get(f"{here}/ledger/events", 422, params={"cursor": cursor, **other})
+    for wrong in (-1, 2**31, "x"):
+        mia.get(f"{here}/ledger/events", 422, params={"after": wrong})
+
+
 def with_more(api: Api, here: str) -> Iterator[list[Any]]:
     """Give the pieces of the output, a newcomer's being added meanwhile."""
     api.post(f"{here}/workers", {"workers": [{"worker_id": "new"}]})

@@ -472,6 +472,9 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(
     page.goto("/")
     expect(page.locator(".chip.bad", has_text="cannot be read")).to_be_visible()
     faults += look_over(page)
+    page.get_by_role("link", name="What to do about it").click()
+    expect(page.get_by_role("button", name="Check now")).to_be_visible()
+    faults += look_over(page)
     assert not faults, "\n".join(faults)
 
 

@@ -237,6 +237,8 @@ def test_who_signs_in_goes_on_to_what_they_asked_for_and_never_elsewhere(store: 
     assert address[1] == "/sites/hall/history?to=1"
     wrong = client.post("/sign-in", data={"token": "crew_wrong", "next": address[1]})
     assert f'name="next" value="{address[1]}"' in wrong.text
+    old = client.get("/sign-in/once", params={"code": "old", "next": address[1]})
+    assert f'name="next" value="{address[1]}"' in old.text, "who has no good link goes on by their token"
     for wanted, gone in (
         (address[1], address[1]),
         ("", "/"),
@@ -253,6 +255,11 @@ def test_who_signs_in_goes_on_to_what_they_asked_for_and_never_elsewhere(store: 
         assert (found.status_code, found.headers["location"]) == (303, gone), wanted
         shown = client.get("/sign-in", params={"next": wanted}).text
         assert f'name="next" value="{gone}"' in shown, wanted
+        code = users.new_link(store, "ann")
+        shown = client.get("/sign-in/once", params={"code": code, "next": wanted}).text
+        assert f'name="next" value="{gone}"' in shown, wanted
+        found = client.post("/sign-in/once", data={"code": code, "next": wanted}, follow_redirects=False)
+        assert (found.status_code, found.headers["location"]) == (303, gone), wanted
 
 
 def test_sites_of_others_are_not_shown(store: Store) -> None:
@@ -419,7 +426,7 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
     for user in (first, second):
         page = user.get("/sites/hall/settings")
         values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
-        version = re.search(r'name="version" value="(\d+)"', page)
+        version = re.search(r'name="version" value="([0-9a-f-]+)"', page)
         assert version
         forms.append({**values, "version": version[1], "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation"})
     assert "changed from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
@@ -428,7 +435,7 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
     assert 'value="3"' in refused  # what was typed still stands
     config = snapshot(store, "hall").site.config
     assert (config.fee, config.team) == (9.0, 2)
-    again = re.search(r'name="version" value="(\d+)"', refused)
+    again = re.search(r'name="version" value="([0-9a-f-]+)"', refused)
     assert again
     second.post("/sites/hall/settings", {**forms[1], "fee": "9", "team": "3", "version": again[1]})
     assert snapshot(store, "hall").site.config.team == 3
@@ -612,23 +619,50 @@ def spoil(store: Store, name: str, before: str, after: str) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
-    [('"dr-ucb"', '"gone.away:Policy"', "No module named &#39;gone&#39;"), ('"roster"', '"rooster"', "cannot be read")],
+    [
+        (
+            '"dr-ucb"',
+            '"gone.away:Policy"',
+            "Its policy, gone.away:Policy, cannot be used on this server: No module named &#39;gone&#39;.",
+        ),
+        ('"roster"', '"rooster"', "What is kept of it is damaged, or was written by a newer crewlearn."),
+    ],
 )
 def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, after: str, said: str) -> None:
     for name in ("east", "north", "south"):
         with_crew(store, name)
     spoil(store, "north", before, after)
-    page = browser(store, "admin").get("/")
+    admin = browser(store, "admin")
+    page = admin.get("/")
     cards = page.split('<li class="card site-card">')[1:]
     assert len(cards) == 3
     assert [("cannot be read</span>" in card) for card in cards] == [False, True, False]
     assert said in cards[1]
-    assert "crewlearn ledger verify" in cards[1]
-    assert "<a " not in cards[1]
+    assert len(re.sub("<[^>]*>", "", cards[1]).split()) < 30
+    assert cards[1].count('<a href="/sites/north">') == 2
     for card in (cards[0], cards[2]):
         assert "1 proposal to answer" in card or "2 proposals to answer" in card
     hidden = browser(store, "viewer", ["east"]).get("/")
     assert "north" not in hidden
+    for path in ("", "/history", "/record", "/settings", "/workers/0"):
+        shown = admin.get(f"/sites/north{path}", 422)
+        assert said in shown
+        assert "registered name" not in shown, "the long list of policies is nobody's remedy"
+        assert "upgrade this one" in shown
+        assert ("Check now" in shown) == ("damaged" in said), "without its policy no record can be checked"
+    assert "To the sites" in shown
+
+
+def test_the_record_of_a_site_that_cannot_be_read_can_be_checked(store: Store) -> None:
+    with_crew(store, "north")
+    spoil(store, "north", '"roster"', '"rooster"')
+    admin, viewer = browser(store, "admin"), browser(store, "viewer")
+    assert "Check now" in admin.get("/sites/north", 422)
+    assert "Check now" not in viewer.get("/sites/north", 422)
+    found = admin.post("/sites/north/record/verify", {}, 422)
+    assert "The check is under way" in found
+    assert Runner(store, {work.VERIFY: work.run_verify}).run_one()
+    assert "✗ damaged" in admin.get("/sites/north", 422)
 
 
 def test_a_site_whose_policy_fails_by_a_fault_of_its_own_hides_no_other(
@@ -1003,7 +1037,7 @@ def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, num
         plan = {"team": "2", "fee": "5", "horizon": "40", "mean_delay": "1", "runs": "20", "policies": "dr-ucb"}
         refused = admin.send("/sites/hall/settings", {**settings, "version": str(number)})
         assert refused.status_code == 422
-        assert "must be between −2,147,483,647 and 2,147,483,647" in refused.text
+        assert "must be a version as the site told it" in refused.text
         typed = [name for name in settings if name not in ("fee_due", "weekdays")]
         forms = [("settings", {**settings, name: str(number)}) for name in typed]
         forms += [("plan", {**plan, name: str(number)}) for name in plan if name != "policies"]

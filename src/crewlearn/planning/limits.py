@@ -19,8 +19,7 @@ COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
 CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 """Settings that may be changed for a what-if; each means what it means for the site."""
 
-FEWEST_RUNS = 2
-"""With fewer, nothing can be said about chance."""
+FEWEST_RUNS, MOST_RUNS = 2, 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
 """Workers times periods times runs times policies: with ours, ten minutes or so on one core at the most; less by a
@@ -42,7 +41,7 @@ def check(
 
     Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
     """
-    whole("runs", runs, FEWEST_RUNS, 10**6)
+    whole("runs", runs, FEWEST_RUNS, MOST_RUNS)
     config = _changed(site.config, changes)
     if isinstance(policies, str):
         raise InvalidInput("policies", policies, "must be a list of names")

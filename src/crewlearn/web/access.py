@@ -9,7 +9,7 @@ import ipaddress
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import sqlalchemy as sa
 from fastapi import Depends, Request, Security
@@ -22,7 +22,9 @@ from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.settings import Settings
 
-VIEWER, MANAGER, ADMIN = ROLES = ("viewer", "manager", "admin")
+Role = Literal["viewer", "manager", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+VIEWER, MANAGER, ADMIN = ROLES
 COOKIE = "crewlearn_session"
 TOKEN_PREFIX = "crew_"
 DAY = 86_400.0

@@ -10,7 +10,9 @@ from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.store import Store
 from crewlearn.web import api, basics, pages, problems, signin, work
+from crewlearn.web.faults import SiteFault
 from crewlearn.web.guard import Guard
+from crewlearn.web.pages.common import show_fault
 from crewlearn.web.runner import Handler, Lanes
 from crewlearn.web.settings import Settings
 
@@ -42,6 +44,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     app.state.settings = settings
     app.state.jobs = Lanes(store, lanes, work.unstoppable)
     problems.install(app)
+    app.exception_handler(SiteFault)(show_fault)
     app.include_router(basics.router, prefix=API)
     app.include_router(api.router, prefix=API)
     app.include_router(signin.router)

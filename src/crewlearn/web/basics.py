@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from crewlearn.advisor import schema
 from crewlearn.advisor.store import Store
-from crewlearn.web.access import VIEWER, Caller, require
-from crewlearn.web.problems import answers
+from crewlearn.web.access import VIEWER, Caller, Role, require
+from crewlearn.web.problems import ANYBODY, SIGNED_IN
 
 router = APIRouter()
 
@@ -24,11 +24,11 @@ class Me(BaseModel):
     """Who the caller is."""
 
     name: str = Field(examples=["ann"])
-    role: Literal["viewer", "manager", "admin"]
+    role: Role
     sites: list[str] | None = Field(description="The sites they may see; null: all.", examples=[["north"]])
 
 
-@router.get("/health", operation_id="getHealth", tags=["server"], responses=answers(503))
+@router.get("/health", operation_id="getHealth", tags=["server"], responses=ANYBODY)
 def health(request: Request) -> Health:
     """Say whether the server runs and reaches its store; no sign-in is needed."""
     store: Store = request.app.state.store
@@ -36,7 +36,7 @@ def health(request: Request) -> Health:
     return Health(schema_=schema.SCHEMA)
 
 
-@router.get("/me", operation_id="getMe", tags=["server"], responses=answers(401, 429))
+@router.get("/me", operation_id="getMe", tags=["server"], responses=SIGNED_IN)
 def me(caller: Annotated[Caller, require(VIEWER)]) -> Me:
     """Say who the caller is and what they may do."""
     return Me.model_validate(

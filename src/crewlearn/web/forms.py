@@ -14,6 +14,7 @@ from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.units import Units
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web.numbers import MOST_NUMBER
 
 T = TypeVar("T")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -21,8 +22,6 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _LONGEST = 40
-MOST_NUMBER = 2**31 - 1
-"""The largest whole number in a form or an address, as databases have them."""
 
 SITE_LABELS = {
     "name": "Name",

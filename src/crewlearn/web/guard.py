@@ -21,7 +21,7 @@ from crewlearn.web.settings import Settings
 LOG = logging.getLogger("crewlearn.web")
 ACCESS = logging.getLogger("crewlearn.web.access")
 SAFE = ("GET", "HEAD", "OPTIONS")
-FILES = ("text/csv", "text/tab-separated-values", "multipart/form-data")
+FILES = ("text/csv", "multipart/form-data")
 """Kinds of body that may be as large as a file."""
 
 HEADERS = {

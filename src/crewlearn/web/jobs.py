@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 import sqlalchemy as sa
 
@@ -17,7 +17,9 @@ from crewlearn.advisor.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.text import checked_text
 from crewlearn.problem.errors import Unknown
 
-QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES = ("queued", "running", "done", "failed", "cancelled")
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES
 WAITS = "waits for its turn"
 MOST_WAITING = 20
 """How many jobs of a kind one person may have waiting at a site."""

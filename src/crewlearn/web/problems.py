@@ -16,6 +16,7 @@ from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import CsvErrors
 from crewlearn.advisor.text import counted
 from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.web import remedies
 from crewlearn.web.templating import page
 
 LOG = logging.getLogger("crewlearn.web")
@@ -44,9 +45,9 @@ class Problem(BaseModel):
                 "type": "about:blank",
                 "title": "Unprocessable Content",
                 "status": 422,
-                "detail": "settings.fee: Input should be greater than or equal to 0",
+                "detail": "settings.fee: must be a finite number >= 0 and <= 1e+09",
                 "errors": [
-                    {"field": "settings.fee", "value": "-1", "remedy": "Input should be greater than or equal to 0"}
+                    {"field": "settings.fee", "value": "-1", "remedy": "must be a finite number >= 0 and <= 1e+09"}
                 ],
             }
         }
@@ -74,6 +75,12 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": title_of(status)} for status in statuses}
 
 
+ANYBODY = answers(400, 413, 503)
+"""What any request may be answered with: it calls us by a wrong name, is too large, or the store is out of reach."""
+
+SIGNED_IN = ANYBODY | answers(401, 429)
+"""What any request may be answered with that says who sends it."""
+
 _CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 
@@ -85,21 +92,26 @@ def problem(
     return Problem(title=title_of(status), status=status, detail=detail, errors=list(errors), changed=listed)
 
 
-def of_error(error: InvalidInput, in_path: Sequence[str] = ()) -> Problem:
+def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool = False) -> Problem:
     """Describe an error of ours; what is unknown and was named in the path is not found.
 
-    What is wrong with the store, and where it is, is for those who run the server: they find it in the log.
+    Who only reads contradicts nobody: for them a store that others are busy with is out of reach. What is wrong with
+    the store, and where it is, is for those who run the server: they find it in the log.
     """
     if error.field == "db":
         LOG.error("%s", error)
-        if isinstance(error, Conflict):
+        if isinstance(error, Conflict) and not reading:
             return problem(409, "Somebody else was writing at the same time; nothing was done. Try again.")
         return problem(503, "The store cannot be used at present; the server's log says why.")
     one = FieldError(field=error.field, value=_shown(error.value), remedy=error.remedy)
     if isinstance(error, CsvErrors):
         listed = [
-            FieldError(
-                field=found.column, value=found.value, remedy=found.expected, line=found.line, column=found.column
+            FieldError(  # what is wrong with a file as a whole is in no column
+                field=found.column or error.what,
+                value=found.value,
+                remedy=found.expected,
+                line=found.line,
+                column=found.column,
             )
             for found in error.errors
         ]
@@ -149,14 +161,18 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
-        return answer(request, of_error(error, [str(value) for value in request.path_params.values()]))
+        in_path = [str(value) for value in request.path_params.values()]
+        return answer(request, of_error(error, in_path, reading=request.method == "GET"))
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
-        listed = [
-            FieldError(field=_field_of(one["loc"]), value=_shown(one.get("input")), remedy=one["msg"])
-            for one in error.errors()
-        ]
+        document = app.openapi()
+        operation = remedies.operation_of(document, request.scope.get("route"))
+        listed = []
+        for one in error.errors():
+            field, remedy = remedies.told(document, operation, one)
+            value = None if one["type"] == "missing" else _shown(one.get("input"))
+            listed.append(FieldError(field=field, value=value, remedy=remedy))
         detail = "; ".join(f"{one.field}: {one.remedy}" for one in listed[:5])
         return answer(request, problem(422, detail or "the request cannot be read", listed))
 
@@ -173,16 +189,6 @@ def _going_on(request: Request) -> str:
     if request.scope["query_string"]:
         asked += "?" + request.scope["query_string"].decode("latin-1")
     return "" if asked == "/" else f"?next={quote(asked)}"
-
-
-def _field_of(where: Sequence[str | int]) -> str:
-    """Name a place in a request as people write it.
-
-    >>> _field_of(("body", "rows", 3, "units"))
-    'rows[3].units'
-    """
-    inside = where[1:] if len(where) > 1 else where
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inside).lstrip(".")
 
 
 def _shown(value: object) -> str | None:

@@ -118,11 +118,6 @@ class Runner:
         if work is not None:
             work.end.set()
 
-    @property
-    def idle(self) -> bool:
-        """Whether no job is under way."""
-        return self._work is None
-
     def run_one(self) -> bool:
         """Claim a job and do it; say whether there was one."""
         job = self._claim()

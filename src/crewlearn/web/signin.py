@@ -43,8 +43,10 @@ def here(address: str) -> str:
 
 
 @router.get("/sign-in/once")
-def sign_in_once_page(request: Request, code: Annotated[str, Query(max_length=access.LONGEST_SECRET)] = "") -> Response:
-    """Ask whether to sign in by a one-time link.
+def sign_in_once_page(
+    request: Request, code: Annotated[str, Query(max_length=access.LONGEST_SECRET)] = "", next: str = "/"
+) -> Response:
+    """Ask whether to sign in by a one-time link; `next` is the page that it is to lead to.
 
     To open it must not use it up: mail programs look at links before people do. Nor may it sign in: another site's page
     could open one, and its reader would go on under somebody else's name.
@@ -52,14 +54,18 @@ def sign_in_once_page(request: Request, code: Annotated[str, Query(max_length=ac
     try:
         owner = access.owner_of_link(request.app.state.store, code, access.address_of(request))
     except HTTPException as error:
-        return _refused(request, error)
-    return page(request, "sign_in_once.html", {"name": owner.name, "code": code})
+        return _refused(request, error, here(next))
+    return page(request, "sign_in_once.html", {"name": owner.name, "code": code, "next": here(next)})
 
 
 @router.post("/sign-in/once")
-def sign_in_once(request: Request, code: Annotated[str, Form(max_length=access.LONGEST_SECRET)] = "") -> Response:
+def sign_in_once(
+    request: Request,
+    code: Annotated[str, Form(max_length=access.LONGEST_SECRET)] = "",
+    next: Annotated[str, Form()] = "/",
+) -> Response:
     """Sign in by a one-time link."""
-    return _signed_in(request, access.sign_in_by_link, code)
+    return _signed_in(request, access.sign_in_by_link, code, here(next))
 
 
 @router.post("/sign-out")
@@ -71,7 +77,7 @@ def sign_out(request: Request) -> Response:
     return response
 
 
-def _signed_in(request: Request, by: access.SignIn, secret: str, next: str = "/") -> Response:
+def _signed_in(request: Request, by: access.SignIn, secret: str, next: str) -> Response:
     """Sign in and go on to a page; who fails sees the form again, with the reason."""
     state = request.app.state
     try:
@@ -85,6 +91,6 @@ def _signed_in(request: Request, by: access.SignIn, secret: str, next: str = "/"
     return response
 
 
-def _refused(request: Request, error: HTTPException, next: str = "/") -> Response:
+def _refused(request: Request, error: HTTPException, next: str) -> Response:
     """Show the form again, with the reason."""
     return page(request, "sign_in.html", {"fault": error.detail, "next": next}, error.status_code, error.headers)

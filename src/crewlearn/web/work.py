@@ -8,23 +8,23 @@ of the site that is.
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from crewlearn.advisor import documents
 from crewlearn.advisor.store import Store
 from crewlearn.advisor.verify import verify
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
-from crewlearn.problem.errors import whole
 from crewlearn.web import intake, jobs, reads
 from crewlearn.web.jobs import Job, file_of
 from crewlearn.web.reads import Snapshot
 from crewlearn.web.runner import Handler, Progress
 
-PLAN, VERIFY, OUTPUT_IMPORT = "plan", "verify", "output-import"
+Kind = Literal["plan", "verify", "output-import"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+PLAN, VERIFY, OUTPUT_IMPORT = KINDS
 BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
-MOST_RUNS = 10**5
 PREPARING = "preparing: the simulation is compiled, once on each machine"
 
 LOG = logging.getLogger("crewlearn.web")
@@ -78,7 +78,6 @@ def plan_input(
 
     The site's own policy may be a class of the firm's; nobody can name another such class here.
     """
-    whole("runs", runs, 2, MOST_RUNS)
     given = {name: value for name, value in changes.items() if value is not None}
     own = now.site.config.policy
     for field, spec in [("policy", given.get("policy", own)), *(("policies", one) for one in policies or ())]:

@@ -12,20 +12,19 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import LOCATED, READING, WRITING, Here, JobNumber, answer, at, page
+from crewlearn.web.api.common import ASKING, LOCATED, READING, Here, JobNumber, answer, at, page
 from crewlearn.web.api.models import jobs as models
 from crewlearn.web.jobs import Job
-from crewlearn.web.problems import answers
-from crewlearn.web.work import PLAN, VERIFY
+from crewlearn.web.work import PLAN, VERIFY, Kind
 
 router = APIRouter(tags=["jobs"])
 
 QUEUED_ANSWER: dict[int | str, dict[str, Any]] = {
     202: {"model": models.Job, "description": "It is done by a job.", "headers": LOCATED}
 }
-BEGUN: dict[int | str, dict[str, Any]] = WRITING | {
-    200: {"model": models.Job, "description": "It was asked for already."},
-    202: {"description": "It is begun.", "headers": LOCATED},
+BEGUN: dict[int | str, dict[str, Any]] = ASKING | {202: {"description": "It is begun.", "headers": LOCATED}}
+DONE_BEFORE: dict[int | str, dict[str, Any]] = {
+    200: {"model": models.Job, "description": "It was asked for already, and is over.", "headers": LOCATED}
 }
 
 
@@ -39,7 +38,7 @@ def get_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: J
     "/jobs/{job}",
     response_model=models.Job,
     operation_id="cancelJob",
-    responses=READING | answers(403, 409) | {200: {"description": "It is cancelled, or was already."}},
+    responses=ASKING | {200: {"description": "It is cancelled, or was already."}},
 )
 def cancel_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
     """Cancel a job: one that waits, or a plan or a check that is under way. Takes the role manager at its site.
@@ -64,7 +63,7 @@ def _seen(request: Request, caller: Caller, job: int) -> Job:
 @router.get("/sites/{site}/jobs", response_model=models.Jobs, operation_id="listJobs", responses=READING)
 def list_jobs(
     here: Annotated[Here, at(VIEWER)],
-    kind: Annotated[models.JobKind | None, Query(description="Only those.")] = None,
+    kind: Annotated[Kind | None, Query(description="Only those.")] = None,
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
@@ -76,7 +75,9 @@ def list_jobs(
     return answer(page([_document(one) for one in found[:limit]], following))
 
 
-@router.post("/sites/{site}/plan", response_model=models.Job, status_code=202, operation_id="plan", responses=BEGUN)
+@router.post(
+    "/sites/{site}/plan", response_model=models.Job, status_code=202, operation_id="plan", responses=BEGUN | DONE_BEFORE
+)
 def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.PlanRequest) -> Response:
     """Simulate the site from what is known now: which policy is expected to earn most, and by how much.
 
@@ -107,9 +108,9 @@ def queued(
     file: bytes | None = None,
     again: bool = False,
 ) -> Response:
-    """Begin a job, unless there is one that does the same: under way or, unless it may be done again, over."""
+    """Begin a job, unless there is one that does the same: under way or, unless it is to be done again, over."""
     one = jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file, again=again)
-    return _located(request, one, 200 if one.over else 202)
+    return _located(request, one, 200 if one.over and not again else 202)
 
 
 def _located(request: Request, job: Job, status: int) -> Response:

@@ -13,6 +13,7 @@ from crewlearn.web.access import VIEWER
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, Here, answer, at, page
 from crewlearn.web.api.models import ledger as models
+from crewlearn.web.numbers import MOST_NUMBER
 
 router = APIRouter(prefix="/sites/{site}/ledger", tags=["ledger"])
 
@@ -23,14 +24,17 @@ PIECE = 1 << 16
 @router.get("/events", response_model=models.Events, operation_id="listEvents", responses=READING)
 def list_events(
     here: Annotated[Here, at(VIEWER)],
+    after: Annotated[
+        int | None, Query(ge=0, le=MOST_NUMBER, description="Only those after this number, as the last one known.")
+    ] = None,
     newest: Annotated[bool, Query(description="The newest first.")] = False,
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List the events of the record, by number; the last piece's cursor is null, and later ones come after it."""
+    """List the events of the record, by number. Who has them all gets what is new `after` the last of them."""
     with here.store.reading() as connection:
-        read = partial(read_events, connection, here.snapshot.key)
-        found, following = paging.numbered(cursor, "events", newest, limit, read, lambda one: one.number)
+        read = partial(read_events, connection, here.snapshot.key, after=after)
+        found, following = paging.numbered(cursor, f"events {after}", newest, limit, read, lambda one: one.number)
     return answer(page([documents.event(one) for one in found], following))
 
 

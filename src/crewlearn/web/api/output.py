@@ -14,7 +14,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import READING, VERSIONED, WRITING, Expected, Here, answer, at, page
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
 from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body, mapping_of
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.api.models import output as models
@@ -63,8 +63,7 @@ def _place_of(found: tuple[int, Row]) -> list[int]:
 
 @router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
 def import_output(
-    here: Annotated[Here, at(MANAGER)],
-    expected: Expected,
+    here: Annotated[Here, changing(MANAGER)],
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
@@ -81,10 +80,10 @@ def import_output(
         correct=correct,
         skip_unknown=skip_unknown,
         what=WHAT_ROWS,
-        expected=expected,
+        expected=here.expected,
     )
     after = here.now()
-    return answer(documents.recorded(done, after.sentence), after.version)
+    return answer(documents.recorded(done, after.sentence), after)
 
 
 def _rows(new: models.NewOutputs) -> list[OutputRow]:
@@ -110,8 +109,7 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
 )
 def import_output_csv(
     request: Request,
-    here: Annotated[Here, at(MANAGER)],
-    expected: Expected,
+    here: Annotated[Here, changing(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -128,9 +126,9 @@ def import_output_csv(
     """
     options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
-        if expected is not None:
-            with here.store.writing(here.name, here.caller.name, expected):
+        if here.expected is not None:
+            with here.store.writing(here.name, here.caller.name, here.expected):
                 pass  # only to learn whether the version is still current
         return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
-    document = take_in(here.store, here.name, here.caller.name, File(OUTPUT, data, options), expected)
-    return answer(document, here.now().version)
+    document = take_in(here.store, here.name, here.caller.name, File(OUTPUT, data, options), here.expected)
+    return answer(document, here.now())

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Query
 
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web.numbers import MOST_NUMBER
 
 T = TypeVar("T")
 MOST = 1000
@@ -39,7 +40,7 @@ def place_in(cursor: str | None, listing: str, sound: Callable[[Any], bool]) -> 
 
 def is_number(place: Any) -> bool:
     """Say whether a place is a number that a database has room for."""
-    return isinstance(place, int) and not isinstance(place, bool) and 0 <= place < 2**31
+    return isinstance(place, int) and not isinstance(place, bool) and 0 <= place <= MOST_NUMBER
 
 
 def numbered(

@@ -22,12 +22,12 @@ from crewlearn.web.api.common import (
     UNCHANGED,
     VERSIONED,
     WRITING,
-    Expected,
     Here,
     IfNoneMatch,
     ProposalNumber,
     answer,
     at,
+    changing,
     page,
     unless_known,
 )
@@ -69,7 +69,7 @@ def explain_proposal(
 ) -> Response:
     """Say in plain words why a proposal was made, as it was then."""
     found, now = _find(here, proposal), here.snapshot
-    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, found), now.version)
+    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, found), now)
 
 
 def _document(here: Here, proposal: Proposal) -> dict[str, Any]:
@@ -91,8 +91,7 @@ def _find(here: Here, number: int) -> Proposal:
     responses=WRITING | VERSIONED,
 )
 def approve(
-    here: Annotated[Here, at(MANAGER)],
-    expected: Expected,
+    here: Annotated[Here, changing(MANAGER)],
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
 ) -> Response:
@@ -101,7 +100,7 @@ def approve(
     said = Answer(APPROVED, proposal, out=_number(here, out))
     store, actor = here.store, here.caller.name
     return _answered(
-        here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=expected)
+        here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=here.expected)
     )
 
 
@@ -112,8 +111,7 @@ def approve(
     responses=WRITING | VERSIONED,
 )
 def reject(
-    here: Annotated[Here, at(MANAGER)],
-    expected: Expected,
+    here: Annotated[Here, changing(MANAGER)],
     proposal: ProposalNumber,
     rejection: models.Rejection,
 ) -> Response:
@@ -128,7 +126,7 @@ def reject(
             here.caller.name,
             rejection.reason,
             keep_out=rejection.keep_out,
-            expected=expected,
+            expected=here.expected,
         )
 
     return _answered(here, said, give)
@@ -140,9 +138,7 @@ def reject(
     operation_id="recordOffer",
     responses=WRITING | VERSIONED,
 )
-def record_offer(
-    here: Annotated[Here, at(MANAGER)], proposal: ProposalNumber, offer: models.Offer, expected: Expected
-) -> Response:
+def record_offer(here: Annotated[Here, changing(MANAGER)], proposal: ProposalNumber, offer: models.Offer) -> Response:
     """Record how an offer went; a decline brings the next candidate."""
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
@@ -152,7 +148,7 @@ def record_offer(
         here,
         said,
         lambda: commands.record_offer(
-            store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out, expected=expected
+            store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out, expected=here.expected
         ),
     )
 
@@ -171,27 +167,27 @@ def _answered(here: Here, said: Answer, give: Callable[[], list[str] | None]) ->
         "warnings": warnings,
         "advice": after.snapshot.advice,
     }
-    return answer(document, after.snapshot.version)
+    return answer(document, after.snapshot)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
-def undo(here: Annotated[Here, at(MANAGER)], expected: Expected) -> Response:
+def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
     """Take back the last answer, if nothing was recorded since; both stay on record.
 
     With If-Match, the same request again finds it done.
     """
     words = None
     try:
-        words = commands.undo(here.store, here.name, here.caller.name, expected=expected)
+        words = commands.undo(here.store, here.name, here.caller.name, expected=here.expected)
     except Stale:
-        if not _took_back(here, expected):
+        if not _took_back(here):
             raise
     after = here.now()
-    return answer({"taken_back": words, "advice": after.advice}, after.version)
+    return answer({"taken_back": words, "advice": after.advice}, after)
 
 
-def _took_back(here: Here, version: int | None) -> bool:
-    """Say whether the caller took something back as the first thing after a version."""
+def _took_back(here: Here) -> bool:
+    """Say whether the caller took something back as the first thing after the version they mean."""
     with here.store.reading() as connection:
-        event = next(read_events(connection, here.snapshot.key, version, limit=1), None)
+        event = next(read_events(connection, here.snapshot.key, here.expected, limit=1), None)
     return event is not None and event.type == UNDONE and event.actor == here.caller.name

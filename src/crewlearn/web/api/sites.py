@@ -16,16 +16,18 @@ from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
+    LISTING,
     LOCATED,
     READING,
+    TAGGED,
     UNCHANGED,
     VERSIONED,
     WRITING,
     Here,
     IfNoneMatch,
-    RequiredVersion,
     answer,
     at,
+    changing,
     page,
     unless_known,
 )
@@ -36,7 +38,7 @@ from crewlearn.web.problems import answers
 router = APIRouter(tags=["sites"])
 
 
-@router.get("/sites", response_model=SiteLines, operation_id="listSites", responses=READING)
+@router.get("/sites", response_model=SiteLines, operation_id="listSites", responses=LISTING)
 def list_sites(
     request: Request,
     caller: Annotated[Caller, require(VIEWER)],
@@ -64,10 +66,11 @@ def _line(one: reads.Snapshot) -> dict[str, Any]:
     response_model=SiteView,
     status_code=201,
     operation_id="createSite",
-    responses=answers(400, 401, 403, 409, 413, 422, 429, 503)
+    responses=LISTING
+    | answers(403, 409)
     | {
-        200: {"model": SiteView, "description": "It was set up like this already."},
-        201: {"headers": LOCATED, "description": "It is set up."},
+        200: {"model": SiteView, "headers": LOCATED | TAGGED, "description": "It was set up like this already."},
+        201: {"headers": LOCATED | TAGGED, "description": "It is set up."},
     },
 )
 def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new: NewSite) -> Response:
@@ -85,7 +88,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
             raise
         status = 200
     made = reads.snapshot(store, new.site)
-    return answer(_view(made), made.version, status, {"Location": str(request.url_for("getSite", site=new.site).path)})
+    return answer(_view(made), made, status, {"Location": str(request.url_for("getSite", site=new.site).path)})
 
 
 def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, actor: str) -> bool:
@@ -108,7 +111,7 @@ def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, a
 )
 def get_site(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Give a site's settings and version."""
-    return unless_known(if_none_match, here.snapshot) or answer(_view(here.snapshot), here.snapshot.version)
+    return unless_known(if_none_match, here.snapshot) or answer(_view(here.snapshot), here.snapshot)
 
 
 def _view(one: reads.Snapshot) -> dict[str, Any]:
@@ -124,7 +127,7 @@ def _view(one: reads.Snapshot) -> dict[str, Any]:
     operation_id="changeSite",
     responses=WRITING | answers(428) | VERSIONED,
 )
-def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expected: RequiredVersion) -> Response:
+def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes: SiteChanges) -> Response:
     """Change settings from now on, as a JSON merge patch. If-Match must say which version the changes are meant for."""
     given = changes.model_dump(mode="json", exclude_unset=True)
     now = here.snapshot.site.config.to_json()
@@ -133,9 +136,9 @@ def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expect
     for part in ("units", "calendar"):
         if part in given:
             given[part] = {**now[part], **given[part]}
-    commands.change_site(here.store, here.name, given, here.caller.name, expected=expected)
+    commands.change_site(here.store, here.name, given, here.caller.name, expected=here.expected)
     after = here.now()
-    return answer(_view(after), after.version)
+    return answer(_view(after), after)
 
 
 @router.get(
@@ -148,7 +151,7 @@ def change_site(here: Annotated[Here, at(MANAGER)], changes: SiteChanges, expect
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Give the team, the pool, what is under way, and money so far."""
     with here.store.in_turn(here.name, reads.PATIENCE_SECONDS):
-        return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.status_text, here.snapshot.version)
+        return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.status_text, here.snapshot)
 
 
 @router.get(
@@ -160,4 +163,4 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
 )
 def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Say what to do about the coming period, or what is waited for; asking changes nothing."""
-    return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot.version)
+    return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot)

@@ -13,8 +13,9 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.web import users
 from crewlearn.web.access import ADMIN, Caller, require
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import MOST_NUMBER, answer, page
+from crewlearn.web.api.common import ASKING, LISTING, answer, page
 from crewlearn.web.api.models import users as models
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.problems import answers
 
 router = APIRouter(prefix="/users", tags=["users"])
@@ -22,10 +23,9 @@ router = APIRouter(prefix="/users", tags=["users"])
 Admin = Annotated[Caller, require(ADMIN)]
 UserName = Annotated[str, Path(description="The user's name.", examples=["ann"])]
 TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The token's number.", examples=[2])]
-_REFUSED = answers(400, 401, 403, 404, 409, 413, 422, 429, 503)
 
 
-@router.get("", response_model=models.Users, operation_id="listUsers", responses=_REFUSED)
+@router.get("", response_model=models.Users, operation_id="listUsers", responses=LISTING | answers(403))
 def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, cursor: paging.Cursor = None) -> Response:
     """List the users and what may be known of their tokens, by name."""
     after = paging.place_in(cursor, "users", lambda place: isinstance(place, str))
@@ -40,7 +40,9 @@ def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, curso
     response_model=models.User,
     status_code=201,
     operation_id="addUser",
-    responses=_REFUSED | {200: {"model": models.User, "description": "There is such a user already."}},
+    responses=LISTING
+    | answers(403, 409)
+    | {200: {"model": models.User, "description": "There is such a user already."}},
 )
 def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     """Add a user. The same request again finds it done; other facts under a name that is taken are a conflict."""
@@ -56,7 +58,7 @@ def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
 
 
 @router.post(
-    "/{name}/tokens", response_model=models.ShownToken, status_code=201, operation_id="addToken", responses=_REFUSED
+    "/{name}/tokens", response_model=models.ShownToken, status_code=201, operation_id="addToken", responses=ASKING
 )
 def add_token(request: Request, caller: Admin, name: UserName, new: models.NewToken) -> Response:
     """Make a token for a user. It is shown in this answer and never again; every request makes another."""
@@ -65,7 +67,7 @@ def add_token(request: Request, caller: Admin, name: UserName, new: models.NewTo
     return answer(_plain({**asdict(made), "token": secret}), status=201)
 
 
-@router.delete("/{name}/tokens/{token}", status_code=204, operation_id="revokeToken", responses=_REFUSED)
+@router.delete("/{name}/tokens/{token}", status_code=204, operation_id="revokeToken", responses=ASKING)
 def revoke_token(request: Request, caller: Admin, name: UserName, token: TokenNumber) -> Response:
     """Revoke a token; its sessions end. Revoking it again changes nothing."""
     _check_text(name, field="user")

@@ -16,10 +16,10 @@ from crewlearn.web.api.common import (
     READING,
     VERSIONED,
     WRITING,
-    Expected,
     Here,
     answer,
     at,
+    changing,
     page,
 )
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body, mapping_of
@@ -90,13 +90,13 @@ def _called(here: Here, number: int) -> str:
 
 
 @router.post("/workers", response_model=Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
-def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, expected: Expected) -> Response:
+def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWorkers) -> Response:
     """Take in workers, all or none: newcomers join, what changed of others is recorded, the same again is nothing."""
     rows = [WorkerRow(**one.model_dump()) for one in new.workers]
     data = as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=expected)
+    done = imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=here.expected)
     after = here.now()
-    return answer(documents.recorded(done, after.sentence), after.version)
+    return answer(documents.recorded(done, after.sentence), after)
 
 
 @router.post(
@@ -107,8 +107,7 @@ def import_workers(here: Annotated[Here, at(MANAGER)], new: models.NewWorkers, e
     responses=WRITING | answers(415) | VERSIONED,
 )
 def import_workers_csv(
-    here: Annotated[Here, at(MANAGER)],
-    expected: Expected,
+    here: Annotated[Here, changing(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -120,8 +119,8 @@ def import_workers_csv(
     headers are understood.
     """
     file = File(WORKERS, data, Options(mapping_of(maps), decimal, check_only=check_only))
-    document = take_in(here.store, here.name, here.caller.name, file, expected)
-    return answer(document, here.now().version)
+    document = take_in(here.store, here.name, here.caller.name, file, here.expected)
+    return answer(document, here.now())
 
 
 @router.get(
@@ -138,7 +137,7 @@ def get_worker(here: Annotated[Here, at(VIEWER)], worker_id: WorkerPath) -> Resp
 def _worker(here: Here, worker_id: str) -> Response:
     now, number = here.snapshot, here.snapshot.number_of(worker_id)
     member = next(one for one in now.members if one.number == number)
-    return answer(documents.worker_in_full(now.site, now.people, member), now.version)
+    return answer(documents.worker_in_full(now.site, now.people, member), now)
 
 
 @router.patch(
@@ -148,18 +147,18 @@ def _worker(here: Here, worker_id: str) -> Response:
     responses=WRITING | VERSIONED,
 )
 def change_worker(
-    here: Annotated[Here, at(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges, expected: Expected
+    here: Annotated[Here, changing(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges
 ) -> Response:
     """Record that a worker left, returned, is blocked or pinned, or has a fee of their own."""
     here.snapshot.number_of(worker_id)
     given = changes.model_dump(exclude_unset=True)
-    commands.change_worker(here.store, here.name, worker_id, here.caller.name, expected=expected, **given)
+    commands.change_worker(here.store, here.name, worker_id, here.caller.name, expected=here.expected, **given)
     return _worker(Here(here.caller, here.store, here.now()), worker_id)
 
 
 @router.delete("/workers/{worker_id:path}", status_code=204, operation_id="eraseWorker", responses=WRITING)
-def erase_worker(here: Annotated[Here, at(ADMIN)], worker_id: WorkerPath, expected: Expected) -> Response:
+def erase_worker(here: Annotated[Here, changing(ADMIN)], worker_id: WorkerPath) -> Response:
     """Remove a person from the store for good; the record keeps a bare number and nothing else of them."""
     here.snapshot.number_of(worker_id)
-    commands.erase_worker(here.store, here.name, worker_id, here.caller.name, expected=expected)
+    commands.erase_worker(here.store, here.name, worker_id, here.caller.name, expected=here.expected)
     return Response(status_code=204)

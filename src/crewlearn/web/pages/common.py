@@ -13,9 +13,12 @@ from starlette.datastructures import UploadFile
 
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms, wording
+from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, Caller
+from crewlearn.web.faults import SiteFault, told_of_sites
 from crewlearn.web.forms import Form
+from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.web.problems import answer, of_error, wants_page
 from crewlearn.web.reads import snapshot
 from crewlearn.web.settings import Settings
 from crewlearn.web.templating import page
@@ -72,7 +75,8 @@ def today_at(store: Store) -> date:
 def reading_of(request: Request, name: str) -> Reading:
     """Read a site for a page."""
     store = store_of(request)
-    found = snapshot(store, name)
+    with told_of_sites():
+        found = snapshot(store, name)
     return Reading(found, found.site.config.calendar.day_of(store.clock()))
 
 
@@ -103,6 +107,21 @@ def show_site(
     listed = tuple((words, site_url(reading.name, *([part] if part else []))) for words, part in tabs)
     at = At(reading.name, reading.url(), listed)
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
+
+
+def show_fault(request: Request, error: SiteFault) -> Response:
+    """Show what to do, in the place of any page of a site that cannot be read; its record may be checked even so."""
+    if not wants_page(request):
+        return answer(request, of_error(error))
+    fault, caller = error.fault, request.state.caller
+    values = {
+        "fault": fault,
+        "at": At(fault.site, site_url(fault.site), ()),
+        "may_manage": caller.may(MANAGER, fault.site),
+        "checks": jobs.jobs_of(store_of(request), fault.site, limit=3, kind=work.VERIFY),
+        "moment": wording.moment,
+    }
+    return show(request, "site_fault.html", values, 422)
 
 
 def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = ()) -> Response:
@@ -163,8 +182,8 @@ async def _read_form(request: Request) -> Form:
     return Form(values, many)
 
 
-JobNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
-ProposalNumber = Annotated[int, Path(ge=1, le=forms.MOST_NUMBER)]
+JobNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
+ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 Filled = Annotated[Form, Depends(_read_form)]
 """A form as it was filled in."""

@@ -11,6 +11,7 @@ from crewlearn.advisor.record import count_proposals, read_proposals, standing_r
 from crewlearn.advisor.site import Proposal
 from crewlearn.web import wording
 from crewlearn.web.access import VIEWER, Caller, require
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
 from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
@@ -26,7 +27,7 @@ def history(
     caller: Annotated[Caller, require(VIEWER)],
     to: Annotated[int | None, Query(ge=1)] = None,
     stations: Annotated[int, Query(ge=1, le=10**6)] = 1,
-    before: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     withdrawn: bool = False,
 ) -> Response:
     """Show a site's past: `to` a period, from a station on, decisions `before` a number, `withdrawn` ones too."""

@@ -11,7 +11,9 @@ from crewlearn.advisor.record import proposals_in, read_events
 from crewlearn.problem.errors import Unknown, one_of
 from crewlearn.web import jobs, wording, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Pager, go, reading_of, show_site, store_of
+from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/record")
 AT_ONCE = 50
@@ -31,7 +33,7 @@ def record(
     request: Request,
     site: str,
     caller: Annotated[Caller, require(VIEWER)],
-    before: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     kind: str = "",
 ) -> Response:
     """Show what is on record, the newest first."""
@@ -71,9 +73,8 @@ def record(
 @router.post("/verify")
 def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
     """Have the record checked."""
-    reading = reading_of(request, site)
     job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {}, again=True)
-    return go(request, f"{reading.url('record')}#job-{job.id}", "The check is under way.")
+    return go(request, f"{site_url(site, 'record')}#job-{job.id}", "The check is under way.")
 
 
 @router.get("/export/{what}")

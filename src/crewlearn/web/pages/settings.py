@@ -9,7 +9,7 @@ from crewlearn.advisor import commands
 from crewlearn.advisor.config import SiteConfig
 from crewlearn.advisor.conflict import Stale
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms
+from crewlearn.web import forms, versions
 from crewlearn.web.access import MANAGER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
@@ -32,13 +32,14 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
     reading = reading_of(request, site)
     before = reading.site.config
     wanted = forms.read_site(form, before)
-    seen = form.read("version", lambda text: forms.whole_number("version", text), 0)
     if wanted is None or form.errors:
         return _show(request, caller, reading, form, status=422)
     old, new = before.to_json(), wanted.to_json()
     changes = {name: value for name, value in new.items() if old[name] != value}
+    store = store_of(request)
     try:
-        commands.change_site(store_of(request), site, changes, caller.name, expected=seen)
+        seen = versions.meant(store, reading.snapshot, form.value("version"))
+        commands.change_site(store, site, changes, caller.name, expected=seen)
     except Stale as stale:
         return _show(
             request, caller, reading_of(request, site), form, stale.changed or ("something was recorded",), 412
@@ -73,7 +74,7 @@ def _show(
     recorded = any(worker.recorded_to for worker in reading.site.workers)
     values = {
         "form": form,
-        "version": reading.version,
+        "version": versions.written(reading.snapshot),
         "changed": changed,
         "fixed": recorded,
         "policies": policies(),

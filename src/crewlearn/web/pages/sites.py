@@ -10,11 +10,12 @@ from crewlearn.policies.registry import live_policies
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import forms
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web.faults import Fault, SiteFault
 from crewlearn.web.forms import Form
 from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
 from crewlearn.web.reads import each
 from crewlearn.web.views.reading import site_url
-from crewlearn.web.views.today import card
+from crewlearn.web.views.today import Card, card
 
 router = APIRouter()
 
@@ -23,8 +24,15 @@ router = APIRouter()
 def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show the sites, each in short."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
-    cards = each(names, lambda name: card(reading_of(request, name), caller.may(MANAGER, name)))
-    return show(request, "sites.html", {"cards": cards, "may_create": caller.may(ADMIN)})
+
+    def shown(name: str) -> Card | Fault:
+        try:
+            return card(reading_of(request, name), caller.may(MANAGER, name))
+        except SiteFault as error:
+            return error.fault
+
+    values = {"cards": each(names, shown), "may_create": caller.may(ADMIN), "site_url": site_url}
+    return show(request, "sites.html", values)
 
 
 @router.get("/sites/new")

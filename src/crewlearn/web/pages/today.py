@@ -19,6 +19,7 @@ from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
 from crewlearn.web import forms
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
+from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
 from crewlearn.web.reads import PATIENCE_SECONDS
 from crewlearn.web.views import today as views
@@ -31,8 +32,8 @@ router = APIRouter(prefix="/sites/{site}")
 A_PAGE = 10
 """Proposals or offers on a page."""
 
-PageNumber = Annotated[int, Query(ge=1, le=forms.MOST_NUMBER)]
-At = Annotated[int, Query(ge=0, le=forms.MOST_NUMBER)]
+PageNumber = Annotated[int, Query(ge=1, le=MOST_NUMBER)]
+At = Annotated[int, Query(ge=0, le=MOST_NUMBER)]
 
 
 @router.get("")

@@ -1,18 +1,18 @@
 """Long work, and what a plan is to simulate."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     Field,
 )
 
+from crewlearn.planning.limits import FEWEST_RUNS, MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
 from crewlearn.web.api.models.output import Checked, Recorded
+from crewlearn.web.jobs import Status
 from crewlearn.web.problems import Problem
-from crewlearn.web.work import MOST_RUNS
-
-JobKind = Literal["plan", "verify", "output-import"]
+from crewlearn.web.work import Kind
 
 
 class PlanRequest(Model):
@@ -21,7 +21,9 @@ class PlanRequest(Model):
     policies: list[Policy] | None = Field(
         default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
     )
-    runs: Annotated[int, Field(strict=True, ge=2, le=MOST_RUNS)] = Field(default=500, description="Simulated futures.")
+    runs: Annotated[int, Field(strict=True, ge=FEWEST_RUNS, le=MOST_RUNS)] = Field(
+        default=500, description="Simulated futures."
+    )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 1
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] | None = None
     fee: Fee | None = None
@@ -88,10 +90,10 @@ class Job(Model):
 
     id: Count
     site: str
-    kind: JobKind
+    kind: Kind
     actor: str
     input: dict[str, Any] = Field(description="What was asked for.")
-    status: Literal["queued", "running", "done", "failed", "cancelled"]
+    status: Status
     progress: Annotated[float, Field(ge=0, le=1)]
     message: str = Field(description="What it is at, why it failed, or who cancelled it.")
     result: Plan | Verified | Recorded | Checked | Problem | None = Field(

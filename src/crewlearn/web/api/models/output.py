@@ -15,7 +15,7 @@ Attendance = Literal["worked", "partial", "absent", "no-show", "sent-home"]
 
 
 class NewOutput(Model):
-    """One worker's output of one day, or of one period where a day has several."""
+    """One worker's output of one day, or of one period where a day has several; of both given, one is the other's."""
 
     date: Day | None = None
     period: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
@@ -29,8 +29,8 @@ class NewOutput(Model):
 
     @model_validator(mode="after")
     def _when(self) -> "NewOutput":
-        if (self.date is None) == (self.period is None):
-            raise ValueError("give either date or period")
+        if self.date is None and self.period is None:
+            raise ValueError("must say when it was: give date or period, or both if they agree")
         return self
 
 

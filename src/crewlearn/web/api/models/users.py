@@ -1,14 +1,13 @@
 """Users and their tokens."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import (
     Field,
 )
 
+from crewlearn.web.access import Role
 from crewlearn.web.api.models.base import Count, Flag, Model, Page
-
-Role = Literal["viewer", "manager", "admin"]
 
 
 class Token(Model):
