@@ -2,9 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.resources import files
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,17 +19,19 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from web_server import PATIENCE, Server
+from crewlearn.advisor.store import Store
+from looking import DESK, SHIFTS
+from stores import BACKENDS, CALENDAR, MEANS, Database, site_with_proposals
+from waiting import PATIENCE
+from web_server import Serve, Server
 
-AXE = files("axe_playwright_python").joinpath("axe.min.js")
-PHONE, DESK = (360, 800), (1280, 900)
-
-SHIFTS = """
-window.shifts = [];
-new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts.push(one.value);
-}).observe({ type: "layout-shift", buffered: true });
-"""
+WORKERS_CSV = "worker_id,name,active,prior_n,prior_mean\n" + "".join(
+    f"{one},Person {one},{'yes' if one in 'ac' else 'no'},30,{mean}\n" for one, mean in MEANS.items()
+)
+FIRST = CALENDAR.date_of(1)
+OUTPUT_CSV = f"date,worker_id,units\n{FIRST},a,11\n{FIRST},c,52\n"
+COMPILING = 300.0
+"""Seconds that a first simulation may take, as it compiles."""
 
 
 @contextmanager
@@ -117,24 +118,52 @@ class Visitor:
         assert not self.faults, "\n".join(self.faults)
 
 
-def axe_faults(page: Page) -> list[str]:
-    """Give the serious and critical faults that axe finds on a page as it is shown."""
-    page.evaluate(AXE.read_text())
-    found: dict[str, Any] = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{page.url}: {one['id']}: {node['html'][:160]} {' '.join(node.get('failureSummary', '').split())[:200]}"
-        for one in found["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:3]
-    ]
+Visit = Callable[..., Visitor]
 
 
-def shift_of(page: Page) -> float:
-    """Give how far things on a page have moved by themselves since it was opened."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return float(page.evaluate("window.shifts.reduce((sum, one) => sum + one, 0)"))
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, for the tests of a file: while it is open, no other loop can run in this thread."""
+    with chromium() as opened:
+        yield opened
 
 
-def scrolls_sideways(page: Page) -> bool:
-    """Say whether a page is wider than its window."""
-    return bool(page.evaluate("document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"))
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """A function that brings somebody to a server; at the end nothing may have gone wrong in their browser."""
+    with ExitStack() as leaving:
+
+        def come(server: Server, token: str | None = None, **given: Any) -> Visitor:
+            visitor = Visitor(browser, server, **given)
+            leaving.callback(visitor.leave)
+            if token is not None:
+                visitor.sign_in(token)
+            return visitor
+
+        yield come
+
+
+@pytest.fixture(params=BACKENDS)
+def hall(request: pytest.FixtureRequest, prepared: Any, serve: Serve) -> Server:
+    """A server at a site of six people with proposals, on each backend in turn."""
+    database: Database = prepared(request.param, hall_site)
+    return serve(database.url)
+
+
+def hall_site(store: Store) -> None:
+    site_with_proposals(store, "hall", team=2)
+
+
+def give_file(page: Page, name: str, text: str) -> None:
+    """Choose a file on the import page; the script sends it off at once."""
+    with page.expect_navigation():
+        page.get_by_role("link", name="Import", exact=True).click()
+    with page.expect_navigation():
+        page.get_by_label("CSV file").set_input_files({"name": name, "mimeType": "text/csv", "buffer": text.encode()})
+
+
+def proposal_of(page: Page) -> tuple[str, str]:
+    """Give who is to leave and who is to come by the first proposal shown."""
+    expect(page.locator("article.exchange").first).to_be_visible()
+    names = page.locator("article.exchange").first.locator(".side .name").all_inner_texts()
+    return names[0], names[1]

@@ -2,23 +2,33 @@
 
 from hypothesis import settings
 
+from browsing import browser, hall, visit
 from lives import life
-from stores import database, empty_database, make_database, postgres, postgres_url, prepared, store
+from stores import database, databases_end, empty_database, make_database, postgres, postgres_url, prepared, store
 from web_api import client, mia
+from web_app import clock, web
+from web_jobs import other
 from web_server import serve
 
 __all__ = [
+    "browser",
     "client",
+    "clock",
     "database",
+    "databases_end",
     "empty_database",
+    "hall",
     "life",
     "make_database",
     "mia",
+    "other",
     "postgres",
     "postgres_url",
     "prepared",
     "serve",
     "store",
+    "visit",
+    "web",
 ]
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)

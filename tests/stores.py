@@ -34,6 +34,8 @@ ME = "tester"
 SITE_TABLES = (schema.sites, schema.events, schema.output_rows, schema.identities, schema.proposals, schema.stints)
 
 _numbers = itertools.count(1)
+_passing: list[str] = []
+"""Databases on PostgreSQL that end with the test that made them."""
 
 
 def fixed_clock() -> datetime:
@@ -65,11 +67,9 @@ def postgres_server(*, durable: bool) -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # short, as a socket's path must be
     server = get_server(folder / "data", cleanup_mode="delete")
     if not durable:
-        admin = sa.create_engine(_driven(server.get_uri("postgres")), isolation_level="AUTOCOMMIT")
-        with admin.connect() as connection:
+        with _administering(server.get_uri("DATABASE")) as connection:
             connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
             connection.execute(sa.text("SELECT pg_reload_conf()"))
-        admin.dispose()
     try:
         yield server.get_uri("DATABASE")
     finally:
@@ -86,7 +86,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A function that makes an empty database on a backend."""
+    """A function that makes an empty database on a backend; one that is not `lasting` ends with the test."""
 
     def sqlite() -> Database:
         path = tmp_path_factory.mktemp("store") / "site.db"
@@ -98,10 +98,11 @@ def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.Temp
 
         return Database("sqlite", f"sqlite:///{path}", copied)
 
-    def postgresql(template: str = "template1") -> Database:
+    def postgresql(template: str = "template1", lasting: bool = False) -> Database:
         name, base = f"site_{next(_numbers)}", postgres_url()
-        admin = sa.create_engine(_driven(base.replace("DATABASE", "postgres")), isolation_level="AUTOCOMMIT")
-        with admin.connect() as connection:
+        if not lasting:
+            _passing.append(name)
+        with _administering(base) as connection:
             for attempt in itertools.count():  # the server may still be ending connections to the template
                 try:
                     connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
@@ -110,14 +111,34 @@ def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.Temp
                     if attempt == 100:
                         raise
                     time.sleep(0.05)
-        admin.dispose()
         return Database("postgresql", base.replace("DATABASE", name), lambda: postgresql(name))
 
-    return lambda backend: sqlite() if backend == "sqlite" else postgresql()
+    def make(backend: str, *, lasting: bool = False) -> Database:
+        return sqlite() if backend == "sqlite" else postgresql(lasting=lasting)
+
+    return make
 
 
-def _driven(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://")
+@contextmanager
+def _administering(base: str) -> Iterator[sa.Connection]:
+    """Connect to a server to make and drop its databases."""
+    driven = base.replace("postgresql://", "postgresql+psycopg://").replace("DATABASE", "postgres")
+    engine = sa.create_engine(driven, isolation_level="AUTOCOMMIT")
+    try:
+        with engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+@pytest.fixture(autouse=True)
+def databases_end(postgres_url: Callable[[], str]) -> Iterator[None]:
+    """Drop what a test made on PostgreSQL: quick before it is on disk, and slow later, as at the end of all tests."""
+    yield
+    if _passing:
+        with _administering(postgres_url()) as connection:
+            while _passing:
+                connection.execute(sa.text(f"DROP DATABASE IF EXISTS {_passing.pop()} WITH (FORCE)"))
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +154,7 @@ def prepared(make_database: Any) -> Callable[[str, Callable[[Store], object]], D
 
     def prepare(backend: str, run: Callable[[Store], object]) -> Database:
         if (backend, run) not in made:
-            database: Database = make_database(backend)
+            database: Database = make_database(backend, lasting=True)
             with database.open() as store:
                 run(store)
             made[backend, run] = database

@@ -167,6 +167,7 @@ def test_a_version_seen_before_a_backup_was_restored_is_not_taken_for_another(tm
         before = contents(store)
         problem = mia.call("PATCH", "/sites/north", 412, json={"fee": 9.0}, headers={"If-Match": tag})
         assert "as before a backup was restored" in problem["detail"]
+        mia.call("PATCH", "/sites/north", 422, json={"fee": -1}, headers={"If-Match": tag})
         assert contents(store) == before
         settings = reads.snapshot(store, "north").site.config
         typed = {**forms.site_form(settings).values, "weekdays": "0", "fee": "9", "version": tag.strip('"')}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from crewlearn.cli.main import app
 from crewlearn.planning.plan import plan
 from crewlearn.web import jobs, runner
 from stores import ME, Database, config, site_with_proposals, state_of
+from waiting import until
 
 SOURCE = str(Path(crewlearn.__file__).parents[1])
 
@@ -283,14 +284,6 @@ def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> No
         back = jobs.read(store, stopped)
         assert (back.status, back.attempts, back.finished) == (jobs.QUEUED, 0, None)
         assert jobs.read(store, cancelled).status == jobs.CANCELLED
-
-
-def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait for something to come true."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_other_commands_do_not_load_the_web(tmp_path: Path) -> None:

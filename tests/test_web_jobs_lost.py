@@ -2,13 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from crewlearn.advisor import schema
 from crewlearn.advisor.conflict import Conflict
@@ -17,44 +16,21 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import jobs
 from crewlearn.web.jobs import DONE, FAILED, MOST_WAITING, QUEUED, RUNNING, Job
 from crewlearn.web.runner import MOST_ATTEMPTS, Lanes, Progress, Runner
-from stores import ME, Database, site_with_proposals
+from stores import ME, site_with_proposals
+from waiting import until
+from web_app import two_sites
+from web_jobs import BUSY, failing, submit
+
+store = two_sites
 
 BEAT, LOST = 0.2, 0.8
 QUICK: dict[str, Any] = {"poll_seconds": 0.02, "beat_seconds": BEAT, "lost_seconds": LOST}
-BUSY = Conflict("db", "sqlite:///place.db", "is being written to by somebody else")
 BROKEN = InvalidInput("db", "sqlite:///place.db", "cannot be used (disk I/O error)")
-
-
-@pytest.fixture(autouse=True)
-def site(request: pytest.FixtureRequest) -> None:
-    """A site to have jobs at."""
-    if "store" in request.fixturenames:
-        site_with_proposals(request.getfixturevalue("store"))
-
-
-@pytest.fixture
-def other(store: Store, database: Database) -> Iterator[Store]:
-    """The same database, as another server process has it."""
-    with database.open() as made:
-        yield made
-
-
-def submit(store: Store, kind: str = "work", file: bytes | None = None, **given: Any) -> Job:
-    return jobs.submit(store, "site", kind, ME, given, file)
 
 
 def well(store: Store, job: Job, progress: Progress) -> str:
     progress(0.5, "half way")
     return "well"
-
-
-def until(what: Callable[[], Any], seconds: float = 20.0) -> Any:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := what():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("waited in vain")
 
 
 def write(store: Store, job: Job, **values: Any) -> None:
@@ -129,7 +105,7 @@ def test_who_waited_for_the_lock_takes_no_job_whose_heartbeat_waited_too(tmp_pat
     """SQLite has one writer: a long import keeps its own heartbeat waiting, with everybody else."""
     url = f"sqlite:///{tmp_path}/site.db"
     with open_store(url) as store, open_store(url) as other:
-        site_with_proposals(store)
+        site_with_proposals(store, "north")
         job = submit(store)
         given_to_another(store, job, 1.0)
         runner = Runner(other, {"work": well}, **QUICK)
@@ -138,7 +114,7 @@ def test_who_waited_for_the_lock_takes_no_job_whose_heartbeat_waited_too(tmp_pat
         with locked(store, 2 * BEAT):
             assert not runner.run_one(), "it waited"
         time.sleep(BEAT)
-        with locked(store, 3 * BEAT):
+        with locked(store, 6 * BEAT):
             assert not runner.run_one(), "it waited again"
         write(store, job, heartbeat=2.0)  # which had its turn now
         time.sleep(2 * BEAT)
@@ -157,7 +133,7 @@ def test_who_cannot_have_the_lock_looks_anew(store: Store, monkeypatch: pytest.M
     assert not runner.run_one(), "it looks twice"
     time.sleep(BEAT)
     with monkeypatch.context() as broken:
-        broken.setattr(store, "changing", failing(store, lambda: True, BUSY))
+        failing(store, broken, lambda number: True, BUSY)
         with pytest.raises(Conflict):
             runner.run_one()
     assert not runner.run_one(), "the lock's holder has just let go, and the heartbeat may be next"
@@ -175,7 +151,7 @@ def test_what_is_taken_up_again_began_when_it_first_began(store: Store) -> None:
 
 
 def test_a_job_given_up_leaves_no_file(store: Store) -> None:
-    job = submit(store, file=b"some ids of people")
+    job = jobs.submit(store, "north", "work", ME, {}, b"some ids of people")
     given_to_another(store, job, 1.0, attempts=MOST_ATTEMPTS, message="reading the file")
     runner = Runner(store, {"work": well}, **QUICK)
     until(lambda: runner.run_one() or jobs.read(store, job.id).over)
@@ -192,20 +168,6 @@ def test_a_job_given_up_leaves_no_file(store: Store) -> None:
 # --- what is put back because of the store
 
 
-def failing(store: Store, when: Callable[[], bool], error: Exception) -> Callable[[], Any]:
-    """A store's way to change it that fails now and then."""
-    plain = store.changing
-
-    @contextmanager
-    def changing() -> Iterator[sa.Connection]:
-        if when():
-            raise error
-        with plain() as connection:
-            yield connection
-
-    return changing
-
-
 @pytest.mark.parametrize(
     ("error", "why"),
     [
@@ -219,7 +181,7 @@ def test_a_job_that_the_store_fails_rests_and_ends_with_a_true_reason(
     def unlucky(store: Store, job: Job, progress: Progress) -> Any:
         raise error
 
-    job, pause = submit(store, file=b"rows"), 0.5
+    job, pause = jobs.submit(store, "north", "work", ME, {}, b"rows"), 0.5
     runners = [Runner(own, {"work": unlucky}, **QUICK, pause_seconds=pause) for own in (store, other)]
     assert runners[0].run_one()
     for attempt in range(1, MOST_ATTEMPTS):
@@ -259,7 +221,7 @@ def test_a_job_is_put_back_though_the_store_is_busy_at_first(
     monkeypatch.setattr("crewlearn.web.runner.POLL_SECONDS", 0.05)
     left = [0]
 
-    def busy() -> bool:
+    def busy(number: int) -> bool:
         left[0] -= 1
         return left[0] >= 0
 
@@ -267,7 +229,7 @@ def test_a_job_is_put_back_though_the_store_is_busy_at_first(
         left[0] = 3
         raise BUSY
 
-    monkeypatch.setattr(store, "changing", failing(store, busy, BUSY))
+    failing(store, monkeypatch, busy, BUSY)
     job = submit(store)
     assert Runner(store, {"work": unlucky}, beat_seconds=60.0).run_one()
     back = jobs.read(other, job.id)
@@ -281,8 +243,10 @@ def test_a_lane_that_cannot_give_its_job_back_keeps_no_other_from_it(
     store: Store, other: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("crewlearn.web.runner.PATIENCE_SECONDS", 0.2)
-    let_go, here = threading.Event(), threading.current_thread()
-    fails = iter([True])
+    let_go, here, once = threading.Event(), threading.current_thread(), iter([True])
+
+    def first_here(number: int) -> bool:
+        return threading.current_thread() is here and next(once, False)
 
     def deaf(store: Store, job: Job, progress: Progress) -> Any:
         let_go.wait(20)
@@ -292,10 +256,7 @@ def test_a_lane_that_cannot_give_its_job_back_keeps_no_other_from_it(
     lanes.start()
     try:
         until(lambda: all(jobs.read(other, id).status == RUNNING for id in ids))
-        out_of_reach = failing(
-            store, lambda: threading.current_thread() is here and next(fails, False), OSError("out of reach")
-        )
-        monkeypatch.setattr(store, "changing", out_of_reach)
+        failing(store, monkeypatch, first_here, OSError("out of reach"))
         lanes.stop()
         assert [jobs.read(other, id).status for id in ids] == [RUNNING, QUEUED]
         assert "could not be put back" in caplog.text
@@ -319,12 +280,11 @@ def test_a_job_claimed_while_its_server_stops_is_given_back(store: Store) -> Non
 def test_nobody_has_more_than_so_many_jobs_waiting(store: Store) -> None:
     made = [submit(store, number=number).id for number in range(MOST_WAITING)]
     assert submit(store, number=3).id == made[3], "which is no further one"
-    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} wait at this site already; let"):
+    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} wait at this site already"):
         submit(store, number=MOST_WAITING)
     submit(store, "else")
-    jobs.submit(store, "site", "work", "ben", {"number": 1})
-    site_with_proposals(store, "south")
-    jobs.submit(store, "south", "work", ME, {"number": 1})
+    submit(store, site="south", number=1)
+    jobs.submit(store, "north", "work", "ben", {"number": 1})
     jobs.cancel(store, made[7], ME, lambda job: None)
     submit(store, number=MOST_WAITING)
     with pytest.raises(Conflict):

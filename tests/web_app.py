@@ -1,4 +1,4 @@
-"""What tests of the web room share: an application over a store, with a clock that can be moved, and a few routes."""
+"""What tests of the web room share: an application over a store, a clock that can be moved, and the ways in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,17 +6,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
+import pytest
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from crewlearn.advisor import commands
 from crewlearn.advisor.store import Store, open_store
-from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web import users
+from crewlearn.web.access import ADMIN, COOKIE, MANAGER, VIEWER, Caller, require
 from crewlearn.web.app import make_app
 from crewlearn.web.settings import Settings
-from stores import ME, config
+from stores import ME, Database, config
 
 BASE = "http://127.0.0.1:8000"
+ME_PATH = "/api/v1/me"
 
 
 @dataclass
@@ -78,3 +82,45 @@ def opened(url: str, clock: Clock, *sites: str) -> Iterator[Store]:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of the store and of its servers."""
+    return Clock()
+
+
+@pytest.fixture
+def two_sites(database: Database, clock: Clock) -> Iterator[Store]:
+    """A store with two sites, on each backend in turn; files of tests take it as their `store`."""
+    with opened(database.url, clock, "north", "south") as made:
+        yield made
+
+
+@pytest.fixture
+def web(store: Store) -> Iterator[TestClient]:
+    """A browser at a server over the store."""
+    with client(store) as made:
+        yield made
+
+
+def token_of(store: Store, name: str = "ann", role: str = ADMIN, sites: list[str] | None = None, **more: Any) -> str:
+    users.add(store, name, role, sites)
+    return users.new_token(store, name, **more)[1]
+
+
+def sign_in(web: TestClient, token: str) -> str:
+    """Sign in by the form; give the session's secret."""
+    answer = web.post("/sign-in", data={"token": token})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    return str(answer.cookies[COOKIE])
+
+
+def open_link(web: TestClient, code: str) -> Response:
+    """Open a one-time link."""
+    return web.get("/sign-in/once", params={"code": code})
+
+
+def use_link(web: TestClient, code: str, **more: Any) -> Response:
+    """Press the button on the page that a one-time link shows."""
+    return web.post("/sign-in/once", data={"code": code}, **more)

@@ -16,26 +16,12 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 60.0
-"""Seconds that a loaded machine may take for what takes one or two on a quiet one."""
+from crewlearn.advisor.store import open_store
+from crewlearn.web import users
+from waiting import PATIENCE
 
 _AT = re.compile(r"crewlearn is at (http://127\.0\.0\.1:\d+)/")
 _LINK = re.compile(r"/sign-in/once\?code=(\S+)")
-
-
-def crewlearn(db: str, *arguments: str) -> str:
-    """Run a command on a database; give what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-m", "crewlearn", *arguments, "--db", db], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def add_user(db: str, name: str, role: str, *sites: str, days: float = 90.0) -> str:
-    """Add a user by the command line; give a token."""
-    crewlearn(db, "users", "add", name, "--role", role, *(part for site in sites for part in ("--site", site)))
-    return str(json.loads(crewlearn(db, "users", "token", name, "--days", str(days), "--json"))["token"])
 
 
 @dataclass
@@ -56,12 +42,22 @@ class Server:
         """Give the link that a first start prints for the person who started it."""
         found = _LINK.search(self.said())
         assert found is not None, self.said()
-        return f"{self.url}/sign-in/once?code={found[1]}"
+        return self._link(found[1])
 
-    def user(self, name: str, role: str, *sites: str, days: float = 90.0) -> str:
+    def _link(self, code: str) -> str:
+        return f"{self.url}/sign-in/once?code={code}"
+
+    def user(self, name: str, role: str, *, days: float = 90.0) -> str:
         """Add a user; give a token, which the log must not show."""
-        self.secrets.append(add_user(self.db, name, role, *sites, days=days))
+        with open_store(self.db) as store:
+            users.add(store, name, role)
+            self.secrets.append(users.new_token(store, name, days)[1])
         return self.secrets[-1]
+
+    def link(self, name: str) -> str:
+        """Give a user a one-time link."""
+        with open_store(self.db) as store:
+            return self._link(users.new_link(store, name))
 
     def get(self, path: str, token: str | None = None) -> Any:
         """Ask the API, without a browser."""

@@ -45,7 +45,7 @@ def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callabl
         before = last_answer(store, site, answer.proposal)
         if _is_given(before, actor, answer):  # twice at once, as by a double click
             return []
-        if before is None or isinstance(error, Stale):
+        if before is None or isinstance(error, Stale) or error.field == "db":
             raise
         raise Conflict(error.field, error.value, f"was answered before: {told(before)}") from error
 

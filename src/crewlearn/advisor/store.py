@@ -1,7 +1,6 @@
 """The store: who reads has one consistent view; a writer takes the lock first, and all it does is one transaction."""
 
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from crewlearn.advisor.record import proposals_in, read_events, state_of
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.tables import make_tables, other_schema, schema_version
 from crewlearn.advisor.text import checked_text
+from crewlearn.advisor.turns import Turns
 from crewlearn.advisor.writing import Clock, Writing
 from crewlearn.problem.errors import InvalidInput, Unknown
 
@@ -116,7 +116,7 @@ class Store:
         Who waits too long goes on; the database then says so. Who reads need not wait at all and does so for a moment
         only, with little `patience`: long work side by side keeps everybody from short answers.
         """
-        turn = _turns[hash((id(self.engine), site)) % len(_turns)]
+        turn = _turns.of(self.engine, site)
         taken = turn.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
         try:
             yield
@@ -199,8 +199,8 @@ class Store:
 _VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.head).where(
     schema.sites.c.name == sa.bindparam("name")
 )
-_LOCKED = _VERSION.with_for_update()
-_turns = tuple(threading.RLock() for _ in range(64))
+_LOCKED = _VERSION.with_for_update(key_share=True)  # others may add what belongs to the site, such as a job
+_turns = Turns()
 
 
 def _stale(connection: sa.Connection, now: Standing, expected: int) -> Stale:

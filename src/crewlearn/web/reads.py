@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -22,12 +23,13 @@ from crewlearn.advisor.kept import Kept
 from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import Standing, Store, Version
+from crewlearn.advisor.turns import Turns
 from crewlearn.problem.errors import InvalidInput, Unknown
 
 LOG = logging.getLogger("crewlearn.web")
 T = TypeVar("T")
 PATIENCE_SECONDS = 1.0
-"""How long who reads much lets other long work on a site go first."""
+"""How long who makes much of a site lets other long work there go first."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def as_json(document: Any) -> bytes:
 
 
 _kept: WeakKeyDictionary[sa.Engine, Kept[Snapshot]] = WeakKeyDictionary()
-_turns: WeakKeyDictionary[sa.Engine, dict[str, Lock]] = WeakKeyDictionary()
+_turns = Turns()
 _lock = Lock()
 
 
@@ -154,10 +156,20 @@ def snapshot(store: Store, name: str) -> Snapshot:
     with store.reading() as connection:
         found = current(store, connection, name)
     if found is None:
-        with _turn(store, name), store.reading() as connection:
+        with _turns.of(store.engine, name), store.reading() as connection:
             found = current(store, connection, name) or _read(store, connection, name)
             _kept_of(store).put(name, found)
     return found
+
+
+@contextmanager
+def making(store: Store, found: Snapshot, *what: str) -> Iterator[None]:
+    """Make something long of a snapshot, such as its `what`, in turn; what is made already is there at once."""
+    if what and vars(found).keys() >= set(what):
+        yield
+        return
+    with store.in_turn(found.name, PATIENCE_SECONDS):
+        yield
 
 
 def current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
@@ -187,12 +199,6 @@ def _same_people(connection: sa.Connection, since: Version) -> bool:
 
 _IDENTITIES = (WORKERS, ERASED)
 """The events that change who is who."""
-
-
-def _turn(store: Store, name: str) -> Lock:
-    """Give the lock under which a site is read."""
-    with _lock:
-        return _turns.setdefault(store.engine, {}).setdefault(name, Lock())
 
 
 def _kept_of(store: Store) -> Kept[Snapshot]:

@@ -52,20 +52,22 @@ LOCATED = {"Location": {"description": "Where it is.", "schema": {"type": "strin
 
 @dataclass(frozen=True)
 class Here:
-    """A request about a site: who calls, the store, the site as it stands, and which version a change is meant for.
-
-    `expected` is the number of that version; None is any.
-    """
+    """A request about a site: who calls, the store, the site as it stands, and which version a change is meant for."""
 
     caller: Caller
     store: Store
     snapshot: Snapshot
-    expected: int | None = None
+    meant: str | None = None
 
     @property
     def name(self) -> str:
         """The site's name."""
         return self.snapshot.name
+
+    @property
+    def expected(self) -> int | None:
+        """The number of the version that a change is meant for, None for any; asked for once all else is in order."""
+        return None if self.meant is None else versions.meant(self.store, self.snapshot, self.meant)
 
     def now(self) -> Snapshot:
         """Give the site as it stands after what was done."""
@@ -116,8 +118,7 @@ def changing(role: str, *, must_say: bool = False) -> Any:
         if not _VERSION.fullmatch(if_match):
             remedy = 'must be a version as an ETag gave it, in quotation marks, such as "41-5f0c1a2b3c4d", or *'
             raise InvalidInput("If-Match", if_match, remedy)
-        text = if_match.removeprefix("W/").strip('"')
-        return replace(here, expected=versions.meant(here.store, here.snapshot, text))
+        return replace(here, meant=if_match.removeprefix("W/").strip('"'))
 
     return Depends(found)
 

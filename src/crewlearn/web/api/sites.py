@@ -150,8 +150,11 @@ def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes
 )
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Give the team, the pool, what is under way, and money so far."""
-    with here.store.in_turn(here.name, reads.PATIENCE_SECONDS):
-        return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.status_text, here.snapshot)
+    known = unless_known(if_none_match, here.snapshot)
+    if known is not None:
+        return known
+    with reads.making(here.store, here.snapshot, "status_text"):
+        return answer(here.snapshot.status_text, here.snapshot)
 
 
 @router.get(

@@ -65,7 +65,7 @@ def list_workers(
 ) -> Response:
     """List the workers. Whatever changes between two pieces of a list, everybody who stays in it comes exactly once."""
     now = here.snapshot
-    with here.store.in_turn(now.name, reads.PATIENCE_SECONDS):
+    with reads.making(here.store, now, "members"):
         found = list(now.members)
     if sort in _ORDERS:
         found.sort(key=lambda one: _ORDERS[sort](here, one))

@@ -165,6 +165,8 @@ def do(request: Request, url: str, what: Callable[[], str | Flash]) -> Response:
     try:
         said = what()
     except InvalidInput as error:
+        if error.field == "db":  # which is for those who run the server
+            raise
         return go(request, url, f"Nothing was done: {wording.fault(error)}.", "bad")
     flash = Flash(said) if isinstance(said, str) else said
     return go(request, url, flash.text, flash.tone, flash.more)

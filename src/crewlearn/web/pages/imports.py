@@ -182,6 +182,8 @@ def _import(request: Request, reading: Reading, file: File, caller: Caller) -> R
     try:
         done = intake.take_in(store, reading.name, caller.name, file)
     except InvalidInput as error:  # somebody else was quicker
+        if error.field == "db":
+            raise
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
     said = _said("recorded", done.recorded, done.known, done.corrected, file.kind)
     return go(request, reading.url(), said, "", done.warnings)

@@ -45,6 +45,8 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
             request, caller, reading_of(request, site), form, stale.changed or ("something was recorded",), 412
         )
     except InvalidInput as error:
+        if error.field == "db":
+            raise
         form.errors[_blamed(error.field, before, wanted)] = error.remedy
         return _show(request, caller, reading, form, status=422)
     if not changes:

@@ -52,6 +52,8 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
         try:
             commands.create_site(store_of(request), name, config, caller.name)
         except InvalidInput as error:
+            if error.field == "db":
+                raise
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
             return go(request, site_url(name, "import"), f"{name} is set up. Now import its workers.")

@@ -21,7 +21,7 @@ from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.forms import Form
 from crewlearn.web.numbers import MOST_NUMBER
 from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
-from crewlearn.web.reads import PATIENCE_SECONDS
+from crewlearn.web.reads import making
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people import Search
 from crewlearn.web.views.proposals import STATUS_WORDS, answerable, offers
@@ -48,7 +48,7 @@ def today(
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
     reading, search = reading_of(request, site), Search(q, show, everybody, sort)
-    with store_of(request).in_turn(site, PATIENCE_SECONDS):
+    with making(store_of(request), reading.snapshot):
         view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
         return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
 
