@@ -1,8 +1,10 @@
 """Tests run on fixed examples: the same on every machine and every day. Fixtures stand with what they are about."""
 
+import pytest
 from hypothesis import settings
 
 from browsing import browser, hall, visit
+from compiling import compile_loops
 from lives import life
 from stores import database, databases_end, empty_database, make_database, postgres, postgres_url, prepared, store
 from web_api import client, mia
@@ -33,3 +35,10 @@ __all__ = [
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("fixed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile before the workers of the whole suite start; a few files that somebody names compile what they need."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and not config.option.collectonly and not hasattr(config, "workerinput"):
+        compile_loops()

@@ -9,7 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from typer.testing import CliRunner
 
+from crewlearn.cli.main import app
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.study import figures
 from crewlearn.study.kept import Kept
@@ -28,16 +30,32 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 @pytest.fixture(scope="module")
-def outcomes(kept: Kept) -> list[Outcome]:
+def everything(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder that `reproduce --all` wrote, and what it said; it takes long, so all tests look at one call."""
+    path = tmp_path_factory.mktemp("reports")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crewlearn.study.kept.cache_folder", lambda part, what: kept.folder)
+        done = CliRunner().invoke(app, ["reproduce", "--all", f"--runs={RUNS}", "--seed=2", f"--out={path}"])
+    assert done.exit_code == 0, done.output
+    return path, done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(everything: tuple[Path, str]) -> Path:
+    return everything[0]
+
+
+@pytest.fixture(scope="module")
+def outcomes(kept: Kept, folder: Path) -> list[Outcome]:
+    """What the command found, read from where it kept it."""
     runner = Runner(Request(runs=RUNS, seed=2), kept)
     return [runner.complete(runner.run(study)) for study in STUDIES.values()]
 
 
-@pytest.fixture(scope="module")
-def folder(outcomes: list[Outcome], kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("reports")
-    write_report(outcomes, path, kept)
-    return path
+def test_reproducing_everything_says_what_was_met(everything: tuple[Path, str]) -> None:
+    folder, said = everything
+    assert re.search(r"benchmark +\d+ of 120 printed numbers met", said)
+    assert (folder / "report.html").exists()
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

@@ -1,9 +1,7 @@
-"""Each study from end to end at few runs: its numbers are the engine's and the paper's, and nobody typed them."""
+"""Each study from end to end at few runs: its numbers are the engine's and the paper's."""
 
-import ast
 import json
 import math
-import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,41 +10,23 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from crewlearn.engine.events import ARRIVAL, DECISION, REQUEST, events_of_runs
-from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate
-from crewlearn.engine.results import SimulationResult, Summary, same_numbers, student_95
-from crewlearn.engine.world import World
-from crewlearn.policies.contract import Pair, Situation
-from crewlearn.policies.dr_ucb import DRUCB, DRUCBState
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.instances import CONVENTIONS, benchmark, design_choices, gamma_curve
-from crewlearn.study import differences, figures, kept, mechanics, paired, paper_numbers, value
-from crewlearn.study.benchmark import POLICIES, standing_against
-from crewlearn.study.kept import Kept
-from crewlearn.study.outcome import Number, Outcome, Row
-from crewlearn.study.studies import STUDIES, Request, Runner
-from crewlearn.study.tables import tables_of
+from crewlearn.study import differences, figures, paper_numbers
+from crewlearn.study.studies import STUDIES
 from crewlearn.theory.bounds import instance_bound, instance_lower_limit, regret_bound
 from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
+from study_runs import RUNS, rows_of, run
 
 PRINTED = json.loads(files("crewlearn.study").joinpath("paper_numbers.json").read_text())
-RUNS = 6
 ROW = {"policy", "setting", "at", "paper_mean", "paper_std", "ours_mean", "ours_std", "z"}
-
-
-def run(name: str, folder: Path, conventions: str = "as-released", runs: int | None = RUNS, seed: int = 3) -> Outcome:
-    return Runner(Request(conventions, runs, seed), Kept(folder=folder)).run(STUDIES[name])
-
-
-def rows_of(outcome: Outcome, **wanted: Any) -> list[dict[str, Any]]:
-    rows = outcome.to_json()["rows"]
-    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
 @pytest.mark.parametrize("conventions", CONVENTIONS)
 @pytest.mark.parametrize("name", list(STUDIES))
 def test_every_study_runs_from_end_to_end(name: str, conventions: str, tmp_path: Path) -> None:
+    """Its pictures are drawn, in both conventions, where the report is tested."""
     outcome = run(name, tmp_path, conventions)
     document = json.loads(json.dumps(outcome.to_json()))
     assert document["study"] == name
@@ -59,10 +39,6 @@ def test_every_study_runs_from_end_to_end(name: str, conventions: str, tmp_path:
         assert row["ours_std"] >= 0.0
     names = [(row["policy"], row["setting"], row["at"]) for row in document["rows"]]
     assert len(set(names)) == len(names)
-    for picture in outcome.main.pictures:
-        images = figures.draw(picture)
-        assert images["png"].startswith(b"\x89PNG")
-        assert images["svg"].rstrip().endswith(b"</svg>")
 
 
 def test_the_headline_is_what_the_engine_gives(tmp_path: Path) -> None:
@@ -168,61 +144,6 @@ def test_the_gamma_curve_tries_the_papers_values(tmp_path: Path) -> None:
     assert {row["at"] for row in outcome.to_json()["rows"]} == {1825}
 
 
-class Watched(DRUCB):
-    """DR-UCB that remembers its states."""
-
-    def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
-        pairs, after = super().decide(state, situation)
-        STATES.append((situation.period, after, after.decided_at == situation.period))
-        return pairs, after
-
-
-STATES: list[tuple[int, DRUCBState, bool]] = []
-
-
-def test_decisions_and_phases_are_those_of_a_run_in_plain_python() -> None:
-    """Exploration is when the team that produces is the target."""
-    for conventions, problem in ((name, benchmark(10, name, horizon=300)) for name in CONVENTIONS):
-        plain = make_policy("dr-ucb:gamma=3,always_build_frontier=true", conventions)
-        assert isinstance(plain, DRUCB)
-        events = events_of_runs(problem, plain, 2, 5)
-        STATES.clear()
-        watched = Watched(**vars(plain))
-        steps = list(play(World(problem, 5, 1), watched))
-        ours = events[events[:, 0] == 1]
-        decisions = [(int(row[1]), int(row[3]), int(row[4])) for row in ours if row[2] == DECISION]
-        assert decisions == [
-            (period, state.frontier_states, state.largest_frontier) for period, state, decided in STATES if decided
-        ]
-        assert max(size for _, _, size in decisions) > 1
-        cycles = mechanics.cycles_of(events, 1, problem.horizon)
-        assert [cycle.decided for cycle in cycles] == [period for period, _, _ in decisions]
-        in_transition = 0
-        for step, (period, state, _) in zip(steps, STATES, strict=True):
-            cycle = max((one for one in cycles if one.decided <= period), key=lambda one: one.decided)
-            assert cycle.end > period
-            assert (period >= cycle.complete) == (set(step.stations) == set(state.target)), period
-            in_transition += period < cycle.complete
-        assert in_transition > 0
-
-
-def test_events_find_room_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, policy = benchmark(5, "as-released", horizon=100), make_policy("a-omm")
-    every = events_of_runs(problem, policy, 3, 1)
-    monkeypatch.setattr("crewlearn.engine.events.FIRST_ROOM", 1)
-    assert np.array_equal(events_of_runs(problem, policy, 3, 1), every)
-    result = simulate(problem, [policy], 3, 1).policies["a-omm"]
-    for kind, counted in ((REQUEST, result.replacements), (ARRIVAL, result.completed)):
-        assert [int(((every[:, 0] == run) & (every[:, 2] == kind)).sum()) for run in range(3)] == counted.tolist()
-
-
-def test_the_smoothed_trend_is_a_weighted_mean() -> None:
-    rng = np.random.default_rng(1)
-    x, y, at = rng.integers(0, 50, 400).astype(float), rng.integers(1, 5, 400).astype(float), np.array([3.0, 40.0])
-    weights = np.exp(-((x - at[:, None]) ** 2) / (2 * 7.0**2))
-    assert mechanics.smoothed(x, y, at, 7.0) == pytest.approx((weights @ y) / weights.sum(axis=1))
-
-
 def test_bounds_in_the_study_are_those_of_the_theory(tmp_path: Path) -> None:
     outcome = run("bounds", tmp_path)
     for row in rows_of(outcome, setting="benchmark"):
@@ -320,94 +241,6 @@ def test_times_are_of_what_was_timed(tmp_path: Path) -> None:
         assert 0.0 < rows[kind] < rows[f"{kind}, longest"]
 
 
-def number(mean: float, std: float, runs: int, paper: tuple[float, float] | None = None) -> Number:
-    summary = Summary(mean, std, std / math.sqrt(max(runs - 1, 1)), mean)
-    return Number(summary, runs, None if paper is None else paper_numbers.Printed(*paper))
-
-
-def test_when_a_number_agrees() -> None:
-    """Within 3% or 3 standard errors, whichever is larger."""
-    assert number(102.9, 0.0, 100, (100.0, 0.1)).agrees
-    assert number(103.1, 0.0, 100, (100.0, 0.1)).agrees is False
-    assert number(129.0, 0.0, 100, (100.0, 10.0 * math.sqrt(250))).agrees  # 2.9 standard errors of 10
-    assert number(131.0, 0.0, 100, (100.0, 10.0 * math.sqrt(250))).agrees is False
-    assert number(131.0, 0.0, 100).agrees is None
-    assert number(131.0, 0.0, 1, (100.0, 1.0)).z is None  # one run has no spread
-
-
-def test_student_is_the_known_table() -> None:
-    known = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 9: 2.262, 29: 2.045, 249: 1.970, 10**6: 1.960}
-    for degrees, point in known.items():
-        assert student_95(degrees) == pytest.approx(point, abs=0.012 if degrees == 3 else 0.002)
-
-
-def against(rival: str, difference: float, half: float) -> paired.Comparison:
-    low, high = difference - half, difference + half
-    return paired.Comparison("dr-ucb", rival, "m=5", 730, difference, low, high, 3, 4, 7)
-
-
-def test_findings_say_no_more_than_the_intervals() -> None:
-    better, worse, open_ = against("a", -10.0, 3.0), against("b", 10.0, 3.0), against("c", 10.0, 30.0)
-    assert standing_against([better], "all") == ["DR-UCB loses less than all in every setting here."]
-    assert standing_against([better, worse], "all") == [
-        "At m=5 DR-UCB loses more than b after 730 periods, by 10 (95% interval 7 to 13)."
-    ]
-    assert standing_against([better, open_], "all") == ["At m=5 these runs do not tell DR-UCB and c apart."]
-
-
-def test_one_run_claims_nothing(tmp_path: Path) -> None:
-    outcome = run("headline", tmp_path, runs=1)
-    document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
-    assert {row["z"] for row in document["rows"]} == {None}
-    assert {one["low"] for one in document["comparisons"]} == {None}
-    for table in tables_of(outcome.main):
-        assert all("±" not in row[table.columns.index("ours")] for row in table.rows if "ours" in table.columns)
-
-
-def test_the_headline_says_what_its_numbers_say(tmp_path: Path) -> None:
-    outcome = run("headline", tmp_path)
-    result = simulate(benchmark(10, "as-released"), list(POLICIES), RUNS, 3, [365], "as-released")
-    every = np.array([result.policies[name].regret[:, 0] for name in POLICIES])
-    first = int((every.argmin(axis=0) == 0).sum())
-    assert f"DR-UCB has the least regret of the five in {first} of {RUNS} worlds." in outcome.main.findings
-    less = 1 - every[0].mean() / every[1].mean()
-    assert f"Its mean is {less:.0%} below that of a-aht (printed: 38% below)." in outcome.main.findings  # 1 - 402 / 649
-    dear = run("high-cost", tmp_path)
-    ours, _, keep = (row.numbers["regret"].ours.mean for row in dear.main.rows)
-    assert f"DR-UCB loses {ours / keep:.1f} times what never replacing anyone does." in dear.main.findings
-
-
-def test_the_study_of_our_policy_says_what_its_numbers_say(tmp_path: Path) -> None:
-    outcome = run("value-of-replacement", tmp_path)
-    result = simulate(
-        benchmark(5, "as-released"), ["value-of-replacement", "dr-ucb"], RUNS, 3, [365, 730], "as-released"
-    )
-    shares = [result.regret("value-of-replacement", at).mean / result.regret("dr-ucb", at).mean for at in (365, 730)]
-    said = f"At m=5 its mean regret is {shares[0]:.0%} of DR-UCB's after 12 months and {shares[1]:.0%} after 24."
-    assert said in outcome.main.findings
-    settings = {row.setting for row in outcome.main.rows}
-    assert settings == {
-        *("m=10", "m=5", "m=20", "c=168"),
-        *(f"cost={cost}" for cost in (3, 7, 30, 60, 90)),
-        *(f"mean_delay={mean}" for mean in (0, 1, 3, 7)),
-    }
-    rows = [
-        Row(policy, "m=10", at, {"regret": number(mean, 1.0, 9)})
-        for at in (365, 730)
-        for policy, mean in (("value-of-replacement", 10.0 * at), ("dr-ucb", 20.0 * at), ("keep-team", 5.0 * at))
-    ]
-    worse = paired.Comparison("value-of-replacement", "keep-team", "m=10", 365, 5.0, 4.0, 6.0, 0, 9, 9)
-    assert value.findings(rows, [worse])[-1].startswith("At m=10 it loses more than keep-team after 365 periods, by 5")
-
-
-def test_the_largest_step_is_named(tmp_path: Path) -> None:
-    rows = [
-        Row("p", setting, 365, {"regret": number(mean, 1.0, 9)})
-        for setting, mean in (("as released", 100.0), ("x as written", 90.0), ("y as written", 130.0), ("all", 120.0))
-    ]
-    assert differences._largest_step(rows) == (100.0, 120.0, "y", 30.0)
-
-
 def test_the_list_of_differences_is_complete() -> None:
     """Switching all points turns what the tables ran into what the text says, to the last field."""
     touching = list(differences.DIFFERENCES)
@@ -432,92 +265,6 @@ def test_the_same_data_give_the_same_picture(tmp_path: Path) -> None:
     for name in ("timeline", "gamma-curve", "design-choices"):
         picture = run(name, tmp_path).main.pictures[0]
         assert figures.draw(picture) == figures.draw(picture)
-
-
-def test_winners_and_pairs() -> None:
-    regret = {"a": np.array([1.0, 5.0, 2.0, 7.0]), "b": np.array([2.0, 4.0, 2.0, 9.0])}
-    assert paired.winners(regret) == {"a": 2, "b": 1}
-    with pytest.raises(ValueError, match="same worlds"):
-        paired.paired_difference(np.zeros(2), np.zeros(3))
-
-
-def simulated(store: Kept, **changes: Any) -> SimulationResult:
-    asked: dict[str, Any] = {"runs": 4, "seed": 9, "at": [10, 20], "conventions": "as-written"} | changes
-    return store.simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], **asked)
-
-
-def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = simulated(Kept(folder=tmp_path))
-    direct = simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], 4, 9, [10, 20])
-    assert same_numbers(first, direct)
-    calls = []
-
-    def counted(*arguments: Any, **options: Any) -> SimulationResult:
-        calls.append(arguments)
-        return simulate(*arguments, **options)
-
-    monkeypatch.setattr(kept, "simulate", counted)
-    again = simulated(Kept(folder=tmp_path))
-    assert not calls
-    assert same_numbers(again, first)
-    for changes in ({"runs": 5}, {"seed": 8}, {"at": [20]}):
-        simulated(Kept(folder=tmp_path), **changes)
-    assert len(calls) == 6  # two policies for each change
-    fresh = Kept(fresh=True, folder=tmp_path)
-    assert same_numbers(simulated(fresh), first)
-    assert len(calls) == 8
-    simulated(fresh)  # what was just made is not made twice
-    assert len(calls) == 8
-    for number, path in enumerate(sorted(tmp_path.glob("*.npz"))):
-        data = bytearray(path.read_bytes())
-        data[(len(data) * (number + 1)) // 12] ^= 1  # one bit, anywhere
-        path.write_bytes(data)
-    assert same_numbers(simulated(Kept(folder=tmp_path)), first)
-    assert len(calls) == 10
-    assert not list(tmp_path.glob("*.part"))
-
-
-NUMERAL = re.compile(r"(?<![\w.#{%-])\d[\d,./]*\d|(?<![\w.#{:-])\d(?![\w}])")
-PARAMETERS = {
-    *("0", "1", "2", "3", "5", "6", "10", "12", "20", "24", "25", "30", "95", "100"),  # words of the study plans
-    *("0.5", "0.3", "12345", "168", "0/1", "1/3"),  # the paper's own parameters
-    *("50", "500", "0,25"),  # the stories of families
-}
-
-
-def test_no_result_is_typed_by_hand() -> None:
-    """Numerals in the studies' words and in the page are parameters of the paper or of the plan, never results."""
-    folder = Path(str(files("crewlearn.study").joinpath("")))
-    texts: list[tuple[str, str]] = []
-    for path in sorted(folder.glob("*.py")):
-        tree = ast.parse(path.read_text())
-        documented = {
-            id(node.body[0].value)
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-        }
-        shown = [node for node in ast.walk(tree) if isinstance(node, ast.FormattedValue)]
-        for one in shown:  # a number shown by itself would be a result in disguise
-            assert not (isinstance(one.value, ast.Constant) and isinstance(one.value.value, (int, float))), path.name
-        formats = {id(part) for one in shown for part in ast.walk(one)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented | formats:
-                texts.append((path.name, node.value))
-    page = (folder / "templates" / "report.html").read_text()
-    texts.append(("report.html", re.sub(r"<style>.*?</style>|<[^>]*>|\{[{%].*?[%}]\}", " ", page, flags=re.DOTALL)))
-    for name, text in texts:
-        if name in ("figures.py", "tables.py"):  # colours, forms and LaTeX
-            continue
-        for numeral in NUMERAL.findall(text):
-            assert numeral.rstrip(".,") in PARAMETERS, (name, text)
-
-
-def test_a_numeral_typed_by_hand_would_be_found() -> None:
-    found = NUMERAL.findall("DR-UCB loses 398 and 13.4%, 1,155 in all")
-    assert found == ["398", "13.4", "1,155"]
-    assert not set(found) & PARAMETERS
 
 
 def test_missing_cells_are_none() -> None:
