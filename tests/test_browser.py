@@ -14,7 +14,6 @@ from browsing import COMPILING, FIRST, OUTPUT_CSV, WORKERS_CSV, Visit, give_file
 from crewlearn.advisor.store import open_store
 from stores import Database, types_of
 from waiting import until
-from web_jobs import let_time_pass
 from web_server import Serve, Server
 
 WRONG_CSV = f"date,worker_id,units\n{FIRST},a,eleven\n2024-13-41,c,52\n"
@@ -220,7 +219,5 @@ def test_two_servers_are_one(prepared: Any, serve: Serve, visit: Visit) -> None:
     me.page.goto(f"{other.url}/sites/hall/plan/{job}")
     expect(me.page.get_by_role("progressbar", name="Simulation")).to_be_visible()
     one.kill()
-    with open_store(database.url) as store:
-        let_time_pass(store)
     until(lambda: other.get(f"/jobs/{job}", token)["attempts"] == 2)
     expect(me.page.get_by_role("table").first).to_contain_text("keep-team", timeout=COMPILING * 1000)

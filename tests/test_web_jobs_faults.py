@@ -4,8 +4,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
-from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import Store
 from crewlearn.web import jobs
 from crewlearn.web.jobs import DONE, FAILED, RUNNING, Job
@@ -21,7 +18,7 @@ from crewlearn.web.runner import MOST_ATTEMPTS, Progress, Runner
 from stores import Database
 from waiting import until
 from web_app import two_sites
-from web_jobs import QUICK, Gate, doubled, let_time_pass, submit
+from web_jobs import BUSY, QUICK, Gate, doubled, failing, submit
 
 store = two_sites
 
@@ -36,7 +33,9 @@ def work(store, job, progress):
     time.sleep(60)
 
 with open_store(sys.argv[1]) as store:
-    Runner(store, {"work": work}, beat_seconds=0.05).run_one()
+    runner = Runner(store, {"work": work}, beat_seconds=0.05, lost_seconds=0.6)
+    while not runner.run_one():
+        time.sleep(0.02)
 """
 
 
@@ -74,8 +73,7 @@ def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store
     for attempt in range(MOST_ATTEMPTS):
         die(database.url)
         assert jobs.read(store, second.id).attempts == attempt + 1
-        let_time_pass(store)
-    assert not runner.run_one()
+    until(lambda: runner.run_one() or jobs.read(store, second.id).over)
     given_up = jobs.read(store, second.id)
     assert (given_up.status, given_up.attempts, given_up.result) == (FAILED, MOST_ATTEMPTS, None)
     assert given_up.message.startswith("given up after 3 attempts")
@@ -114,25 +112,6 @@ def test_a_runner_outlives_a_store_out_of_reach(store: Store, caplog: pytest.Log
     runner.stop()
 
 
-def failing(store: Store, monkeypatch: pytest.MonkeyPatch, when: Callable[[int], bool], error: Exception) -> list[int]:
-    """Let changes of a store fail, those that are told by number."""
-    plain, changes = store.changing, [0]
-
-    @contextmanager
-    def changing() -> Iterator[sa.Connection]:
-        changes[0] += 1
-        if when(changes[0]):
-            raise error
-        with plain() as connection:
-            yield connection
-
-    monkeypatch.setattr(store, "changing", changing)
-    return changes
-
-
-BUSY = Conflict("db", "somewhere", "is being written to by somebody else")
-
-
 def test_work_that_is_done_is_not_lost_to_a_busy_store(
     store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +132,7 @@ def test_a_store_that_fails_amid_a_job_fails_no_job(store: Store) -> None:
             raise BUSY
         return "at last"
 
-    runner = Runner(store, {"work": unlucky})
+    runner = Runner(store, {"work": unlucky}, pause_seconds=0.0)
     while runner.run_one():
         pass
     assert attempts == [1, 2, 3], "it is tried again, and not for ever"
@@ -167,8 +146,10 @@ def test_the_heart_beats_on_whatever_goes_wrong_once(
     changes = failing(store, monkeypatch, lambda number: 2 <= number <= 4, sa.exc.TimeoutError("no connection is free"))
     runner = Runner(store, {"work": gate}, **QUICK)
     runner.start()
-    until(lambda: changes[0] > 6)
-    assert not Runner(other, {"work": doubled}, **QUICK).run_one()
+    until(lambda: gate.begun)
+    watching = Runner(other, {"work": doubled}, **QUICK)
+    until(lambda: watching.run_one() or changes[0] > 6)
+    assert jobs.read(other, job.id).attempts == 1
     gate.open.set()
     until(lambda: jobs.read(other, job.id).status == DONE)
     runner.stop()

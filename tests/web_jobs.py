@@ -1,12 +1,14 @@
 """What tests of jobs share: work that is quick, waits at a gate or must not be stopped, and a second server's store."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import Store
 from crewlearn.web import jobs
 from crewlearn.web.jobs import Job
@@ -15,6 +17,7 @@ from stores import ME, Database
 from web_app import Clock, opened
 
 QUICK: dict[str, Any] = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
+BUSY = Conflict("db", "somewhere", "is being written to by somebody else")
 
 
 @pytest.fixture
@@ -51,10 +54,20 @@ class Gate:
         return self.begun
 
 
-def let_time_pass(store: Store) -> None:
-    """Let every job's last heartbeat be a minute ago."""
-    with store.changing() as connection:
-        connection.execute(schema.jobs.update().values(heartbeat=schema.jobs.c.heartbeat - 60))
+def failing(store: Store, monkeypatch: pytest.MonkeyPatch, when: Callable[[int], bool], error: Exception) -> list[int]:
+    """Let changes of a store fail, those that are told by number."""
+    plain, changes = store.changing, [0]
+
+    @contextmanager
+    def changing() -> Iterator[sa.Connection]:
+        changes[0] += 1
+        if when(changes[0]):
+            raise error
+        with plain() as connection:
+            yield connection
+
+    monkeypatch.setattr(store, "changing", changing)
+    return changes
 
 
 def cancel(store: Store, id: int, actor: str = "ann") -> Job:

@@ -19,7 +19,7 @@ COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
 CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 """Settings that may be changed for a what-if; each means what it means for the site."""
 
-MOST_RUNS = 10**5
+FEWEST_RUNS, MOST_RUNS = 2, 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
 """Workers times periods times runs times policies: with ours, ten minutes or so on one core at the most; less by a
@@ -41,7 +41,7 @@ def check(
 
     Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
     """
-    whole("runs", runs, 2, MOST_RUNS)
+    whole("runs", runs, FEWEST_RUNS, MOST_RUNS)
     config = _changed(site.config, changes)
     if isinstance(policies, str):
         raise InvalidInput("policies", policies, "must be a list of names")
@@ -81,7 +81,15 @@ def _check_work(site: Site, config: SiteConfig, runs: int, policies: Sequence[st
     if periods > MOST_PERIODS:
         raise InvalidInput("horizon", periods, f"must be at most {MOST_PERIODS:,} periods ahead")
     compiled = all(spec.partition(":")[0] in REGISTRY for spec in policies)
-    most = int((MOST_WORK if compiled else MOST_PLAIN_WORK) / (len(site.workers) * periods * len(policies)))
+    budget, whom = MOST_WORK if compiled else MOST_PLAIN_WORK, counted(len(site.workers), "worker")
+    per_run = len(site.workers) * len(policies)
+    most = int(budget / (per_run * periods))
+    if most < FEWEST_RUNS:
+        ahead = int(budget / (per_run * FEWEST_RUNS))
+        if ahead < 1:
+            raise InvalidInput("workers", len(site.workers), "are too many to plan with")
+        played = counted(len(policies), "policy", "policies")
+        remedy = f"must be at most {counted(ahead, 'period')} ahead for {whom} and {played}"
+        raise InvalidInput("horizon", periods, remedy)
     if runs > most:
-        whom, how_long = counted(len(site.workers), "worker"), counted(periods, "period")
-        raise InvalidInput("runs", runs, f"must be at most {most:,} for {whom} over {how_long}")
+        raise InvalidInput("runs", runs, f"must be at most {most:,} for {whom} over {counted(periods, 'period')}")

@@ -21,6 +21,8 @@ Status = Literal["queued", "running", "done", "failed", "cancelled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES
 WAITS = "waits for its turn"
+MOST_WAITING = 20
+"""How many jobs of a kind one person may have waiting at a site."""
 
 _ASKING = 7302
 """The lock under which jobs are asked for on PostgreSQL, a site at a time: any number, the same for all of us."""
@@ -67,7 +69,7 @@ def submit(
     """Queue a job; a file that it is about is kept until it is over.
 
     If the same person has asked for the same already, that job is given: one under way or, unless it is to be done
-    `again`, one that is done.
+    `again`, one that is done. Who has `MOST_WAITING` of a kind waiting there is refused another.
     """
     checked_text("actor", actor, LONGEST_ACTOR)
     table = schema.jobs
@@ -78,20 +80,19 @@ def submit(
         if connection.dialect.name == "postgresql":  # SQLite has one writer anyway
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ASKING, key)))
         wanted = (QUEUED, RUNNING) if again else (QUEUED, RUNNING, DONE)
+        theirs = sa.and_(table.c.site == key, table.c.kind == kind, table.c.actor == actor)
         same = connection.execute(
             sa.select(table.c.id)
-            .where(
-                table.c.site == key,
-                table.c.kind == kind,
-                table.c.actor == actor,
-                table.c.input == given,
-                table.c.status.in_(wanted),
-            )
+            .where(theirs, table.c.input == given, table.c.status.in_(wanted))
             .order_by(table.c.id.desc())
             .limit(1)
         ).scalar()
         if same is not None:
             return read_in(connection, same)
+        waiting = sa.select(sa.func.count()).select_from(table).where(theirs, table.c.status == QUEUED)
+        if connection.execute(waiting).scalar_one() >= MOST_WAITING:
+            remedy = f"{MOST_WAITING} such jobs of {actor} wait at this site already; let one begin, or cancel one"
+            raise Conflict("job", kind, remedy)
         made = connection.execute(
             table.insert().values(
                 site=key,

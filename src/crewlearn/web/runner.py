@@ -2,8 +2,9 @@
 
 A job belongs to the runner that claimed it for as long as its heartbeat goes on; whatever a runner writes about a job,
 it writes on the condition that the job is still its own. So a job is cancelled by taking it from its runner, whose
-heartbeat finds that out. Kinds of job are not known here: each is a function given to a runner, which takes jobs of its
-own kinds only. A job may be begun again, so such a function must do no harm when it is run twice.
+heartbeat finds that out. A heartbeat goes on if it changes while others look, each by its own stopwatch: clocks of two
+machines differ, and any clock may be set. Kinds of job are not known here: each is a function given to a runner, which
+takes jobs of its own kinds only. A job may be begun again, so such a function must do no harm when it is run twice.
 """
 
 import json
@@ -12,11 +13,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from crewlearn.advisor import schema
+from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import problems
@@ -26,10 +29,13 @@ POLL_SECONDS = 0.5
 BEAT_SECONDS = 2.0
 LOST_SECONDS = 10.0
 """After so long without a heartbeat a job's server is taken to be gone."""
+PAUSE_SECONDS = 30.0
+"""How long a job rests that was put back because of the store."""
 MOST_ATTEMPTS = 3
 PATIENCE_SECONDS = 5.0
 """How long a server that stops waits for its job to notice."""
-_GIVEN_UP = f"given up after {MOST_ATTEMPTS} attempts, each of which ended with its server; it was last at: "
+_GIVEN_UP = f"given up after {MOST_ATTEMPTS} attempts"
+_BACK = {"status": QUEUED, "started": None, "progress": 0.0}
 
 LOG = logging.getLogger("crewlearn.web")
 
@@ -47,6 +53,22 @@ class Interrupted(Exception):
     """The job is to end here: its server stops, it was cancelled, or another has taken it up."""
 
 
+@dataclass(frozen=True)
+class _Sight:
+    """A job as a runner saw it, and when, by that runner's stopwatch, it is free if it stays so."""
+
+    state: tuple[str, str | None, float | None]
+    """Its status, owner and heartbeat."""
+    free_at: float
+    checked: bool = False
+    """Whether the store could be written to since: the owner's heartbeat may have waited for that."""
+
+    @property
+    def running(self) -> bool:
+        """Whether somebody does it, or did."""
+        return self.state[0] == RUNNING
+
+
 class Runner:
     """A lane of a server process: claims a job of its kinds at a time and does it, while a second thread keeps its
     heartbeat.
@@ -61,10 +83,13 @@ class Runner:
         poll_seconds: float = POLL_SECONDS,
         beat_seconds: float = BEAT_SECONDS,
         lost_seconds: float = LOST_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
         self.store, self.handlers, self.unstoppable = store, handlers, unstoppable
         self.owner = secrets.token_hex(16)
-        self._poll, self._beat, self._lost_after = poll_seconds, beat_seconds, lost_seconds
+        self._poll, self._beat = poll_seconds, beat_seconds
+        self._lost_after, self._pause = lost_seconds, pause_seconds
+        self._seen: dict[int, _Sight] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._work: _Work | None = None
@@ -122,24 +147,34 @@ class Runner:
                 self._stopping.wait(self._poll)
 
     def _claim(self) -> Job | None:
-        """Take the oldest job that nobody does; of several who try, one gets it."""
+        """Take the oldest job that nobody does; of several who try, one gets it.
+
+        Where the store has one writer, a heartbeat may stand still because it waits, as we do then, for a long writing
+        to end. So a job that seems lost is taken by who could write, found nothing changed a beat later, and could
+        write again without waiting.
+        """
         table = schema.jobs
-        with self.store.reading() as connection:
-            free = self._free(now_on(connection))
-            found = connection.execute(sa.select(table.c.id).where(free).order_by(table.c.id).limit(1)).scalar()
+        found = self._look()
         if found is None:
             return None
+        sight, asked = self._seen.pop(found), time.monotonic()
+        status, owner, heartbeat = sight.state
+        unchanged = sa.and_(table.c.status == status, table.c.owner == owner, table.c.heartbeat == heartbeat)
         with self.store.changing() as connection:
-            now = now_on(connection)
+            begun = time.monotonic()
+            if sight.running and not (sight.checked and begun - asked <= self._beat):
+                self._seen[found] = replace(sight, checked=True, free_at=begun + self._beat)
+                return None
+            now, mine = now_on(connection), table.update().where(table.c.id == found, unchanged)
             given_up = {
                 "status": FAILED,
                 "finished": now,
                 "owner": None,
                 "file": None,
-                "message": _GIVEN_UP + table.c.message,
+                "message": f"{_GIVEN_UP}, the last of which ended with its server; it was at: " + table.c.message,
             }
-            mine = table.update().where(table.c.id == found, self._free(now))
-            if connection.execute(mine.where(table.c.attempts >= MOST_ATTEMPTS).values(given_up)).rowcount:
+            worn_out = mine.where(table.c.status == RUNNING, table.c.attempts >= MOST_ATTEMPTS)
+            if connection.execute(worn_out.values(given_up)).rowcount:
                 return None
             taken = mine.values(
                 status=RUNNING,
@@ -152,10 +187,29 @@ class Runner:
             )
             return read_in(connection, found) if connection.execute(taken).rowcount == 1 else None
 
-    def _free(self, now: float) -> sa.ColumnElement[bool]:
+    def _look(self) -> int | None:
+        """Find the oldest job that seems free: one that waits, or stood still for long enough while we looked."""
         table = schema.jobs
-        lost = sa.and_(table.c.status == RUNNING, table.c.heartbeat < now - self._lost_after)
-        return sa.and_(sa.or_(table.c.status == QUEUED, lost), table.c.kind.in_(list(self.handlers)))
+        with self.store.reading() as connection:
+            rows = connection.execute(
+                sa.select(table.c.id, table.c.status, table.c.owner, table.c.heartbeat)
+                .where(table.c.status.in_((QUEUED, RUNNING)), table.c.kind.in_(list(self.handlers)))
+                .order_by(table.c.id)
+            ).all()
+        now, before = time.monotonic(), self._seen
+        self._seen = {}
+        for id, status, owner, heartbeat in rows:
+            state, known = (status, owner, heartbeat), before.get(id)
+            if known is None or known.state != state:
+                known = _Sight(state, now + self._rest(status, heartbeat))
+            self._seen[id] = known
+        return next((id for id, sight in self._seen.items() if sight.free_at <= now), None)
+
+    def _rest(self, status: str, heartbeat: float | None) -> float:
+        """Say for how long a job must stand still; what waits with a heartbeat was tried and put back."""
+        if status == RUNNING:
+            return self._lost_after - self._beat  # and a beat more before it is taken
+        return 0.0 if heartbeat is None else self._pause
 
 
 class Lanes:
@@ -176,7 +230,10 @@ class Lanes:
         for runner in self.runners:
             runner.ask_to_stop()
         for runner in self.runners:
-            runner.stop()
+            try:
+                runner.stop()
+            except Exception:  # its job is found to be lost later; the others can still be given back
+                LOG.exception("a job could not be put back in the queue")
 
 
 class _Work:
@@ -198,37 +255,36 @@ class _Work:
             return self.give_back()
         except InvalidInput as error:
             if error.field == "db":  # which is no fault of the job: another attempt may find the store in order
-                LOG.warning("job %d is put back: %s", self.job.id, error)
-                return self.give_back(attempted=True)
-            found = problems.of_error(error).model_dump(exclude_none=True)
-            came |= {"message": found["detail"], "result": json.dumps(found)}
+                LOG.warning("job %d: attempt %d failed: %s", self.job.id, self.job.attempts, error)
+                came = self._after(error)
+            else:
+                found = problems.of_error(error).model_dump(exclude_none=True)
+                came |= {"message": found["detail"], "result": json.dumps(found)}
         except Exception:
             LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
             came |= {"message": "failed by a fault of the program; the server's log has more"}
         self._settle(came)
 
-    def give_back(self, *, attempted: bool = False) -> None:
-        """Put the job back in the queue; the attempt does not count, unless it is said to."""
-        table = schema.jobs
-        attempts = table.c.attempts if attempted else table.c.attempts - 1
-        with self.store.changing() as connection:
-            self._written(
-                connection,
-                status=QUEUED,
-                owner=None,
-                heartbeat=None,
-                started=None,
-                attempts=attempts,
-                progress=0.0,
-                message=WAITS,
-            )
+    def give_back(self) -> None:
+        """Put the job back in the queue, as if it had not been tried."""
+        self._settle({**_BACK, "attempts": schema.jobs.c.attempts - 1, "heartbeat": None, "message": WAITS})
+
+    def _after(self, error: InvalidInput) -> dict[str, Any]:
+        """Say what becomes of the job after an attempt that failed by the store: it rests, or it was the last."""
+        why = "the store could not be used; the server's log says why"
+        if isinstance(error, Conflict):
+            why = "somebody else was writing at the same time"
+        if self.job.attempts < MOST_ATTEMPTS:
+            return {**_BACK, "message": f"put back, to be tried again after a pause: {why}"}
+        return {"status": FAILED, "message": f"{_GIVEN_UP}; at the last one {why}. It may be asked for again"}
 
     def _settle(self, came: Mapping[str, Any]) -> None:
         """Write what came of the job, again and again if the store is busy: the work is done, and not to be lost."""
         while True:
             try:
                 with self.store.changing() as connection:
-                    self._written(connection, finished=now_on(connection), owner=None, file=None, **came)
+                    over = {} if came["status"] == QUEUED else {"finished": now_on(connection), "file": None}
+                    self._written(connection, owner=None, **over, **came)
                 return
             except InvalidInput as error:
                 LOG.warning("job %d: what came of it cannot be written yet: %s", self.job.id, error)

@@ -6,6 +6,7 @@ when it is asked for. What is known of the workers is taken as it is when the jo
 of the site that is.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -26,6 +27,8 @@ BIG_LINES = 20_000
 """Files of more lines are taken in by a job."""
 PREPARING = "preparing: the simulation is compiled, once on each machine"
 
+LOG = logging.getLogger("crewlearn.web")
+
 
 def is_big(data: bytes) -> bool:
     """Say whether a file has too many lines to be waited for."""
@@ -37,7 +40,16 @@ def take_in(store: Store, site: str, actor: str, file: intake.File, expected: in
     if file.options.check_only:
         return documents.checked(intake.check(store, site, actor, file, expected))
     done = intake.take_in(store, site, actor, file, expected)
-    return documents.recorded(done, reads.snapshot(store, site).sentence)
+    return documents.recorded(done, _advice(store, site))
+
+
+def _advice(store: Store, site: str) -> str:
+    """Give a site's advice after something was put on record, which is so whether or not the site can be read now."""
+    try:
+        return reads.snapshot(store, site).sentence
+    except Exception:
+        LOG.exception("%s: a file was taken in, and the advice cannot be told", site)
+        return ""
 
 
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
@@ -53,6 +65,7 @@ def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     progress(0.0, "rebuilding the site from its first event")
 
     def told(taken: int, events: int) -> None:
+        events = max(events, taken)  # how many there should be may be wrong, and that is found in the end
         progress(min(0.99, taken / events), f"{taken:,} of {events:,} events taken in again")
 
     return documents.verified(verify(store, job.site, told))
@@ -103,8 +116,10 @@ LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify,
 
 def unstoppable(job: Job) -> str | None:
     """Say why a job cannot be stopped once it is under way; None if it can be."""
-    if job.kind != OUTPUT_IMPORT or job.input.get("check_only"):
+    if job.kind != OUTPUT_IMPORT:
         return None
+    if job.input.get("check_only"):
+        return "is trying a file in one transaction, which cannot be stopped halfway; it changes nothing"
     return (
         "is taking in a file in one transaction, which cannot be stopped halfway; what is wrong in the file can be put "
         "right by importing the right rows with `correct` once it is done"

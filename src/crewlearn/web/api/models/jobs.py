@@ -6,7 +6,7 @@ from pydantic import (
     Field,
 )
 
-from crewlearn.planning.limits import MOST_RUNS
+from crewlearn.planning.limits import FEWEST_RUNS, MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
 from crewlearn.web.api.models.output import Checked, Recorded
@@ -21,7 +21,9 @@ class PlanRequest(Model):
     policies: list[Policy] | None = Field(
         default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
     )
-    runs: Annotated[int, Field(strict=True, ge=2, le=MOST_RUNS)] = Field(default=500, description="Simulated futures.")
+    runs: Annotated[int, Field(strict=True, ge=FEWEST_RUNS, le=MOST_RUNS)] = Field(
+        default=500, description="Simulated futures."
+    )
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 1
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] | None = None
     fee: Fee | None = None
