@@ -21,9 +21,9 @@ from crewlearn.web import exporting, users
 from crewlearn.web.app import make_app
 from crewlearn.web.settings import Settings
 from stores import busy_site
+from waiting import PATIENCE
 from web_api import PROBLEM
 from web_app import BASE, bearer
-from web_server import PATIENCE
 
 API, PAGE, ADVICE = "/api/v1/sites/site/ledger/export", "/sites/site/record/export/output", "/api/v1/sites/site/advice"
 MANY = 20
