@@ -19,6 +19,7 @@ from stores import (
     contents,
     day,
     payload_of,
+    proposed,
     refused,
     site_with_proposals,
     sound,
@@ -172,8 +173,12 @@ def _replace_last(store: Store, payload: dict[str, Any], rules: str) -> None:
         connection.execute(schema.sites.update().values(head=digest))
 
 
-def test_a_spoiled_state_is_a_clear_error(store: Store) -> None:
+def test_a_spoiled_state_is_a_clear_error_to_who_must_read_it(store: Store, database: Database) -> None:
     site_with_proposals(store)
     with store.engine.connect() as connection, connection.begin():
         connection.execute(schema.sites.update().values(state="{}"))
-    refused(store, lambda: commands.undo(store, "site", ME), "crewlearn ledger verify")
+    with database.open() as other:
+        refused(other, lambda: commands.undo(other, "site", ME), "crewlearn ledger verify")
+    assert not verify(store, "site").sound
+    commands.approve(store, "site", proposed(store)[0], ME)
+    assert verify(store, "site").sound, "who knows it at this version writes it anew"

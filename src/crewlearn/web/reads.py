@@ -184,9 +184,10 @@ def current(store: Store, connection: sa.Connection, name: str) -> Snapshot | No
 def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
     """Read a site; who is who only if something has happened that changes it."""
     now, kept = store.standing(connection, name), _kept_of(store).get(name)
-    if kept is not None and _same_people(connection, kept.standing.version):
+    key = now.version.key
+    if kept is not None and kept.key == key and _same_people(connection, kept.standing.version):
         return Snapshot(name, now, kept.people, ref(store))
-    return Snapshot(name, now, read_people(connection, now.version.key), ref(store))
+    return Snapshot(name, now, read_people(connection, key), ref(store))
 
 
 def _same_people(connection: sa.Connection, since: Version) -> bool:
