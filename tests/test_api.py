@@ -259,7 +259,7 @@ def test_wrong_settings_are_refused_by_name(mia: Api, store: Store) -> None:
 
 SAID: list[tuple[str, str, Any, str, str]] = [
     ("POST", "/sites", {"settings": SETTINGS}, "site", "is missing; it must be text of 1 to 100 characters"),
-    ("POST", "/sites", [], "body", "must be a JSON object (Content-Type: application/json) with site, settings"),
+    ("POST", "/sites", [], "body", "must be a JSON object with site, settings (Content-Type: application/json)"),
     ("POST", "/users", {"name": "x", "role": "boss"}, "role", "unknown; Known: viewer, manager, admin"),
     ("POST", "/users", {"name": "x", "role": 7}, "role", "must be one of viewer, manager, admin"),
     ("POST", "/users", {"name": "", "role": "admin"}, "name", "must be text of 1 to 100 characters"),
@@ -316,6 +316,12 @@ def test_what_is_refused_is_told_with_its_field_and_what_would_be_right(mia: Api
         "body",
         "must be JSON; this is none from character 9 on: Expecting value",
     )
+    for body in (b"1" * 5000, b"[" * 100_000):
+        problem = mia.call("POST", "/sites", 400, content=body, headers=as_json)
+        assert [one["field"] for one in problem["errors"]] == ["body"]
+        assert problem["detail"].startswith("body: must be JSON that can be read")
+    (error,) = mia.call("POST", "/sites/north/plan", 422, json={"runs": True})["errors"]
+    assert error["value"] == "true", "as it was sent"
     refused = mia.client.get("/sites/north/proposals?page=0", headers=mia.headers).json()
     assert refused["errors"] == [{"field": "page", "value": "0", "remedy": "must be a whole number >= 1"}]
 

@@ -197,8 +197,9 @@ def test_few_are_made_at_once_and_the_others_wait_without_a_thread(
         for one in readers:
             one.reads.set()
         try:
-            while len(under_way) < exporting.AT_ONCE:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(PATIENCE):
+                while len(under_way) < exporting.AT_ONCE:
+                    await asyncio.sleep(0.01)
             assert await answered(app, token) == 200
         finally:
             going_on.set()
@@ -244,6 +245,44 @@ def test_a_full_disk_is_told_of_and_lets_go_of_the_store(
     monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", full)
     with TestClient(app, base_url=BASE) as client:
         found = client.get(API, params={"what": what}, headers=bearer(token))
-        assert held(store) == 0
+    assert held(store) == 0
     assert (found.status_code, found.headers["content-type"]) == (503, PROBLEM)
     assert [file.closed for file in files] == [True]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_nothing_is_made_for_who_has_hung_up(
+    app: FastAPI, token: str, monkeypatch: pytest.MonkeyPatch, waits: bool
+) -> None:
+    """Neither for who hangs up while they wait for their turn, nor to its end for who does so amid it."""
+    begun, going_on, lines = threading.Event(), threading.Event(), 0
+
+    def slowly(store: Store, name: str) -> Generator[str, None, None]:
+        nonlocal lines
+        begun.set()
+        assert going_on.wait(PATIENCE)
+        while lines < 100:
+            lines += 1
+            yield "line\n"
+
+    async def hung_up() -> None:
+        app.state.exporting = asyncio.Semaphore(1)
+        if waits:
+            await app.state.exporting.acquire()
+        reader = Reader(app, token, API, "what=output")
+        asking = asyncio.create_task(reader.ask())
+        if not waits:
+            assert await asyncio.to_thread(begun.wait, PATIENCE)
+        reader.gone.set()
+        await asyncio.sleep(0.1)
+        going_on.set()
+        await asyncio.wait_for(asking, PATIENCE)
+        if waits:
+            app.state.exporting.release()
+        await asyncio.wait_for(app.state.exporting.acquire(), PATIENCE)
+        assert reader.body == b""
+
+    monkeypatch.setattr(exporting, "EXPORTS", {"output": slowly})
+    asyncio.run(hung_up())
+    assert begun.is_set() != waits
+    assert lines <= 1

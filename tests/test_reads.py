@@ -1,5 +1,6 @@
 """Sites read once and kept until they change."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from fastapi.testclient import TestClient
 
 from crewlearn.advisor import commands, documents, imports, kept, schema
 from crewlearn.advisor.csv_in import WorkerRow
+from crewlearn.advisor.gain import read_past
+from crewlearn.advisor.identities import read_people
 from crewlearn.advisor.store import Store
 from crewlearn.web import reads
-from stores import ME, Database, config, day, site_with_proposals
+from stores import ME, Database, config, day, proposed, site_with_proposals
 from web_api import SETTINGS, Api, rows, with_crew
 
 
@@ -88,3 +91,48 @@ def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_wit
         connection.execute(sa.update(schema.events).values(hash="0" * 64))
         connection.execute(sa.update(schema.sites).values(head="0" * 64))
     assert reads.snapshot(store, "site").people.names[0] == "Bea"
+
+
+def test_a_site_is_told_as_it_stands_when_its_turn_has_come(store: Store) -> None:
+    """Who waits for a writer is told what that wrote, and nothing of what was before."""
+    site_with_proposals(store)
+    imports.import_output(store, "site", day(1), b"1", ME)
+    before = reads.snapshot(store, "site")
+    commands.approve(store, "site", proposed(store)[0], ME)
+    with reads.making(store, before, "status_text") as now:
+        assert (now.version, now.status["fees"], now.status["gain"]["expected"]) == (before.version + 1, 5.0, -5.0)
+    assert before.status["gain"]["expected"] == 0.0, "what was found before stays of one piece, whatever is asked late"
+    with reads.making(store, before, "status") as known:
+        assert known is before
+
+
+def test_what_a_site_is_told_with_is_read_anew_only_if_something_changed_it(
+    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site_with_proposals(store)
+    read: list[str] = []
+
+    def counted(what: str, plain: Any, *given: Any) -> Any:
+        read.append(what)
+        return plain(*given)
+
+    for what, plain in (("read_people", read_people), ("read_past", read_past)):
+        monkeypatch.setattr(reads, what, partial(counted, what, plain))
+
+    def after(change: Any) -> list[str]:
+        read.clear()
+        with database.open() as other:
+            change(other)
+        now = reads.snapshot(store, "site")
+        with store.reading() as connection:
+            assert now.people == read_people(connection, now.key)
+            assert now.past == read_past(connection, now.key)
+        return read[:]
+
+    assert after(lambda other: None) == ["read_people", "read_past"]
+    assert after(lambda other: imports.import_output(other, "site", day(1), b"1", ME)) == []
+    assert after(lambda other: commands.approve(other, "site", proposed(other)[0], ME)) == ["read_past"]
+    assert after(lambda other: imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"", ME)) == [
+        "read_people",
+        "read_past",
+    ]

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,13 @@ from crewlearn.advisor import commands, imports, schema
 from crewlearn.advisor.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.verify import verify
+from crewlearn.problem.errors import InvalidInput
 from stores import (
     BACKENDS,
     ME,
     Database,
     busy_site,
+    config,
     contents,
     day,
     payload_of,
@@ -182,3 +186,22 @@ def test_a_spoiled_state_is_a_clear_error_to_who_must_read_it(store: Store, data
     assert not verify(store, "site").sound
     commands.approve(store, "site", proposed(store)[0], ME)
     assert verify(store, "site").sound, "who knows it at this version writes it anew"
+
+
+def test_a_policy_that_is_not_installed_is_no_fault_of_the_record(
+    store: Store, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "firms_own.py").write_text("from crewlearn.policies.dr_ucb import DRUCB\nclass Mine(DRUCB): pass\n")
+    with monkeypatch.context() as installed:
+        installed.syspath_prepend(tmp_path)
+        commands.create_site(store, "site", config(policy="firms_own:Mine"), ME)
+        assert verify(store, "site").sound
+    monkeypatch.delitem(sys.modules, "firms_own")
+    said = r"cannot be used here .*firms_own.*nothing of the record is lost"
+    with database.open() as other:
+        with pytest.raises(InvalidInput, match=said) as error:
+            verify(other, "site")
+        assert (error.value.field, error.value.value) == ("policy", "firms_own:Mine")
+        said = f"has policy firms_own:Mine, which {said}"
+        with other.reading() as connection, pytest.raises(InvalidInput, match=said):
+            other.site(connection, "site")

@@ -8,9 +8,10 @@ import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
+from crewlearn.advisor import schema
 from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.store import Store
-from crewlearn.web import users
+from crewlearn.web import access, users
 from crewlearn.web.access import ADMIN, COOKIE, MANAGER, MOST_FAILURES, VIEWER, address_of
 from crewlearn.web.settings import Settings
 from stores import Database
@@ -249,3 +250,22 @@ def test_addresses_are_counted_by_network(host: str, network: str) -> None:
 
     request: Any = Request()
     assert address_of(request) == network
+
+
+def test_a_session_by_a_link_ends_with_all_others_however_late_it_begins(
+    store: Store, web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link is used up and the session begun in one transaction: nobody revokes in between."""
+    users.add(store, "ada", "viewer")
+    code, begun = users.new_link(store, "ada"), access._begin
+
+    def failing(*given: Any) -> str:
+        begun(*given)
+        raise Conflict("db", "x", "is busy")
+
+    monkeypatch.setattr(access, "_begin", failing)
+    assert use_link(web, code).status_code == 409
+    monkeypatch.setattr(access, "_begin", begun)
+    with store.reading() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(schema.sessions)).scalar() == 0
+    assert use_link(web, code).status_code == 303, "the link is as good as it was"

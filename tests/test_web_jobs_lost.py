@@ -114,7 +114,7 @@ def test_who_waited_for_the_lock_takes_no_job_whose_heartbeat_waited_too(tmp_pat
         with locked(store, 2 * BEAT):
             assert not runner.run_one(), "it waited"
         time.sleep(BEAT)
-        with locked(store, 6 * BEAT):
+        with locked(store, 12 * BEAT):
             assert not runner.run_one(), "it waited again"
         write(store, job, heartbeat=2.0)  # which had its turn now
         time.sleep(2 * BEAT)

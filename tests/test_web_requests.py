@@ -204,3 +204,13 @@ def test_health_is_open_and_the_contract_complete(web: TestClient) -> None:
     assert document["paths"]["/api/v1/me"]["get"]["security"] == [{"HTTPBearer": []}, {"APIKeyCookie": []}]
     refusals = document["paths"]["/api/v1/me"]["get"]["responses"]["401"]["content"]
     assert refusals == {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+
+
+def test_the_log_names_who_asked_for_a_site_that_is_not_there(
+    store: Store, web: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "crewlearn.web")
+    assert web.get("/api/v1/sites/nowhere/advice", headers=bearer(token_of(store, "ada", "viewer"))).status_code == 404
+    lines = [record.getMessage() for record in caplog.records if record.name == "crewlearn.web.access"]
+    assert lines[-1].startswith("GET /api/v1/sites/nowhere/advice 404")
+    assert lines[-1].endswith(" ada")

@@ -1,5 +1,6 @@
 """Real server processes for tests: started on a database, asked until they answer, and stopped by their own number."""
 
+import itertools
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,15 +137,22 @@ Serve = Callable[..., Server]
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
     """A function that starts a server on a database; those still running at the end of the test are stopped."""
-    started: list[Server] = []
+    numbers = itertools.count()
+    with ExitStack() as started:
 
-    def begin(db: str, *options: str) -> Server:
-        started.append(start(db, tmp_path / f"server-{len(started)}.log", *options))
-        return started[-1]
+        def begin(db: str, *options: str) -> Server:
+            server = start(db, tmp_path / f"server-{next(numbers)}.log", *options)
+            started.callback(_end, server)
+            return server
 
-    try:
         yield begin
-    finally:
-        for server in started:
+
+
+def _end(server: Server) -> None:
+    """Stop a server that is still running, by force if it does not end as it should."""
+    if server.process.poll() is None:
+        try:
+            server.stop()
+        finally:
             if server.process.poll() is None:
-                server.stop()
+                server.kill()

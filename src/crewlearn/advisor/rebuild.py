@@ -23,7 +23,7 @@ from crewlearn.advisor.events import (
     is_intact,
 )
 from crewlearn.advisor.fold import apply
-from crewlearn.advisor.record import proposal_row, read_events, rows_of_event, state_text
+from crewlearn.advisor.record import proposal_row, read_events, rows_of_event, state_text, unusable_policy
 from crewlearn.advisor.site import Proposal, Site
 from crewlearn.advisor.tables import make_tables, migrate, other_schema, schema_version
 from crewlearn.problem.errors import InvalidInput
@@ -118,6 +118,9 @@ class Rebuilt:
             try:
                 faults += self._fold(event, rows)
             except Exception as error:  # a record that hangs together and makes no sense was not written by us
+                missing = unusable_policy(error)
+                if missing is not None:  # which is no fault of the record
+                    raise missing from error
                 faults.append(f"event {event.number} ({event.type}) cannot follow from those before it: {error}")
             self.broken = bool(faults)
         return faults

@@ -21,9 +21,21 @@ def state_of(row: Any) -> Site:
     """Read the kept state; one that somebody spoiled is an error that says what to do."""
     try:
         return Site.from_json(json.loads(row.state))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        missing = unusable_policy(error)
+        if missing is not None:
+            raise InvalidInput("site", row.name, f"has policy {missing.value}, which {missing.remedy}") from error
         remedy = f"has a kept state that cannot be read ({error}); see: crewlearn ledger verify, and restore a backup"
         raise InvalidInput("site", row.name, remedy) from error
+
+
+def unusable_policy(error: Exception) -> InvalidInput | None:
+    """Give what to say of a policy that cannot be used here, if an error is about that: the record is as it was."""
+    if not isinstance(error, InvalidInput) or error.field != "policy":
+        return None
+    why = f"cannot be used here ({error.__cause__ or error.remedy})"
+    remedy = f"{why}; install what it names where this runs and start it anew: nothing of the record is lost"
+    return InvalidInput("policy", error.value, remedy)
 
 
 def state_text(site: Site) -> str:

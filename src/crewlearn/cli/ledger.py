@@ -150,7 +150,10 @@ def restore_command(file: Annotated[Path, typer.Argument(help="The copy.")], db:
 
 @store_app.command("upgrade")
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
-    """Bring a store to the newest schema, and its sites to what their records come to by now; back it up first."""
+    """Bring a store to the newest schema, and its sites to what their records come to by now.
+
+    Stop the servers and back it up first.
+    """
     with _whole(db) as engine:
         from crewlearn.advisor.rebuild import upgrade
         from crewlearn.advisor.schema import SCHEMA

@@ -4,6 +4,7 @@ A policy is an immutable configuration. What it remembers is a separate state of
 estimates, who may come and go) belong to the world and are shown afresh in each `Situation`.
 """
 
+import copy
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -136,7 +137,8 @@ class Policy(ABC, Generic[State]):
 
     def state_from_json(self, data: Mapping[str, Any]) -> State:
         """Rebuild the state that `state_to_json` described."""
-        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        own = copy.deepcopy(dict(data))  # a policy may change what it remembers; the data stay as they are
+        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in own.items()}
         state: State = self.state_type(**plain)
         return state
 

@@ -6,6 +6,7 @@ can try all keys of that length, so there is nothing that a slow one would slow 
 
 import hashlib
 import ipaddress
+import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -163,7 +164,8 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
         count_failure(store, address)
         raise not_signed_in("This token is wrong, expired or revoked.")
     caller, user, key, expires = found
-    return caller, _begin(store, settings, user, key, expires)
+    with store.changing() as connection:
+        return caller, _begin(connection, now_of(store), settings, user, key, expires)
 
 
 def owner_of_link(store: Store, code: str, address: str) -> Caller:
@@ -182,10 +184,9 @@ def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -
     with store.changing() as connection:
         user = connection.execute(_LINK, {"digest": digest, "now": now_of(store)}).one_or_none()
         used = connection.execute(sa.delete(table).where(table.c.digest == digest)).rowcount
-        caller = None if user is None or not used else _caller(connection, user)
-    if user is None or caller is None:
-        raise _no_link(store, address)
-    return caller, _begin(store, settings, user.id, None, None)
+        if user is not None and used:
+            return _caller(connection, user), _begin(connection, now_of(store), settings, user.id)
+    raise _no_link(store, address)
 
 
 def _no_link(store: Store, address: str) -> HTTPException:
@@ -219,15 +220,19 @@ def set_cookie(response: Response, settings: Settings, session: str) -> None:
     )
 
 
-def _begin(store: Store, settings: Settings, user: int, token: int | None, token_expires: float | None) -> str:
+def _begin(
+    connection: sa.Connection,
+    now: float,
+    settings: Settings,
+    user: int,
+    token: int | None = None,
+    token_expires: float = math.inf,
+) -> str:
+    """Begin a session; one by a token ends with it."""
     session, digest = new_secret()
-    now, table = now_of(store), schema.sessions
-    expires = now + settings.session_days * DAY
-    if token_expires is not None:
-        expires = min(expires, token_expires)
-    with store.changing() as connection:
-        connection.execute(sa.delete(table).where(table.c.expires <= now))
-        connection.execute(table.insert().values(digest=digest, user=user, token=token, expires=expires))
+    table, expires = schema.sessions, min(now + settings.session_days * DAY, token_expires)
+    connection.execute(sa.delete(table).where(table.c.expires <= now))
+    connection.execute(table.insert().values(digest=digest, user=user, token=token, expires=expires))
     return session
 
 

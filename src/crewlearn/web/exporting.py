@@ -5,6 +5,7 @@ import logging
 import tempfile
 from contextlib import closing
 from functools import partial
+from threading import Event
 from typing import IO
 
 from fastapi.responses import StreamingResponse
@@ -36,23 +37,50 @@ class Export(StreamingResponse):
         ending, kind = ("jsonl", LINES) if what == "events" else ("csv", CSV)
         headers = {"Content-Disposition": f'attachment; filename="{prefix}{what}.{ending}"'}
         super().__init__((), headers=headers, media_type=f"{kind}; charset=utf-8")
-        self._write = partial(_write, store, site, what)
+        self._gone = Event()
+        self._write = partial(_write, store, site, what, self._gone)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Make the file, send it, and let go of it, also when the reader hangs up."""
-        turns: asyncio.Semaphore = scope["app"].state.exporting
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
-            async with turns:
-                self.headers["Content-Length"] = str(await run_in_threadpool(self._write, file))
-            self.body_iterator = iterate_in_threadpool(iter(partial(file.read, PIECE), b""))
-            await super().__call__(scope, receive, send)
+            size = await self._made(scope["app"].state.exporting, file, receive)
+            if size is not None:
+                self.headers["Content-Length"] = str(size)
+                self.body_iterator = iterate_in_threadpool(iter(partial(file.read, PIECE), b""))
+                await super().__call__(scope, receive, send)
+
+    async def _made(self, turns: asyncio.Semaphore, file: IO[bytes], receive: Receive) -> int | None:
+        """Make the file in its turn; give its size, or None if the reader has hung up: nobody waits for theirs."""
+        making, listening = (asyncio.ensure_future(one) for one in (self._in_turn(turns, file), _hung_up(receive)))
+        try:
+            await asyncio.wait((making, listening), return_when=asyncio.FIRST_COMPLETED)
+            if making.done():
+                return making.result()
+            return None
+        finally:
+            self._gone.set()
+            listening.cancel()
+            making.cancel()
+            await asyncio.gather(making, listening, return_exceptions=True)
+
+    async def _in_turn(self, turns: asyncio.Semaphore, file: IO[bytes]) -> int:
+        async with turns:
+            return await run_in_threadpool(self._write, file)
 
 
-def _write(store: Store, site: str, what: str, file: IO[bytes]) -> int:
-    """Write an export to a file, which is then at its beginning; give its size."""
+async def _hung_up(receive: Receive) -> None:
+    """Wait until the reader hangs up."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _write(store: Store, site: str, what: str, gone: Event, file: IO[bytes]) -> int:
+    """Write an export to a file, which is then at its beginning; give its size. It ends early if the reader is gone."""
     try:
         with closing(EXPORTS[what](store, site)) as lines:
             for line in lines:
+                if gone.is_set():
+                    break
                 file.write(line.encode())
         size = file.tell()
         file.seek(0)

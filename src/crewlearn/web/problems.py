@@ -1,5 +1,6 @@
 """Errors as problem documents (RFC 9457) for programs, and as a page for people who look at one."""
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -171,7 +172,7 @@ def install(app: FastAPI) -> None:
         listed = []
         for one in error.errors():
             field, remedy = remedies.told(document, operation, one)
-            value = None if one["type"] == "missing" else _shown(one.get("input"))
+            value = None if one["type"] in ("missing", "json_invalid") else _shown(one.get("input"))
             listed.append(FieldError(field=field, value=value, remedy=remedy))
         detail = "; ".join(f"{one.field}: {one.remedy}" for one in listed[:5])
         return answer(request, problem(422, detail or "the request cannot be read", listed))
@@ -180,7 +181,20 @@ def install(app: FastAPI) -> None:
     def refused(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.UNAUTHORIZED and wants_page(request) and request.method == "GET":
             return RedirectResponse(f"/sign-in{_going_on(request)}", HTTPStatus.SEE_OTHER)
-        return answer(request, problem(error.status_code, str(error.detail)), error.headers)
+        return answer(request, _of_refusal(request, error), error.headers)
+
+
+def _of_refusal(request: Request, error: HTTPException) -> Problem:
+    """Describe a refusal; what the framework says by itself, in our own words."""
+    said = str(error.detail)
+    if said == "There was an error parsing the body":
+        remedy = "must be JSON that can be read: nested less deep, with shorter numbers"
+        return problem(error.status_code, f"body: {remedy}", [FieldError(field="body", remedy=remedy)])
+    if said == HTTPStatus(error.status_code).phrase:
+        said = {404: "There is nothing at this address.", 405: f"This address takes no {request.method}."}.get(
+            error.status_code, said
+        )
+    return problem(error.status_code, said)
 
 
 def _going_on(request: Request) -> str:
@@ -194,6 +208,8 @@ def _going_on(request: Request) -> str:
 def _shown(value: object) -> str | None:
     if value is None:
         return None
-    text = value if isinstance(value, str) else repr(value)
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = text.encode(errors="replace").decode()
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

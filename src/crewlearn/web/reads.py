@@ -9,13 +9,13 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import quote
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
 
 from crewlearn.advisor import documents, schema
 from crewlearn.advisor.commands import unknown_worker
-from crewlearn.advisor.events import ERASED, WORKERS
+from crewlearn.advisor.events import ADVISED, ERASED, OUTPUT, WORKERS
 from crewlearn.advisor.explain import Member, members, sentence
 from crewlearn.advisor.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.identities import People, read_people
@@ -24,7 +24,7 @@ from crewlearn.advisor.reasons import estimates_of
 from crewlearn.advisor.site import Site
 from crewlearn.advisor.store import Standing, Store, Version
 from crewlearn.advisor.turns import Turns
-from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.problem.errors import InvalidInput
 
 LOG = logging.getLogger("crewlearn.web")
 T = TypeVar("T")
@@ -34,12 +34,12 @@ PATIENCE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A site as it stands, with who is who; what is made of it is made once."""
+    """A site as it stands, with who is who and what its gain is made from, all of one view; more is made once."""
 
     name: str
     standing: Standing
     people: People
-    store: "ReferenceType[Store]"
+    past: Past
 
     @property
     def site(self) -> Site:
@@ -55,14 +55,6 @@ class Snapshot:
     def version(self) -> int:
         """How many events it has."""
         return self.standing.version.events
-
-    @cached_property
-    def past(self) -> Past:
-        """What the gain is made from."""
-        store = self.store()
-        assert store is not None
-        with store.reading() as connection:
-            return read_past(connection, self.key)
 
     @cached_property
     def estimates(self) -> list[dict[str, float]]:
@@ -157,49 +149,61 @@ def snapshot(store: Store, name: str) -> Snapshot:
         found = current(store, connection, name)
     if found is None:
         with _turns.of(store.engine, name), store.reading() as connection:
-            found = current(store, connection, name) or _read(store, connection, name)
-            _kept_of(store).put(name, found)
+            found = snapshot_in(store, connection, name)
     return found
 
 
+def snapshot_in(store: Store, connection: sa.Connection, name: str) -> Snapshot:
+    """Give a site as it stands in a view of the store, to be told together with what else is read there."""
+    return current(store, connection, name) or _kept_of(store).put(name, _read(store, connection, name))
+
+
 @contextmanager
-def making(store: Store, found: Snapshot, *what: str) -> Iterator[None]:
-    """Make something long of a snapshot, such as its `what`, in turn; what is made already is there at once."""
+def making(store: Store, found: Snapshot, *what: str) -> Iterator[Snapshot]:
+    """Make something long of a site, such as its `what`, in turn: gives it as it stands then.
+
+    What is made of the one found already is there at once.
+    """
     if what and vars(found).keys() >= set(what):
-        yield
+        yield found
         return
     with store.in_turn(found.name, PATIENCE_SECONDS):
-        yield
+        yield snapshot(store, found.name)
 
 
 def current(store: Store, connection: sa.Connection, name: str) -> Snapshot | None:
     """Give what is kept of a site, if nothing has happened there since."""
-    version = store.version(connection, name)
-    if version is None:
-        raise Unknown("site", name, "does not exist")
     kept = _kept_of(store).get(name)
-    return kept if kept is not None and kept.standing.version == version else None
+    return kept if kept is not None and kept.standing.version == store.version(connection, name) else None
 
 
 def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
-    """Read a site; who is who only if something has happened that changes it."""
+    """Read a site; who is who and its past only if something has happened that changes them."""
     now, kept = store.standing(connection, name), _kept_of(store).get(name)
     key = now.version.key
-    if kept is not None and kept.key == key and _same_people(connection, kept.standing.version):
-        return Snapshot(name, now, kept.people, ref(store))
-    return Snapshot(name, now, read_people(connection, key), ref(store))
+    if kept is None or kept.key != key:
+        return Snapshot(name, now, read_people(connection, key), read_past(connection, key))
+    news = _types_since(connection, kept.standing.version)
+    people = read_people(connection, key) if news is None or news & _WHO_IS_WHO else kept.people
+    past = read_past(connection, key) if news is None or news - _NO_PAST else kept.past
+    return Snapshot(name, now, people, past)
 
 
-def _same_people(connection: sa.Connection, since: Version) -> bool:
-    """Say whether who is who is as it was at a version: it is still on record, and no event after it changes that."""
+def _types_since(connection: sa.Connection, since: Version) -> set[str] | None:
+    """Give the types of events after a version; None if it is not on record, as after a restore."""
     table = schema.events
-    later = sa.and_(table.c.number > since.events, table.c.type.in_(_IDENTITIES))
-    query = sa.select(table.c.hash).where(table.c.site == since.key, sa.or_(table.c.number == since.events, later))
-    return connection.execute(query.order_by(table.c.number).limit(2)).scalars().all() == [since.head]
+    seal = sa.select(table.c.hash).where(table.c.site == since.key, table.c.number == since.events)
+    if connection.execute(seal).scalar() != since.head:
+        return None
+    later = sa.select(table.c.type).where(table.c.site == since.key, table.c.number > since.events)
+    return set(connection.execute(later.distinct()).scalars())
 
 
-_IDENTITIES = (WORKERS, ERASED)
+_WHO_IS_WHO = {WORKERS, ERASED}
 """The events that change who is who."""
+
+_NO_PAST = {OUTPUT, ADVISED}
+"""The events that change nothing about who held which station and which proposals were acted on."""
 
 
 def _kept_of(store: Store) -> Kept[Snapshot]:

@@ -64,6 +64,10 @@ def told(document: Schema, operation: Schema, error: Mapping[str, Any]) -> tuple
     exact = {_BOUNDS[name]: bound for name, bound in error.get("ctx", {}).items() if name in _BOUNDS}
     if kind == "missing":
         return place_of(where), f"is missing; it {_allowed(wanted)}"
+    if kind == "string_unicode":
+        return place_of(where), "must be text, without halves of characters"
+    if tuple(where) == ("body",) and wanted.get("type") == "object":
+        return "body", f"{_allowed(wanted)} (Content-Type: application/json)"
     if "enum" in wanted and isinstance(given, str):
         return place_of(where), unknown_name("", given, wanted["enum"]).remedy
     return place_of(where), _allowed(wanted if wanted.get("type") == "array" else {**wanted, **exact})
@@ -122,7 +126,7 @@ def _allowed(schema: Schema) -> str:
     if kind == "array" and "maxItems" in schema:
         return f"must be a list of {schema.get('minItems', 0)} to {schema['maxItems']:,}"
     if kind == "object":
-        return f"must be a JSON object (Content-Type: application/json) with {', '.join(schema.get('properties', ()))}"
+        return f"must be a JSON object with {', '.join(schema.get('properties', ()))}"
     return _PLAIN.get(str(kind), "cannot be used here")
 
 

@@ -12,7 +12,7 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.web import jobs, work
 from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import ASKING, LOCATED, READING, Here, JobNumber, answer, at, page
+from crewlearn.web.api.common import ASKING, LOCATED, READING, Here, JobNumber, SiteName, answer, at, page
 from crewlearn.web.api.models import jobs as models
 from crewlearn.web.jobs import Job
 from crewlearn.web.work import PLAN, VERIFY, Kind
@@ -94,9 +94,13 @@ def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.Pl
     tags=["ledger"],
     responses=BEGUN,
 )
-def verify(request: Request, here: Annotated[Here, at(MANAGER)]) -> Response:
-    """Rebuild the site from its first event, check the chain, and derive every advice again."""
-    return queued(request, here, VERIFY, {}, again=True)
+def verify(request: Request, site: SiteName, caller: Annotated[Caller, require(MANAGER)]) -> Response:
+    """Rebuild the site from its first event, check the chain, and derive every advice again.
+
+    A site that cannot be read can be checked too.
+    """
+    one = jobs.submit(request.app.state.store, site, VERIFY, caller.name, {}, again=True)
+    return _located(request, one, 202)
 
 
 def queued(

@@ -15,6 +15,7 @@ from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE
 from crewlearn.advisor.record import read_events, read_proposals
 from crewlearn.advisor.site import Proposal
 from crewlearn.problem.errors import Unknown
+from crewlearn.web import reads
 from crewlearn.web.access import MANAGER, VIEWER
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
@@ -32,6 +33,7 @@ from crewlearn.web.api.common import (
     unless_known,
 )
 from crewlearn.web.api.models import proposals as models
+from crewlearn.web.reads import Snapshot
 
 router = APIRouter(prefix="/sites/{site}", tags=["proposals"])
 
@@ -47,15 +49,16 @@ def list_proposals(
     """List every proposal ever made, as it stands, by number."""
     statuses = None if status is None else sorted(set(status))
     with here.store.reading() as connection:
-        read = partial(read_proposals, connection, here.snapshot.key, statuses=statuses)
+        now = reads.snapshot_in(here.store, connection, here.name)
+        read = partial(read_proposals, connection, now.key, statuses=statuses)
         found, following = paging.numbered(cursor, f"proposals {statuses}", newest, limit, read, lambda one: one.id)
-    return answer(page([_document(here, one) for one in found], following))
+    return answer(page([_document(now, one) for one in found], following))
 
 
 @router.get("/proposals/{proposal}", response_model=models.Proposal, operation_id="getProposal", responses=READING)
 def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) -> Response:
     """Give a proposal as it stands."""
-    return answer(_document(here, _find(here, proposal)))
+    return answer(_document(*_find(here, proposal)))
 
 
 @router.get(
@@ -68,20 +71,22 @@ def explain_proposal(
     here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
     """Say in plain words why a proposal was made, as it was then."""
-    found, now = _find(here, proposal), here.snapshot
+    now, found = _find(here, proposal)
     return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, found), now)
 
 
-def _document(here: Here, proposal: Proposal) -> dict[str, Any]:
-    return documents.proposal(here.snapshot.site, here.snapshot.people, proposal)
+def _document(now: Snapshot, proposal: Proposal) -> dict[str, Any]:
+    return documents.proposal(now.site, now.people, proposal)
 
 
-def _find(here: Here, number: int) -> Proposal:
+def _find(here: Here, number: int) -> tuple[Snapshot, Proposal]:
+    """Give a proposal, and the site as it stands in the same view."""
     with here.store.reading() as connection:
-        found = read_proposals(connection, here.snapshot.key, number - 1, limit=1)
+        now = reads.snapshot_in(here.store, connection, here.name)
+        found = read_proposals(connection, now.key, number - 1, limit=1)
     if not found or found[0].id != number:
         raise Unknown("proposal", number, "does not exist at this site")
-    return found[0]
+    return now, found[0]
 
 
 @router.post(
@@ -161,13 +166,8 @@ def _answered(here: Here, said: Answer, give: Callable[[], list[str] | None]) ->
     """Give an answer, once; say how the proposal and the advice stand then."""
     _find(here, said.proposal)
     warnings = answered.give_once(here.store, here.name, here.caller.name, said, give)
-    after = Here(here.caller, here.store, here.now())
-    document = {
-        "proposal": _document(after, _find(after, said.proposal)),
-        "warnings": warnings,
-        "advice": after.snapshot.advice,
-    }
-    return answer(document, after.snapshot)
+    now, proposal = _find(here, said.proposal)
+    return answer({"proposal": _document(now, proposal), "warnings": warnings, "advice": now.advice}, now)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)

@@ -153,8 +153,8 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
     known = unless_known(if_none_match, here.snapshot)
     if known is not None:
         return known
-    with reads.making(here.store, here.snapshot, "status_text"):
-        return answer(here.snapshot.status_text, here.snapshot)
+    with reads.making(here.store, here.snapshot, "status_text") as now:
+        return answer(now.status_text, now)
 
 
 @router.get(

@@ -64,8 +64,7 @@ def list_workers(
     cursor: paging.Cursor = None,
 ) -> Response:
     """List the workers. Whatever changes between two pieces of a list, everybody who stays in it comes exactly once."""
-    now = here.snapshot
-    with reads.making(here.store, now, "members"):
+    with reads.making(here.store, here.snapshot, "members") as now:
         found = list(now.members)
     if sort in _ORDERS:
         found.sort(key=lambda one: _ORDERS[sort](here, one))

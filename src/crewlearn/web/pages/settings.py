@@ -41,9 +41,7 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
         seen = versions.meant(store, reading.snapshot, form.value("version"))
         commands.change_site(store, site, changes, caller.name, expected=seen)
     except Stale as stale:
-        return _show(
-            request, caller, reading_of(request, site), form, stale.changed or ("something was recorded",), 412
-        )
+        return _show(request, caller, reading_of(request, site), form, stale.changed or (stale.remedy,), 412)
     except InvalidInput as error:
         if error.field == "db":
             raise

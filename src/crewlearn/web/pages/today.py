@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Annotated
@@ -47,8 +48,9 @@ def today(
     sort: str = "",
 ) -> Response:
     """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
-    reading, search = reading_of(request, site), Search(q, show, everybody, sort)
-    with making(store_of(request), reading.snapshot):
+    seen, search = reading_of(request, site), Search(q, show, everybody, sort)
+    with making(store_of(request), seen.snapshot) as now:
+        reading = replace(seen, snapshot=now)
         view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
         return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
 
