@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 
 from crewlearn.advisor.store import Store
 from crewlearn.web import users
-from web_api import SETTINGS, Api, caller, everything, rows, served, stop_jobs, with_crew
+from web_api import SETTINGS, Api, caller, everything, rows, served, with_crew
 
 ROUTES = [
     ("GET", "/sites", "viewer"),
@@ -60,8 +60,7 @@ BODIES: dict[str, Any] = {
 
 
 def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) -> None:
-    with served(store) as client:
-        stop_jobs(client)
+    with served(store, jobs=False) as client:
         mia = caller(client, "mia", "admin")
         with_crew(mia, "north")
         with_crew(mia, "south")

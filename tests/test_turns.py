@@ -21,7 +21,7 @@ from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.turns import Turns
 from crewlearn.web import jobs, reads
 from stores import ME, Database, config, proposed, site_with_proposals
-from web_api import Api, caller, served, stop_jobs, with_crew
+from web_api import Api, caller, served, with_crew
 
 SOON, LONG = 0.3, 60.0
 
@@ -133,8 +133,7 @@ def test_a_busy_store_is_not_told_as_somebodys_answer(hidden: Store) -> None:
 
 
 def test_a_page_says_that_the_store_is_busy_and_not_where_it_is(hidden: Store) -> None:
-    with served(hidden) as client:
-        stop_jobs(client)
+    with served(hidden, jobs=False) as client:
         token = caller(client, "mia", "admin").headers["Authorization"].removeprefix("Bearer ")
         assert client.post("/sign-in", data={"token": token}).status_code == 303
         client.headers["Accept"] = "text/html"

@@ -17,7 +17,7 @@ from crewlearn.web import jobs, work
 from crewlearn.web.jobs import Job
 from crewlearn.web.runner import Progress, Runner
 from stores import CALENDAR, ME, day, proposed, site_with_proposals, state_of
-from web_api import Api, caller, served, stop_jobs
+from web_api import Api, caller, served
 
 SEEN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 LIVE = [name for name in REGISTRY if name not in ("oracle", "dr-ucb+oracle-delayed-pairing")]
@@ -32,8 +32,7 @@ def client(store: Store) -> Iterator[TestClient]:
     commands.approve(store, "site", first, ME)
     imports.import_output(store, "site", day(2) + day(3) + day(4), b"2", ME)
     commands.record_offer(store, "site", first, "started", ME, on=CALENDAR.date_of(5))
-    with served(store) as made:
-        stop_jobs(made)
+    with served(store, jobs=False) as made:
         yield made
 
 

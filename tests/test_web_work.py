@@ -15,7 +15,7 @@ from crewlearn.web import jobs, reads, work
 from crewlearn.web.jobs import MOST_WAITING, Job
 from crewlearn.web.runner import Progress, Runner
 from stores import CALENDAR, ME, site_with_proposals, state_of
-from web_api import Api, caller, served, stop_jobs
+from web_api import Api, caller, served
 
 OUT_OF_REACH = InvalidInput("db", "somewhere", "has no free connection; nothing was done, try again")
 
@@ -24,8 +24,7 @@ OUT_OF_REACH = InvalidInput("db", "somewhere", "has no free connection; nothing 
 def client(store: Store) -> Iterator[TestClient]:
     """A server that does no jobs of its own accord."""
     site_with_proposals(store)
-    with served(store) as made:
-        stop_jobs(made)
+    with served(store, jobs=False) as made:
         yield made
 
 

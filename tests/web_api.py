@@ -114,10 +114,12 @@ class Contract:
 
 
 @contextmanager
-def served(store: Store, *, settings: Settings | None = None) -> Iterator[TestClient]:
-    """A server over a store, its job runner included."""
+def served(store: Store, *, settings: Settings | None = None, jobs: bool = True) -> Iterator[TestClient]:
+    """A server over a store, which does its jobs or, without `jobs`, none of its own accord."""
     app = make_app(store, Settings() if settings is None else settings)
     with TestClient(app, base_url=BASE, follow_redirects=False) as client:
+        if not jobs:
+            stop_jobs(client)
         yield client
 
 

@@ -22,8 +22,8 @@ CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 FEWEST_RUNS, MOST_RUNS = 2, 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
-"""Workers times periods times runs times policies: with ours, ten minutes or so on one core at the most; less by a
-hundred where a firm's own policy is played, in plain Python.
+"""Workers times periods times runs times policies. By short runs scaled up, ours take one to some twenty minutes on one
+core for so much, by policy; where a firm's own is played, in plain Python, a hundredth takes a minute.
 """
 
 
