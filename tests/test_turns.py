@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from crewlearn.advisor import commands
+from crewlearn.advisor import commands, imports
 from crewlearn.advisor.answers import Answer, give_once
 from crewlearn.advisor.conflict import Conflict
+from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.events import OFFER
 from crewlearn.advisor.store import Store, open_store
 from crewlearn.advisor.turns import Turns
@@ -94,6 +95,21 @@ def test_who_reads_waits_for_a_while_only_to_make_what_is_not_made(
     monkeypatch.setattr(reads, "PATIENCE_SECONDS", 0.01)
     with held(store, "north"):
         assert client.get("/sites/north", headers=mia.headers).status_code == 200
+
+
+def test_who_waited_is_told_of_one_moment_also_by_name(
+    store: Store, database: Database, client: TestClient, mia: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_crew(mia)
+    monkeypatch.setattr(reads, "PATIENCE_SECONDS", LONG)
+    told: list[Any] = []
+    with held(store, "north"), database.open() as other:
+        waiting = started(lambda: told.append(mia.get("/sites/north/workers", params={"search": "zed"})))
+        waiting.join(SOON)
+        assert waiting.is_alive()
+        imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
+    waiting.join(LONG)
+    assert [one["name"] for one in told[0]["items"]] == ["Zed"]
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)

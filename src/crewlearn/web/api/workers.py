@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from crewlearn.advisor import commands, documents, imports
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.explain import Member
+from crewlearn.advisor.identities import People
 from crewlearn.web import reads
 from crewlearn.web.access import ADMIN, MANAGER, VIEWER
 from crewlearn.web.api import paging
@@ -41,12 +42,12 @@ WorkerPath = Annotated[
         examples=["0113"],
     ),
 ]
-_ORDERS: dict[str, Callable[[Here, Member], Any]] = {
-    "estimate": lambda here, one: one.estimate.mean,
-    "days": lambda here, one: one.estimate.days,
-    "worker_id": lambda here, one: here.snapshot.people.ids.get(one.number) or "",
-    "name": lambda here, one: here.snapshot.people.names.get(one.number) or "",
-    "joined": lambda here, one: one.number,
+_ORDERS: dict[str, Callable[[People, Member], Any]] = {
+    "estimate": lambda people, one: one.estimate.mean,
+    "days": lambda people, one: one.estimate.days,
+    "worker_id": lambda people, one: people.ids.get(one.number) or "",
+    "name": lambda people, one: people.names.get(one.number) or "",
+    "joined": lambda people, one: one.number,
 }
 
 
@@ -67,7 +68,7 @@ def list_workers(
     with reads.making(here.store, here.snapshot, "members") as now:
         found = list(now.members)
     if sort in _ORDERS:
-        found.sort(key=lambda one: _ORDERS[sort](here, one))
+        found.sort(key=lambda one: _ORDERS[sort](now.people, one))
     if descending:
         found.reverse()
     sought = (search or "").casefold()
@@ -76,15 +77,14 @@ def list_workers(
         for one in found
         if (status is None or now.site.workers[one.number].status == status)
         and (team is None or (one.station is not None) == team)
-        and sought in _called(here, one.number)
+        and sought in _called(now.people, one.number)
     }
     listing = f"workers {sort} {descending} {status} {team} {sought}"
     piece, following = paging.unseen(cursor, listing, limit, list(by_number))
     return answer(page([documents.worker(now.site, now.people, by_number[one]) for one in piece], following))
 
 
-def _called(here: Here, number: int) -> str:
-    people = here.snapshot.people
+def _called(people: People, number: int) -> str:
     return f"{people.ids.get(number) or ''}\n{people.names.get(number) or ''}".casefold()
 
 
