@@ -1,12 +1,9 @@
 """Many at once: nothing is lost, nobody sees half of anything, and whoever must give way is told so clearly."""
 
-import gc
 import json
 import os
 import threading
 import time
-import traceback
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +17,7 @@ from crewlearn.advisor.conflict import Conflict
 from crewlearn.advisor.csv_in import OutputRow, WorkerRow
 from crewlearn.advisor.store import Store
 from crewlearn.problem.errors import InvalidInput
+from forking import forked
 from stores import ME, Database, config, contents, day, proposed, site_with_proposals, sound, state_of
 
 PROCESSES, PERIODS = 8, 12
@@ -28,22 +26,13 @@ PROCESSES, PERIODS = 8, 12
 def in_processes(jobs: Sequence[Callable[[], Any]], folder: Path) -> list[Any]:
     """Run jobs in forked processes that begin together; give what they return, which must be JSON."""
     gate_out, gate_in = os.pipe()
-    children = []
-    for number, job in enumerate(jobs):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # pytest has threads; the children use none of them
-            child = os.fork()
-        if child == 0:
-            try:
-                gc.freeze()  # what the parent left behind is not ended here, where the threads it waits for are missing
-                os.close(gate_in)
-                os.read(gate_out, 1)  # returns when the parent closes its end
-                (folder / str(number)).write_text(json.dumps(job()))
-                os._exit(0)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-        children.append(child)
+
+    def work(number: int, job: Callable[[], Any]) -> None:
+        os.close(gate_in)
+        os.read(gate_out, 1)  # returns when the parent closes its end
+        (folder / str(number)).write_text(json.dumps(job()))
+
+    children = [forked(partial(work, number, job)) for number, job in enumerate(jobs)]
     os.close(gate_out)
     os.close(gate_in)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * len(jobs)

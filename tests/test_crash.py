@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,6 +22,7 @@ from crewlearn.advisor import commands, imports
 from crewlearn.advisor.csv_in import WorkerRow
 from crewlearn.advisor.site import FAILURES
 from crewlearn.advisor.store import Store, open_store
+from forking import forked
 from stores import BACKENDS, ME, Database, config, contents, day, nothing, proposed, site_with_proposals, sound, workers
 
 
@@ -70,23 +69,13 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
 
 def killed(run: Callable[[Callable[..., None]], object], step: int) -> bool:
     """Run something in a child that kills itself at the given step; say whether it was killed before the end."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # pytest has threads; the child uses none of them
-        child = os.fork()
-    if child == 0:
-        steps = itertools.count(1)
+    steps = itertools.count(1)
 
-        def tick(*_: Any) -> None:
-            if next(steps) == step:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def tick(*_: Any) -> None:
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
 
-        try:
-            run(tick)
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
+    _, status = os.waitpid(forked(lambda: run(tick)), 0)
     if os.WIFSIGNALED(status):
         assert os.WTERMSIG(status) == signal.SIGKILL
         return True
