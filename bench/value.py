@@ -2,12 +2,11 @@
 
 Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings written down before the
 policy was first measured; `random` and `random-2`, drawn by chance; `constants`, with one default changed at a time.
+The limits stand just above the figures of docs/value-of-replacement.md.
 """
 
-import argparse
 import math
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from crewlearn.problem.laws import (
 )
 from crewlearn.problem.model import Pool, Problem
 from crewlearn.problem.recipes import Recipe
+from limits import Results, part_options, report
 
 OURS, RIVAL, IDLE = "value-of-replacement", "dr-ucb", "keep-team"
 Case = tuple[str, Problem, str, tuple[int, ...]]
@@ -127,8 +127,8 @@ def random_cases(draw: int = 1) -> Iterator[Case]:
         )
 
 
-def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str = OURS, quiet: bool = False) -> None:
-    """Print a row for each case and checkpoint, and the geometric mean of regret over the better of the two."""
+def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str = OURS, quiet: bool = False) -> Results:
+    """Print a row for each case and checkpoint; return the geometric mean of regret over the better of the two."""
     if not quiet:
         print(f"\n## {title}, {runs} runs, seed {seed}\n")
         print("| setting | period | ours | dr-ucb | keep-team | of dr-ucb | of the better | z | 95th of dr-ucb's |")
@@ -153,10 +153,11 @@ def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str =
         f"{'' if quiet else chr(10)}{ours}: geometric mean {mean:.3f}, largest z {worst:+.1f}, "
         f"largest 95th {higher:.2f}; above the better of the two by more than 2 standard errors: {above} of {len(logs)}"
     )
+    return {"geometric_mean": mean, "largest_z": worst, "largest_95th": higher, "settings_above": above}
 
 
 def _z(difference: FloatArray) -> float:
-    """Give the mean paired difference in standard errors."""
+    """Return the mean paired difference in standard errors."""
     error = float(difference.std()) / math.sqrt(len(difference))
     return float(difference.mean()) / error if error > 0.0 else 0.0
 
@@ -168,31 +169,45 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
 }
 
 
+LIMITS = {"others": 0.40, "random": 0.78, "random-2": 0.73}
+"""The largest geometric mean of our regret over the better of the two, by part."""
+
+CHANGES = (
+    "margin=0",
+    "margin=0.25",
+    "margin=2",
+    "noise_guess=0.2",
+    "guess_weight=1",
+    "guess_weight=16",
+    "recheck=1000000",
+)
+
+
+def measure(parts: Sequence[str], runs: int, seed: int) -> Results:
+    """Print the tables of some parts and return their figures."""
+    results: Results = {}
+    for part in parts:
+        if part in CASES:
+            results[part] = {**compare(part, CASES[part](), runs, seed), "at_most": LIMITS[part]}
+    if "constants" in parts:
+        print(f"\n## The constants, on the others, {runs} runs, seed {seed}\n")
+        for change in CHANGES:
+            results[change] = compare("", other_cases(), runs, seed, f"{OURS}:{change}", quiet=True)
+    return results
+
+
 def main() -> None:
-    """Print what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=[*CASES], metavar="PART")
+    """Print what was asked for, and say which limits were missed."""
+    parser = part_options("value", __doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(CASES)}, constants")
     parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    unknown = set(arguments.parts) - {*CASES, "constants"}
+    options = parser.parse_args()
+    unknown = set(options.parts) - {*CASES, "constants"}
     if unknown:
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}, constants")
-    for part in arguments.parts:
-        if part in CASES:
-            compare(part, CASES[part](), arguments.runs, arguments.seed)
-    if "constants" in arguments.parts:
-        print(f"\n## The constants, on the others, {arguments.runs} runs, seed {arguments.seed}\n")
-        for change in (
-            "margin=0",
-            "margin=0.25",
-            "margin=2",
-            "noise_guess=0.2",
-            "guess_weight=1",
-            "guess_weight=16",
-            "recheck=1000000",
-        ):
-            compare("", other_cases(), arguments.runs, arguments.seed, f"{OURS}:{change}", quiet=True)
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}, constants")
+    parts = options.parts or (["others"] if options.quick else [*CASES])
+    report(measure(parts, options.runs, options.seed), options.out)
 
 
 if __name__ == "__main__":

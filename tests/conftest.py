@@ -3,14 +3,23 @@
 import pytest
 from hypothesis import settings
 
-from browsing import browser, hall, visit
-from compiling import compile_loops
-from lives import life
-from stores import database, databases_end, empty_database, make_database, postgres, postgres_url, prepared, store
-from web_api import client, mia
-from web_app import clock, web
-from web_jobs import other
-from web_server import serve
+from support.compiling import compile_loops
+from support.lives import life
+from support.stores import (
+    database,
+    databases_end,
+    empty_database,
+    make_database,
+    postgres,
+    postgres_url,
+    prepared,
+    store,
+)
+from support.web.api import client, mia
+from support.web.app import clock, web
+from support.web.browsing import browser, hall, visit
+from support.web.jobs import other
+from support.web.server import serve
 
 __all__ = [
     "browser",

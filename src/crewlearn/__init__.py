@@ -1,10 +1,10 @@
 """crewlearn: learn whom to keep and whom to replace in a contingent workforce.
 
-The public names below are loaded when first used, so that importing the package stays cheap.
+The public names below are imported on first use, so that `import crewlearn` stays cheap.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -27,11 +27,15 @@ _HOME = {
     "Policy": "policies.contract",
     "Situation": "policies.contract",
     "Report": "policies.contract",
-    "DRUCB": "policies.dr_ucb",
-    "ValueOfReplacement": "policies.value",
+    "Rule": "policies.rule",
+    "RuleFacts": "policies.rule",
+    "RulePolicy": "policies.rule",
+    "DRUCB": "policies.dr_ucb.policy",
+    "ValueOfReplacement": "policies.value.policy",
     "KeepTeam": "policies.baselines",
     "Oracle": "policies.baselines",
     "make_policy": "policies.registry",
+    "check_policy": "policies.checks",
     "World": "engine.world",
     "play": "engine.interpreted",
     "simulate": "engine.local",
@@ -40,15 +44,51 @@ _HOME = {
     "reproduce": "study.studies",
     "FAMILIES": "study.families",
 }
+"""The module of each public name; type checkers read the same from the imports below."""
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604  # the names are strings, built from the table above
+if TYPE_CHECKING:
+    from crewlearn.engine.interpreted import play as play
+    from crewlearn.engine.local import simulate as simulate
+    from crewlearn.engine.trace import trace as trace
+    from crewlearn.engine.trace import write_trace as write_trace
+    from crewlearn.engine.world import World as World
+    from crewlearn.policies.baselines import KeepTeam as KeepTeam
+    from crewlearn.policies.baselines import Oracle as Oracle
+    from crewlearn.policies.checks import check_policy as check_policy
+    from crewlearn.policies.contract import Policy as Policy
+    from crewlearn.policies.contract import Report as Report
+    from crewlearn.policies.contract import Situation as Situation
+    from crewlearn.policies.dr_ucb.policy import DRUCB as DRUCB
+    from crewlearn.policies.registry import make_policy as make_policy
+    from crewlearn.policies.rule import Rule as Rule
+    from crewlearn.policies.rule import RuleFacts as RuleFacts
+    from crewlearn.policies.rule import RulePolicy as RulePolicy
+    from crewlearn.policies.value.policy import ValueOfReplacement as ValueOfReplacement
+    from crewlearn.problem.errors import InvalidInput as InvalidInput
+    from crewlearn.problem.instances import benchmark as benchmark
+    from crewlearn.problem.model import Pool as Pool
+    from crewlearn.problem.model import Problem as Problem
+    from crewlearn.problem.model import Setting as Setting
+    from crewlearn.problem.recipes import Recipe as Recipe
+    from crewlearn.problem.roster import Roster as Roster
+    from crewlearn.problem.toml import problem_from_toml as problem_from_toml
+    from crewlearn.problem.toml import problem_to_toml as problem_to_toml
+    from crewlearn.problem.toml import read_problem as read_problem
+    from crewlearn.study.families import FAMILIES as FAMILIES
+    from crewlearn.study.studies import reproduce as reproduce
+    from crewlearn.theory.bounds import instance_bound as instance_bound
+    from crewlearn.theory.bounds import regret_bound as regret_bound
+    from crewlearn.theory.gamma import gamma1 as gamma1
+    from crewlearn.theory.gamma import gamma2 as gamma2
+    from crewlearn.theory.gamma import gamma_star as gamma_star
+else:  # hidden from type checkers, which would let any misspelt name pass as `Any`
+    __all__ = ["__version__", *_HOME]  # noqa: PLE0604  # the names are strings, built from the table above
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'crewlearn' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"crewlearn.{_HOME[name]}"), name)
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module 'crewlearn' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"crewlearn.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["__version__", *_HOME])

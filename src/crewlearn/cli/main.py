@@ -2,31 +2,36 @@
 
 import io
 import sys
+from typing import Annotated
 
 import typer
 
-from crewlearn.cli import (
-    advise,
-    bounds,
-    files,
-    leaderboard,
-    ledger,
-    plan,
-    policies,
-    reproduce,
-    serve,
-    simulate,
-    site,
-    sweep,
-    users,
-)
+from crewlearn import __version__
+from crewlearn.cli.live import advise, files, ledger, plan, serve, site, users
+from crewlearn.cli.research import bounds, leaderboard, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
-    help="Learn whom to keep and whom to replace in a contingent workforce.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and end, before any command is looked at."""
+    if wanted:
+        print(f"crewlearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Learn whom to keep and whom to replace in a contingent workforce."""
+
+
 app.command("reproduce")(reproduce.reproduce_command)
 app.command("simulate")(simulate.simulate_command)
 app.command("sweep")(sweep.sweep_command)
@@ -52,8 +57,19 @@ app.command("serve")(serve.serve_command)
 
 
 def main() -> None:
-    """Run the command line; where the terminal lacks a letter, another stands in for it."""
+    """Run the command line, replacing characters that the terminal cannot print."""
+    _import_from_current_folder(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     app()
+
+
+def _import_from_current_folder(arguments: list[str]) -> None:
+    """Let `--policy module:Class` name a module of the current folder; a server imports only what is installed.
+
+    The folder comes last, so that a file in it never hides an installed module.
+    """
+    command = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if command != "serve":
+        sys.path.append("")

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and their parsers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +19,13 @@ AtOption = Annotated[
 ConventionsOption = Annotated[
     str, typer.Option(help="as-written (the paper's text) or as-released (what its printed tables ran).")
 ]
+ProblemConventionsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Conventions of the benchmark and of policies given by name: as-written (the paper's text) or as-released "
+        "(what its printed tables ran); those of the problem file if left out."
+    ),
+]
 EngineOption = Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler, tcp://host:port.")]
 ThreadsOption = Annotated[int | None, typer.Option(help="Threads of the local engine; one a core if left out.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Compute anew what earlier calls have kept.")]
@@ -27,16 +34,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 DEFAULT_POLICIES = ("dr-ucb", "keep-team", "oracle")
 
 
-def read_problem_option(path: Path | None, conventions: str = "as-written") -> "Problem":
-    """Read the problem file, or give the paper's benchmark."""
+def read_problem_option(path: Path | None, conventions: str | None = None) -> "Problem":
+    """Read the problem file, or return the paper's benchmark."""
     from crewlearn.problem.instances import benchmark
     from crewlearn.problem.toml import read_problem
 
-    return benchmark(conventions=conventions) if path is None else read_problem(path)
+    return benchmark(conventions=conventions or "as-written") if path is None else read_problem(path)
 
 
 def read_at_option(at: str | None) -> list[int] | None:
-    """Read the periods asked for."""
+    """Parse the periods to report at."""
     from crewlearn.problem.errors import InvalidInput
 
     try:

@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, one JSON document for programs, errors that end the command."""
+"""What commands print: tables for people, one JSON document for programs, errors that end the command."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import typer
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Turn bad input into one line on standard error and exit code 2; options are named as commands have them."""
-    from crewlearn.advisor.text import options_said
+    from crewlearn.advisor.ledger.text import options_said
     from crewlearn.problem.errors import InvalidInput
 
     try:
@@ -44,7 +44,7 @@ def print_json(document: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> None:
-    """Print a table for people; columns after the first `words` are numbers, flush right, and none is ever cut."""
+    """Print a table for people; columns after the first `words` are right-aligned numbers. Nothing is truncated."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -62,7 +62,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error: a bar on a terminal, else a line now and then; yields what to tell of it."""
+    """Show progress on standard error: a bar on a terminal, else lines. Yield the callback that advances it."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -77,7 +77,7 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def progress_steps(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
-    """Show steps on standard error; yields what to tell of the one under way, and of those done."""
+    """Show steps on standard error. Yield callbacks for the current step and for finished ones."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -96,7 +96,7 @@ def progress_steps(total: int) -> Iterator[tuple[Callable[[str], None], Callable
 
 
 def _steps(total: int) -> tuple[Callable[[str], None], Callable[[int], None]]:
-    """Give functions that print a line when a second has passed, and then every five."""
+    """Return functions that print a line when a second has passed, and then every five."""
     finished, due = 0, time.monotonic() + 1.0
 
     def tell(what: str) -> None:
@@ -113,7 +113,7 @@ def _steps(total: int) -> tuple[Callable[[str], None], Callable[[int], None]]:
 
 
 def _lines(what: str, total: int) -> Callable[[int], None]:
-    """Give a function that prints a line when a second has passed, and then every ten."""
+    """Return a function that prints a line when a second has passed, and then every ten."""
     done, due = 0, time.monotonic() + 1.0
 
     def tell(more: int) -> None:

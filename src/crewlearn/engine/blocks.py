@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.forms import kind_of, policy_form, problem_form
+from crewlearn.engine.compiled.forms import policy_form, problem_form, rule_of
+from crewlearn.engine.compiled.kernel import FAULT, FAULT_IN, FAULT_OUT, FAULT_PERIOD, FAULT_RUN, Tally
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.kernel import Tally
 from crewlearn.engine.streams import seed_root
 from crewlearn.engine.world import World, best_output
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Problem
+from crewlearn.problem.roster import REMEDIES
+from crewlearn.problem.transitions import LEGAL
 
 LARGEST_BLOCK = 64
 WORK_IN_A_BLOCK = 2_000_000
@@ -56,7 +59,7 @@ class BlockResult:
 
 
 def block_size(problem: Problem) -> int:
-    """Give how many runs make a block: a function of the problem alone."""
+    """Return how many runs make a block: a function of the problem alone."""
     return max(1, min(LARGEST_BLOCK, WORK_IN_A_BLOCK // (problem.team * problem.horizon)))
 
 
@@ -67,15 +70,14 @@ def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: t
 
 
 def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
-    """Play a block: compiled where the loop knows the policy, else in plain Python; end early once `stop` is set."""
+    """Play a block: compiled where the policy names its rule, else in plain Python; end early once `stop` is set."""
     horizon = block.problem.horizon
     means, best = worlds_of(block)
     tally = empty_tally(block, stop=stop)
-    kind = kind_of(block.policy)
-    if kind is None:
+    if rule_of(block.policy) is None:
         _play_interpreted(block, tally)
     else:
-        play_compiled(block, kind, means, best, tally)
+        play_compiled(block, means, best, tally)
     ideal = best[:, None] * np.arange(1, horizon + 1)
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
@@ -86,7 +88,7 @@ def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
         normalized_loss=loss[:, columns],
         initiated=tally.initiated,
         completed=tally.completed,
-        largest_frontier=tally.largest_frontier,
+        largest_frontier=tally.largest_noted,
         regret_mean=regret_mean,
         regret_squares=regret_squares,
         loss_mean=loss_mean,
@@ -98,31 +100,38 @@ _problem_form = lru_cache(maxsize=64)(problem_form)
 
 
 def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray | None = None) -> Tally:
-    """Give a tally for a block, with room for sums of output by worker and for a log of events if asked for."""
+    """Return a tally for a block, with room for sums of output by worker and for a log of events if asked for."""
     return Tally(
         regret=np.zeros((block.count, len(block.at))),
         curve=np.zeros((block.count, block.problem.horizon)),
         initiated=np.zeros(block.count, dtype=np.int64),
         completed=np.zeros(block.count, dtype=np.int64),
-        largest_frontier=np.zeros(block.count, dtype=np.int64),
+        largest_noted=np.zeros(block.count, dtype=np.int64),
         sums=np.zeros((block.count, workers)),
         log=np.zeros((events, 5), dtype=np.int64),
         logged=np.zeros(1, dtype=np.int64),
+        fault=np.zeros(5, dtype=np.int64),
         stop=np.zeros(1, dtype=np.int64) if stop is None else stop,
     )
 
 
-def play_compiled(block: Block, kind: int, means: FloatArray, best: FloatArray, tally: Tally) -> None:
-    """Play a block in the compiled loop of its policy's kind."""
-    from crewlearn.engine.compiled import compiled_loop
+def play_compiled(block: Block, means: FloatArray, best: FloatArray, tally: Tally) -> None:
+    """Play a block in the compiled loop of its policy's rule."""
+    from crewlearn.engine.compiled.loops import run_loop
 
+    policy, rule = block.policy, rule_of(block.policy)
+    assert rule is not None
     at, root = np.array(block.at, dtype=np.int64), seed_root(block.seed)
-    form = policy_form(block.policy, block.problem.setting)
-    compiled_loop(kind)(_problem_form(block.problem), form, means, best, root, block.first, at, tally)
+    form = policy_form(policy, block.problem)
+    run_loop(rule, policy.name, _problem_form(block.problem), form, means, best, root, block.first, at, tally)
+    if tally.fault[FAULT] != LEGAL:
+        run, period, out, into = (int(tally.fault[place]) for place in (FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN))
+        remedy = f"asked for ({out}, {into}) in period {period} of run {run}: {REMEDIES[int(tally.fault[FAULT])]}"
+        raise InvalidInput("policy", policy.name, remedy)
 
 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
-    """Give the hidden means of each run, and the mean output of its best team."""
+    """Return the hidden means of each run, and the mean output of its best team."""
     problem, runs = block.problem, range(block.first, block.first + block.count)
     if not problem.drawn_per_run:
         means = problem.means()
@@ -147,6 +156,6 @@ def _play_interpreted(block: Block, tally: Tally) -> None:
 
 
 def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give mean and sum of squared deviations over the runs, for every period."""
+    """Return mean and sum of squared deviations over the runs, for every period."""
     mean = values.mean(axis=0)
     return mean, ((values - mean) ** 2).sum(axis=0)

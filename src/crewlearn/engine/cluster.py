@@ -34,7 +34,7 @@ RETRIES = 3
 
 
 def cluster_player(engine: str) -> Player:
-    """Give the player that works on a cluster, having made sure that its scheduler answers and has workers.
+    """Return a player that works on a cluster whose scheduler answers and has workers.
 
     `engine` is "dask" (the scheduler that DASK_SCHEDULER_ADDRESS or Dask's configuration names) or an address such as
     "tcp://host:port".
@@ -46,7 +46,7 @@ def cluster_player(engine: str) -> Player:
 
 
 def scheduler_address(engine: str) -> str:
-    """Give the address of the scheduler that `engine` means."""
+    """Return the address of the scheduler that `engine` names."""
     if engine != "dask" and "://" not in engine:
         raise unknown_name("engine", engine, ["local", "dask", "tcp://host:port"])
     try:
@@ -67,7 +67,7 @@ def scheduler_address(engine: str) -> str:
 
 
 def connect(address: str) -> "Client":
-    """Connect to a scheduler, or say that it cannot be reached."""
+    """Connect to a scheduler; an error names the address that cannot be reached."""
     from distributed import Client
 
     try:
@@ -105,7 +105,7 @@ def play_on_cluster(blocks: Sequence[Block], address: str) -> Generator[tuple[Bl
 
 
 def next_size(seconds: Sequence[float]) -> int:
-    """Give how many blocks the next task should have, from how long each block of the last one took.
+    """Return how many blocks the next task should have, from the seconds that each block of the last one took.
 
     >>> next_size([0.01, 0.01]), next_size([0.1, 0.1, 0.1, 0.1]), next_size([60.0])
     (4, 3, 1)
@@ -120,23 +120,23 @@ def timed_blocks(blocks: Sequence[Block]) -> list[tuple[BlockResult, float]]:
 
 
 def result_bytes(block: Block) -> int:
-    """Give about how many bytes a block's result has: four curves, two numbers by run and checkpoint, three by run."""
+    """Estimate the bytes of a block's result: four curves, two numbers by run and checkpoint, three by run."""
     return 8 * (4 * block.problem.horizon + block.count * (2 * len(block.at) + 3))
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that numbers depend on."""
+    """Return the versions that numbers depend on."""
     return {name: importlib.metadata.version(name) for name in ("crewlearn", "numpy", "numba")}
 
 
 def _check_workers(client: "Client", address: str) -> None:
-    """Make sure that there are workers and that they would give the numbers that this process would."""
+    """Check that there are workers, with the versions that this process has."""
     _check_some_worker(client, address)
     try:
-        found = client.run(versions)
+        by_worker = client.run(versions)
     except Exception as error:  # what a worker cannot import comes back as a plain Exception
         raise _not_installed(address, error) from error
-    for worker, theirs in found.items():
+    for worker, theirs in by_worker.items():
         for name, ours in versions().items():
             if theirs[name] != ours:
                 raise InvalidInput(
@@ -171,7 +171,7 @@ def _wait_for(client: "Client", task: Any, address: str) -> list[tuple[BlockResu
 
 @contextmanager
 def _losses_told(address: str) -> Iterator[None]:
-    """Turn what Dask raises when a cluster goes down, or lacks a module, into an error that says what to do."""
+    """Turn Dask's errors for a lost cluster or a missing module into ones that name the remedy."""
     from distributed import CancelledError, KilledWorker
 
     try:

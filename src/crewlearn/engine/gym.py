@@ -1,7 +1,7 @@
-"""The simulated world as a Gymnasium environment, so that learners from that ecosystem can be trained on it.
+"""The simulated world as a Gymnasium environment, for training reinforcement learners.
 
-Needs the extra `crewlearn[gym]`. Importing this module registers `crewlearn/DelayedReplacement-v0`; an id that names
-the module, as below, makes `gymnasium.make` import it by itself.
+Needs the extra `crewlearn[gym]`. Importing this module registers `crewlearn/DelayedReplacement-v0`. An id that names
+the module, as below, makes `gymnasium.make` import it.
 
 >>> env = gymnasium.make("crewlearn.engine.gym:crewlearn/DelayedReplacement-v0", problem=benchmark(horizon=30))
 >>> observation, info = env.reset(seed=1)
@@ -22,9 +22,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("crewlearn.engine.gym needs Gymnasium: pip install 'crewlearn[gym]'") from error
 from gymnasium import spaces
 
+from crewlearn.beliefs.estimates import Estimates, record
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair, Situation
-from crewlearn.policies.estimates import Estimates, record
 from crewlearn.problem.arrays import NOBODY, BoolArray, IntArray
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import benchmark
@@ -35,37 +35,37 @@ from crewlearn.problem.transitions import FREE, LEGAL, request_fault
 ID = "crewlearn/DelayedReplacement-v0"
 
 KEEP = 0
-"""The choice that asks for nobody; choice j+1 asks for worker j."""
+"""The choice that requests no replacement; choice j+1 requests worker j."""
 
 Observation = dict[str, Any]
-"""Arrays by name, in the type that Gymnasium gives to dictionaries."""
+"""Arrays by name, as sampled from a `gymnasium.spaces.Dict`."""
 
 
 class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
-    """One period a step, one run of a simulation an episode; by default the paper's benchmark, a fresh pool each run.
+    """An episode is a run of a simulation, a step is a period; the default problem is the paper's benchmark.
 
-    **Action**: for each of the m stations, 0 to keep its worker or j+1 to have them replaced by worker j. Requests that
-    the roster forbids are dropped and counted. If two stations ask for the same worker, the first gets them.
+    **Action**: for each of the m stations, 0 to keep its worker or j+1 to request worker j as the replacement. Requests
+    that the roster forbids are dropped and counted. If two stations request the same worker, the first gets them.
 
-    **Observation**, as the next period begins, of m stations and k workers:
+    **Observation** at the beginning of the next period, with m stations and k workers:
 
-    - `counts` (k), `means` (k): observations of each worker and their mean output, prior data included; 0 before any.
+    - `counts` (k), `means` (k): observations of each worker and their mean output, with prior data; 0 if none.
     - `stations` (m, k): 1 where the worker holds the station.
-    - `arriving` (m, k): 1 where the worker is on the way to the station; its holder is the one to leave.
+    - `arriving` (m, k): 1 where a requested worker will take over the station from its holder.
     - `waiting` (m): periods since that request.
-    - `time_left` (1): the share of the horizon still to be played.
+    - `time_left` (1): the share of the horizon that remains.
 
-    Every part is a bounded box: Gymnasium's `FlattenObservation` and `RescaleObservation` make one vector in [0, 1].
+    Every entry is a bounded box: Gymnasium's `FlattenObservation` and `RescaleObservation` make one vector in [0, 1].
 
-    **Reward**: the period's profit, that is output less fees paid. The episode terminates after the horizon; it is the
-    problem that ends there, so nothing is truncated.
+    **Reward**: the period's profit, that is output less fees paid. The episode terminates after the horizon. It is
+    never truncated, because the problem itself ends there.
 
     **Info**: `action_mask` (m, k+1), True where a request is legal by itself. After a step also `requested` and
     `completed` pairs (out, in), the number `dropped`, the `fees` and the pseudo-`regret` of the period. Regret is for
-    scoring: it is computed from hidden means, which a learner must not see.
+    scoring only: it is computed from hidden means, which a learner must not see.
 
-    `reset(seed=s)` begins run 0 of seed s, further resets go on to runs 1, 2, ...: the very worlds that
-    `crewlearn.simulate(problem, ..., seed=s)` plays, so a trained agent and our policies compare run by run.
+    `reset(seed=s)` begins run 0 of seed s; further resets begin runs 1, 2, ... These are the worlds of
+    `crewlearn.simulate(problem, ..., seed=s)`, so a trained agent can be compared with a policy run by run.
     """
 
     world: World
@@ -97,11 +97,11 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin run 0 of `seed`, or without a seed the next run of the last one; no options are known."""
-        given = None if seed is None else whole("seed", seed, 0, 2**64 - 1)
-        super().reset(seed=given)
-        if given is not None:
-            self.world = World(self.problem, given, run=0)
+        """Begin run 0 of `seed`, or the next run of the last seed if it is None; `options` are ignored."""
+        new_seed = None if seed is None else whole("seed", seed, 0, 2**64 - 1)
+        super().reset(seed=new_seed)
+        if new_seed is not None:
+            self.world = World(self.problem, new_seed, run=0)
         elif self.period == 0:
             self.world = World(self.problem, int(self.np_random.integers(2**63)), run=0)
         else:
@@ -112,7 +112,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         return self._observation(), {"action_mask": self._mask()}
 
     def step(self, action: IntArray) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Play a period in the order of the paper's Section 3: request, arrive, produce."""
+        """Play a period in the order of the paper's Section 3: requests, arrivals, output."""
         self._need_reset(self.period > self.problem.horizon)
         period, world, roster, cost = self.period, self.world, self.roster, self.problem.setting.cost
         requested, dropped = self._initiate(self._checked(action))
@@ -121,7 +121,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         for worker, amount in output.items():
             record(self.estimates, worker, amount)
         fees = cost * len(requested if self.problem.fee_due == "initiation" else completed)
-        made = sum(float(world.means[worker]) for worker in output)
+        expected_output = sum(float(world.means[worker]) for worker in output)
         self.period += 1
         info = {
             "action_mask": self._mask(),
@@ -129,23 +129,23 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
             "completed": completed,
             "dropped": dropped,
             "fees": fees,
-            "regret": world.best_output() - made + fees,
+            "regret": world.best_output() - expected_output + fees,
         }
         over = self.period > self.problem.horizon
         return self._observation(), sum(output.values()) - fees, over, False, info
 
     def action_masks(self) -> BoolArray:
-        """Give the mask of legal choices, station after station in one row: the form that masked PPO asks for."""
+        """Return the mask of legal choices, flattened station by station, as sb3-contrib's MaskablePPO expects it."""
         self._need_reset()
         return self._mask().ravel()
 
     def situation(self) -> Situation:
-        """Give what one of our policies is shown, to ask it as an expert or to compare with it step by step."""
+        """Return the situation a policy would see, to query it as an expert or compare with it step by step."""
         self._need_reset()
         return Situation.open_to_all(self.period, self.problem.setting, self.roster, self.estimates)
 
     def action_of(self, pairs: Iterable[Pair]) -> IntArray:
-        """Give the action that requests these pairs (out, in), as a policy's `decide` gives them."""
+        """Return the action that requests these pairs (out, in), as returned by a policy's `decide`."""
         self._need_reset()
         action = np.full(self.problem.team, KEEP, dtype=np.int64)
         for out, into in pairs:
@@ -155,7 +155,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         return action
 
     def _initiate(self, choices: list[int]) -> tuple[tuple[Pair, ...], int]:
-        """Initiate what is legal, station by station; give the pairs initiated and the number of requests dropped."""
+        """Initiate the legal requests, station by station; return their pairs and the number of requests dropped."""
         requested, dropped = [], 0
         for out, choice in zip(self.roster.stations, choices, strict=True):
             into = choice - 1
@@ -182,7 +182,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         return checked
 
     def _mask(self) -> BoolArray:
-        """Say which single requests are legal: every hire here names who leaves, so only the two workers matter."""
+        """Return which requests are legal by themselves: all name who leaves, so only the two workers' roles matter."""
         arrays = self.roster.arrays
         may_leave = arrays.role[arrays.stations] == FREE
         may_enter = (arrays.station_of == NOBODY) & (arrays.role == FREE)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crewlearn.beliefs.estimates import Estimates, Prior, record
 from crewlearn.engine.streams import DELAY, policy_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Hidden, Pair, Policy, Report, Situation
-from crewlearn.policies.estimates import Estimates, record
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.roster import Roster
 from crewlearn.problem.transitions import LEGAL, completion_fault
@@ -38,13 +38,13 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     """
     problem, setting = world.problem, world.problem.setting
     roster = Roster.start(setting.workers, world.starting_team().tolist())
-    estimates = Estimates(*problem.seen_before())
+    estimates, prior = Estimates(*problem.seen_before()), Prior(*problem.unknown_spread())
     hidden = Hidden(world.means, world.delay_form, world.keys[DELAY]) if policy.oracle else None
     may_enter, may_leave = problem.may_enter(), problem.may_leave()
     best = world.best_output()
 
     def situation(period: int) -> Situation:
-        return Situation(period, setting, roster, estimates, may_enter, may_leave, hidden)
+        return Situation(period, setting, roster, estimates, may_enter, may_leave, hidden, prior)
 
     interview = policy.interview(setting)
     scores = None if interview is None else world.interview(interview.rho)

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
-from crewlearn.engine.forms import kind_of
+from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.results import Collector, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput, whole
-from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.instances import check_conventions, followed_conventions
 from crewlearn.problem.model import Problem
 
 Player = Callable[[Sequence[Block]], Generator[tuple[BlockResult, float], None, None]]
@@ -38,7 +38,7 @@ def simulate(
     runs: int = 100,
     seed: int = 1,
     at: Sequence[int] | None = None,
-    conventions: str = "as-written",
+    conventions: str | None = None,
     *,
     threads: int | None = None,
     engine: str = "local",
@@ -46,7 +46,8 @@ def simulate(
 ) -> SimulationResult:
     """Play each policy in the same `runs` worlds and read regret after the periods `at` (the horizon, if left out).
 
-    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. `engine` is "local" (on
+    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. Names follow the
+    problem's conventions unless `conventions` says otherwise. `engine` is "local" (on
     `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
     runs were just done, and on this machine also several times a second that there are no more of them yet (0); what it
     raises ends the work at once. The numbers do not depend on where and how the work was done.
@@ -57,6 +58,7 @@ def simulate(
     True
     """
     periods, runs, seed = checked_periods(problem, runs, seed, at), int(runs), int(seed)
+    conventions = followed_conventions(problem, conventions)
     chosen = checked_policies(policies, conventions)
     player = choose_player(engine, threads, chosen.values(), None if progress is None else partial(progress, 0))
     if engine == "local":
@@ -110,7 +112,7 @@ def choose_player(
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    if any(kind_of(policy) is None for policy in policies):
+    if any(rule_of(policy) is None for policy in policies):
         workers = 1  # plain Python gains nothing from threads
     return lambda blocks: play_on_threads(blocks, workers, waiting)
 
@@ -118,12 +120,12 @@ def choose_player(
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
     """Compile or load the loops of the policies before the clock starts."""
     short = dataclasses.replace(problem, horizon=1)
-    known = {kind: policy for policy in policies if (kind := kind_of(policy)) is not None}
-    if known:
-        from crewlearn.engine.compiled import first_call
+    ruled = {rule: policy for policy in policies if (rule := rule_of(policy)) is not None}
+    if ruled:
+        from crewlearn.engine.compiled.loops import first_call
 
-        for kind, policy in known.items():
-            first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
+        for rule, policy in ruled.items():
+            first_call(rule, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:

@@ -1,4 +1,4 @@
-"""What a simulation found: numbers of each run at the periods asked for, curves over all periods, and summaries."""
+"""Results of a simulation: values per run at the checkpoints, curves over all periods, and summaries."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from crewlearn.problem.toml import problem_to_table
 
 
 def student_95(degrees: int) -> float:
-    """Give the two-sided 95% point of Student's law: exact for 1 and 2 degrees of freedom, else a series in 1/degrees.
+    """Return the two-sided 95% point of Student's t: exact for 1 and 2 degrees of freedom, else a series in 1/degrees.
 
     >>> [round(student_95(degrees), 2) for degrees in (1, 2, 4, 10, 249)]
     [12.71, 4.3, 2.78, 2.23, 1.97]
@@ -50,7 +50,7 @@ class Summary:
 
     @classmethod
     def of(cls, values: FloatArray) -> "Summary":
-        """Summarise one number a run."""
+        """Summarise values, one per run."""
         std = float(values.std())
         return cls(
             mean=float(values.mean()),
@@ -70,10 +70,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class PolicyResult:
-    """One policy's runs.
+    """The results of a policy.
 
-    `regret` and `normalized_loss` (percent) by run and checkpoint; `replacements` initiated, `completed` ones and the
-    largest frontier built by run; curves over all periods; time spent, summed over threads.
+    `regret` and `normalized_loss` (percent) have the shape (runs, checkpoints). `replacements` initiated, those
+    `completed` and the `largest_frontier` built are per run. Curves run over all periods. `seconds` sums over threads.
     """
 
     policy: Policy[Any]
@@ -89,7 +89,7 @@ class PolicyResult:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """Every policy's runs in the same worlds, and what made them; `at` are the checkpoints in periods."""
+    """The results of all policies in the same worlds, with the inputs; `at` are the checkpoints in periods."""
 
     problem: Problem
     runs: int
@@ -107,7 +107,7 @@ class SimulationResult:
         return Summary.of(self.policies[policy].regret[:, self.at.index(at)])
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the result as plain data."""
+        """Return the result as plain data for JSON."""
         return {
             **self.made_by(),
             "policies": {
@@ -117,7 +117,7 @@ class SimulationResult:
         }
 
     def made_by(self) -> dict[str, Any]:
-        """Describe what made the result, policies aside."""
+        """Return the inputs of the simulation, except the policies, as plain data."""
         return {
             "problem": problem_to_table(self.problem),
             "runs": self.runs,
@@ -127,7 +127,7 @@ class SimulationResult:
         }
 
     def to_parquet(self, path: Path | str) -> None:
-        """Write one row a policy, run and checkpoint to a Parquet file that says what made it."""
+        """Write one row per policy, run and checkpoint to a Parquet file, with the inputs in its metadata."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -165,7 +165,7 @@ class SimulationResult:
 
 
 class Collector:
-    """Puts the blocks of a policy together in order, keeping per-run numbers at the checkpoints and running curves."""
+    """Assembles the blocks of a policy, in order, into values per run at the checkpoints and running curves."""
 
     def __init__(self, policy: Policy[Any], runs: int, at: Sequence[int], horizon: int) -> None:
         self.policy, self.taken = policy, 0
@@ -180,7 +180,7 @@ class Collector:
         self.seconds = 0.0
 
     def add(self, block: BlockResult, seconds: float) -> None:
-        """Take the next block in order (Chan's update of mean and squared deviations)."""
+        """Add the next block in order (Chan's update of mean and squared deviations)."""
         count = len(block.regret)
         for name, values in self.by_run.items():
             values[self.taken : self.taken + count] = getattr(block, name)
@@ -195,7 +195,7 @@ class Collector:
         self.seconds += seconds
 
     def result(self) -> PolicyResult:
-        """Give the policy's result once all blocks are in."""
+        """Return the policy's result, after the last block was added."""
         curves = {name: Curve(mean, np.sqrt(squares / self.taken)) for name, (mean, squares) in self.curves.items()}
         return PolicyResult(
             policy=self.policy,
@@ -210,8 +210,8 @@ class Collector:
         )
 
 
-def same_numbers(one: SimulationResult, other: SimulationResult) -> bool:
-    """Say whether two results agree to the last bit, time spent aside."""
+def same_numbers(first: SimulationResult, second: SimulationResult) -> bool:
+    """Return whether two results agree to the last bit, time spent aside."""
 
     def equal(a: Any, b: Any) -> bool:
         if isinstance(a, Curve):
@@ -220,8 +220,8 @@ def same_numbers(one: SimulationResult, other: SimulationResult) -> bool:
 
     names: Iterable[str] = (item.name for item in fields(PolicyResult) if item.name != "seconds")
     columns = list(names)
-    return one.policies.keys() == other.policies.keys() and all(
-        equal(getattr(mine, column), getattr(other.policies[name], column))
-        for name, mine in one.policies.items()
+    return first.policies.keys() == second.policies.keys() and all(
+        equal(getattr(mine, column), getattr(second.policies[name], column))
+        for name, mine in first.policies.items()
         for column in columns
     )

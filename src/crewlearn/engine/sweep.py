@@ -1,4 +1,8 @@
-"""A grid over fields of the problem and parameters of policies; finished cells are kept in a file and never redone."""
+"""A grid over fields of the problem and parameters of policies, whose finished cells are appended to a file.
+
+A rerun skips the cells that the file has, unless the code behind a cell cannot all be identified: such a cell is played
+every time.
+"""
 
 import dataclasses
 import itertools
@@ -6,18 +10,19 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
-from crewlearn.engine.identity import result_key
+from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.local import checked_periods, checked_policies, choose_player, compile_first
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput, unknown_name
+from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS
 from crewlearn.problem.model import Pool, Problem
 from crewlearn.problem.recipes import Recipe
@@ -27,6 +32,9 @@ Grid = Mapping[str, Sequence[Any]]
 """Values to try by name: a field of the problem file such as "delay.mean", or "policy:parameter"."""
 
 Table = dict[str, Any]
+
+PolicyVariant = tuple[str, Policy[Any], tuple[tuple[str, Any], ...]]
+"""A policy's name, the policy, and what of the grid made it."""
 
 _LAWS: Mapping[str, Sequence[type[Any]]] = {"output": OUTPUT_LAWS, "delay": DELAY_LAWS}
 _LINE_START = b'{"key": "'
@@ -46,31 +54,45 @@ class Cell:
     conventions: str
 
     @cached_property
+    def identity(self) -> ResultIdentity:
+        """The cell's key, and why its numbers may not be reused, if so."""
+        return result_identity(self.problem, self.policy, self.runs, self.seed, self.at, self.conventions)
+
+    @property
     def key(self) -> str:
         """A hash of all that the cell's numbers depend on."""
-        return result_key(self.problem, self.policy, self.runs, self.seed, self.at, self.conventions)
+        return self.identity.key
 
     def blocks(self) -> list[Block]:
         """Cut the cell's runs into blocks."""
         return blocks_of(self.problem, self.policy, self.runs, self.seed, self.at)
 
     def record(self, result: PolicyResult) -> Table:
-        """Describe the finished cell as one line of the result file; the key comes first."""
+        """Describe the finished cell as one line of the result file; the key comes first.
+
+        A cell that no rerun may skip says why under `not_reusable`.
+        """
         whole = SimulationResult(
             self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}
         )
         document = whole.to_json()
         ours = document.pop("policies")[self.policy_name]
         head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
+        if self.identity.gap is not None:
+            head["not_reusable"] = self.identity.gap
         return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **ours}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The records of all cells in the order of the plan, and how many of them were in the file before."""
+    """The records of all cells in the order of the plan, and how many of them were in the file before.
+
+    `not_reusable` holds, by policy, why its cells are played every time.
+    """
 
     records: tuple[Table, ...]
     skipped: int
+    not_reusable: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_cells(
@@ -80,11 +102,12 @@ def plan_cells(
     runs: int = 100,
     seed: int = 1,
     at: Sequence[int] | None = None,
-    conventions: str = "as-written",
+    conventions: str | None = None,
 ) -> list[Cell]:
     """Plan every variant of the problem with every variant of each policy, all of them checked.
 
-    A policy's parameter makes variants of that policy alone.
+    A policy's parameter makes variants of that policy alone. Policies given by name follow the conventions of each
+    variant of the problem, unless `conventions` says otherwise.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> cells = plan_cells(benchmark(), ["dr-ucb", "keep-team"], {"cost": [3, 7], "dr-ucb:gamma": [5, 10]})
@@ -96,14 +119,16 @@ def plan_cells(
             raise InvalidInput(f"vary {name}", list(values), "give at least one value")
     of_problem = {name: values for name, values in grid.items() if ":" not in name}
     of_policies = {name: values for name, values in grid.items() if ":" in name}
-    chosen = list(_policy_variants(policies, of_policies, conventions))
+    variants_under: dict[str, list[PolicyVariant]] = {}
+    _policies_under(followed_conventions(problem, conventions), policies, of_policies, variants_under)
     cells = []
     for changes in _combinations(of_problem):
         variant = _changed(problem, dict(changes))
         periods = checked_periods(variant, runs, seed, at)
-        for name, policy, parameters in chosen:
+        followed = followed_conventions(variant, conventions)
+        for name, policy, parameters in _policies_under(followed, policies, of_policies, variants_under):
             varied = (*changes, *parameters)
-            cells.append(Cell(variant, policy, name, varied, runs, seed, periods, conventions))
+            cells.append(Cell(variant, policy, name, varied, runs, seed, periods, followed))
     return cells
 
 
@@ -119,14 +144,16 @@ def run_sweep(
 
     All cells are played in one stream of blocks, so that threads and clusters stay busy with many small cells. A cell
     is on disk before the next one counts as finished: whatever stops the sweep, running it again goes on from there.
-    `progress` is told how many runs were just done, or were found done.
+    Cells whose code cannot all be identified are played again whatever the file has. `progress` is called with the
+    number of runs just done, or already in the file.
     """
     path = Path(path)
-    tell = progress or (lambda runs: None)
+    report = progress or (lambda runs: None)
     known = read_results(path)
-    skipped = [cell for cell in cells if cell.key in known]
-    to_do = list({cell.key: cell for cell in cells if cell.key not in known}.values())
-    tell(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
+    skipped = [cell for cell in cells if cell.identity.gap is None and cell.key in known]
+    reused = {cell.key for cell in skipped}
+    to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
+    report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
     if to_do:
         policies = [cell.policy for cell in to_do]
         player = choose_player(engine, threads, policies)
@@ -135,15 +162,16 @@ def run_sweep(
                 compile_first(to_do[0].problem, policies, to_do[0].seed)
             with closing(player([block for cell in to_do for block in cell.blocks()])) as results:
                 for cell in to_do:
-                    known[cell.key] = cell.record(_collect(cell, results, tell))
+                    known[cell.key] = cell.record(_collect(cell, results, report))
                     _append(file, known[cell.key])
-    return Sweep(tuple(known[cell.key] for cell in cells), len(skipped))
+    gaps = {cell.policy.name: cell.identity.gap for cell in cells if cell.identity.gap is not None}
+    return Sweep(tuple(known[cell.key] for cell in cells), len(skipped), gaps)
 
 
 def read_results(path: Path) -> dict[str, Table]:
-    """Read finished cells by key, and mend the torn last line that a killed process may have left.
+    """Read finished cells by key, and repair the torn last line that a killed process may have left.
 
-    Any other line that is no finished cell means that this is some other file, which is left as it is.
+    Any other line that is not a finished cell means that this is some other file, which is left as it is.
     """
     try:
         data = path.read_bytes() if path.exists() else b""
@@ -170,7 +198,7 @@ def read_results(path: Path) -> dict[str, Table]:
 
 
 def problem_fields() -> list[str]:
-    """Give the dotted names of every field that a problem file may have.
+    """Return the dotted names of every field that a problem file may have.
 
     >>> problem_fields()[:3]
     ['team', 'horizon', 'cost']
@@ -183,7 +211,7 @@ def problem_fields() -> list[str]:
 
 
 def _changed(problem: Problem, changes: Table) -> Problem:
-    """Give the problem with some fields changed; a changed law keeps of the old one's numbers those it has itself."""
+    """Return the problem with some fields changed; a changed law keeps those of the old one's numbers that it has."""
     table = problem_to_table(problem)
     known = problem_fields()
     for name in changes:
@@ -200,30 +228,40 @@ def _changed(problem: Problem, changes: Table) -> Problem:
     return problem_from_table(table)
 
 
-def _policy_variants(
-    policies: Sequence[str | Policy[Any]], grid: Grid, conventions: str
-) -> Iterator[tuple[str, Policy[Any], tuple[tuple[str, Any], ...]]]:
-    """Give every variant of every policy: its name, itself, and what of the grid made it."""
+def _policies_under(
+    conventions: str,
+    policies: Sequence[str | Policy[Any]],
+    grid: Grid,
+    variants_under: dict[str, list[PolicyVariant]],
+) -> list[PolicyVariant]:
+    """Return the policies' variants under these conventions, built once for each."""
+    if conventions not in variants_under:
+        variants_under[conventions] = list(_policy_variants(policies, grid, conventions))
+    return variants_under[conventions]
+
+
+def _policy_variants(policies: Sequence[str | Policy[Any]], grid: Grid, conventions: str) -> Iterator[PolicyVariant]:
+    """Yield every variant of every policy."""
     checked = checked_policies(policies, conventions)
-    heads = [_split(given)[0] if isinstance(given, str) else given.name for given in policies]
+    heads = [_split(asked)[0] if isinstance(asked, str) else asked.name for asked in policies]
     for name in grid:
         if name.rpartition(":")[0] not in heads:
             raise unknown_name(f"vary {name}: policy", name.rpartition(":")[0], dict.fromkeys(heads))
-    for given, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
+    for asked, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
         ours = {name: values for name, values in grid.items() if name.rpartition(":")[0] == head}
         for varied in _combinations(ours):
             parameters = {name.rpartition(":")[2]: value for name, value in varied}
             if not parameters:
                 yield label, policy, varied
-            elif isinstance(given, str):
-                spec = _with_parameters(given, parameters)
+            elif isinstance(asked, str):
+                spec = _with_parameters(asked, parameters)
                 yield spec, make_policy(spec, conventions), varied
             else:
-                yield _with_parameters(given.name, parameters), _replaced(given, parameters), varied
+                yield _with_parameters(asked.name, parameters), _replaced(asked, parameters), varied
 
 
 def _split(spec: str) -> tuple[str, str]:
-    """Cut a policy as written into its name (or module:Class) and its parameters."""
+    """Split a policy as written into its name (or module:Class) and its parameters."""
     name, _, rest = spec.partition(":")
     if name in REGISTRY:
         return name, rest
@@ -232,7 +270,7 @@ def _split(spec: str) -> tuple[str, str]:
 
 
 def _with_parameters(spec: str, parameters: Table) -> str:
-    """Write a policy with some parameters set anew.
+    """Return the policy's text with some parameters replaced.
 
     >>> _with_parameters("dr-ucb:gamma=20,radius=log-t", {"gamma": 5})
     'dr-ucb:radius=log-t,gamma=5'
@@ -261,13 +299,13 @@ def _names(part: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(part)]
 
 
-def _collect(cell: Cell, results: Iterator[tuple[BlockResult, float]], tell: Callable[[int], None]) -> PolicyResult:
-    """Take a cell's blocks from the stream."""
+def _collect(cell: Cell, results: Iterator[tuple[BlockResult, float]], report: Callable[[int], None]) -> PolicyResult:
+    """Collect a cell's blocks from the stream."""
     collector = Collector(cell.policy, cell.runs, cell.at, cell.problem.horizon)
     while collector.taken < cell.runs:
         result, seconds = next(results)
         collector.add(result, seconds)
-        tell(len(result.regret))
+        report(len(result.regret))
     return collector.result()
 
 
@@ -284,7 +322,7 @@ def _unusable(path: Path, error: OSError) -> InvalidInput:
 
 
 def _append(file: Any, record: Table) -> None:
-    """Add a line in one write and see it to the disk."""
+    """Append a line in one write and sync it to disk."""
     line = json.dumps(record).encode() + b"\n"
     if file.write(line) != len(line):
         raise OSError(f"{file.name}: the disk took only part of a line; make room and run again")
@@ -292,7 +330,7 @@ def _append(file: Any, record: Table) -> None:
 
 
 def _record_of(line: bytes) -> Table | None:
-    """Read a line of the result file, or give None if it is none."""
+    """Parse a line of the result file; None if it is not a record."""
     try:
         record = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Full traces of a few runs: everything that happened, as flat rows in order of time."""
+"""Full traces of a few runs: every event as a flat row, in order of time."""
 
 import csv
 import json
@@ -13,20 +13,20 @@ from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, whole
-from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
 ROWS_IN_A_BATCH = 50_000
-"""Rows held at a time when writing: a few megabytes."""
+"""Rows held in memory while writing: a few megabytes."""
 
 
 class Row(TypedDict):
     """One event of a run.
 
-    `event` is "interview" (scores bought before period 1, paid in it), "request", "start" (a replacement completed),
-    "lapse" (a hire for whom nobody made room) or "output". `worker` is the one who works or comes in, `other` the one
-    who leaves; -1 is nobody, or left open until arrival. `output` is None but for outputs; `cost` is what the firm pays
-    at this event.
+    `event` is "interview" (scores bought before period 1 and paid in it), "request", "start" (a replacement completed),
+    "lapse" (a hire for whom nobody made room) or "output". `worker` works or comes in and `other` leaves; -1 means
+    nobody, or not decided before the arrival. `output` is None except for output events. `cost` is what the firm pays
+    for the event.
     """
 
     run: int
@@ -39,13 +39,13 @@ class Row(TypedDict):
 
 
 def trace(
-    problem: Problem, policy: str | Policy[Any], runs: int = 1, seed: int = 1, conventions: str = "as-written"
+    problem: Problem, policy: str | Policy[Any], runs: int = 1, seed: int = 1, conventions: str | None = None
 ) -> Iterator[Row]:
-    """Play the first `runs` runs of a simulation and give what happened, row by row, as it happens.
+    """Play the first `runs` runs of a simulation and return an iterator over their events.
 
     The worlds are those of `simulate` with the same seed. Within a period the requests come first, then starts and
-    lapses, then outputs by station. Costs of a period plus the mean output it fell short of the best team's make
-    its regret.
+    lapses, then outputs by station. The regret of a period is its costs plus the shortfall of its mean output from
+    the best team's.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> rows = trace(benchmark(team=1), "keep-team", seed=1)
@@ -54,20 +54,20 @@ def trace(
     """
     whole("runs", runs, 1)
     whole("seed", seed, 0, 2**64 - 1)
-    check_conventions(conventions)
-    chosen = make_policy(policy, conventions) if isinstance(policy, str) else policy
-    if not isinstance(chosen, Policy):
-        raise InvalidInput("policy", policy, "must be a policy's name or an object of a class derived from Policy")
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem gives")
+    followed = followed_conventions(problem, conventions)
+    chosen = make_policy(policy, followed) if isinstance(policy, str) else policy
+    if not isinstance(chosen, Policy):
+        raise InvalidInput("policy", policy, "must be a policy's name or an object of a class derived from Policy")
     return chain.from_iterable(_rows_of_run(World(problem, seed, run), chosen) for run in range(runs))
 
 
 def write_trace(rows: Iterable[Row], path: Path | str, made_by: Mapping[str, Any] | None = None) -> int:
-    """Write rows to a Parquet file, or CSV if the name ends in .csv; give their number.
+    """Write rows to a Parquet file, or to CSV if the name ends in .csv; return their number.
 
-    Rows are written in batches as they come, so a trace of any length fits in memory. The file appears under its name
-    only when it is whole. `made_by`, plain data that says what made the trace, is kept in a Parquet file's metadata.
+    Rows are written in batches, so memory use does not grow with the trace. The file appears under its name only
+    when it is complete. `made_by` is plain data on the trace's origin; a Parquet file keeps it in its metadata.
     """
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():

@@ -13,13 +13,13 @@ from crewlearn.problem.model import Problem
 
 
 def best_output(means: FloatArray, team: int) -> float:
-    """Give mu(A*), the mean output a period of the best team."""
+    """Return mu(A*), the mean output per period of the best team."""
     return float(np.sort(means)[::-1][:team].sum())
 
 
 @dataclass(frozen=True)
 class World:
-    """What happens in run `run` of a simulation with seed `seed`, whatever policy is played.
+    """The world of run `run` of a simulation with seed `seed`, the same for every policy.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> World(benchmark(), seed=1, run=0).output(3, 7) == World(benchmark(), seed=1, run=0).output(3, 7)
@@ -42,11 +42,11 @@ class World:
         object.__setattr__(self, "keys", tuple(run_key(root, self.run, purpose) for purpose in range(PURPOSES)))
 
     def best_output(self) -> float:
-        """Give mu(A*), the mean output a period of the best team."""
+        """Return mu(A*), the mean output per period of the best team."""
         return best_output(self.means, self.problem.team)
 
     def starting_team(self) -> IntArray:
-        """Give the worker at each station at the start: as the problem says, or a uniformly random team in order."""
+        """Return the worker at each station at the start: the problem's, or a uniformly random team, sorted."""
         if self.problem.start is not None:
             return np.array(self.problem.start.stations, dtype=np.int64)
         team = np.empty(self.problem.team, dtype=np.int64)
@@ -54,22 +54,22 @@ class World:
         return team
 
     def interview(self, rho: float) -> FloatArray:
-        """Give everybody's interview score, with sample correlation `rho` to the true means."""
+        """Return every worker's interview score; their sample correlation with the true means is `rho`."""
         scores = np.empty(len(self.means))
         score_interviews(self.means, rho, self.keys[INTERVIEW], scores)
         return scores
 
     def day_effect(self, period: int) -> float:
-        """Give the shock common to all workers of a period."""
+        """Return a period's shock, common to all workers."""
         return draw_day_effect(self.output_form.day_effect_sd, mix(self.keys[DAY], period))
 
     def output(self, period: int, worker: int) -> float:
-        """Give the output of a worker who is active in a period."""
+        """Return the output of a worker if active in a period."""
         form = self.output_form
         key = mix(mix(self.keys[OUTPUT], period), worker)
         centre = day_mean(float(self.means[worker]), self.day_effect(period))
         return draw_output(form.code, form.spread, centre, room_of(centre), key)
 
     def delay(self, period: int, out: int, into: int) -> int:
-        """Give the delay of the replacement of `out` by `into` if initiated in a period."""
+        """Return the delay, in periods, of replacing `out` by `into` if initiated in `period`."""
         return pair_delay(self.delay_form, self.keys[DELAY], period, out, into)

@@ -1,1 +1,1 @@
-"""Planning: a site's state taken into simulated runs, and a site to look at."""
+"""Planning: a site's state in simulated futures, and the demo site."""

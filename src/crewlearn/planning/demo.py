@@ -1,4 +1,4 @@
-"""A site to look at: half a year of a warehouse's order picking, made up but not implausible.
+"""The demo site: half a year of a warehouse's order picking, invented but plausible.
 
 Everything goes through the commands that people use, on the mornings they would have used them, so the record is a real
 one: it can be verified, explained and planned with. The floor is as public logs of warehouses show them: what a picker
@@ -11,13 +11,14 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 
-from crewlearn.advisor import commands, imports
-from crewlearn.advisor.calendar import WorkCalendar
-from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.csv_in import OutputRow, WorkerRow
-from crewlearn.advisor.site import LEFT, PROPOSED, UNDER_WAY, Proposal, Site
-from crewlearn.advisor.store import Store
-from crewlearn.advisor.units import Units
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.files import imports
+from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.site import LEFT, PROPOSED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.arrays import NOBODY, FloatArray
 
 DAYS = 125
@@ -71,7 +72,7 @@ NAMES = (
 
 
 def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | None = None) -> Site:
-    """Make a site with half a year of history up to the last working day before `today`; give how it stands.
+    """Create a site with half a year of history up to the last working day before `today`; return its state.
 
     The same seed and day give the same record, to the last bit.
     """
@@ -79,7 +80,7 @@ def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | Non
     calendar = _calendar(day)
     clock = _Clock()
     floor = _Floor(calendar, seed)
-    desk = _Desk(Store(store.engine, clock), name, floor, np.random.default_rng((seed, _DESK)))
+    desk = _Desk(replace(store, clock=clock), name, floor, np.random.default_rng((seed, _DESK)))
     clock.set(calendar.date_of(FIRST_FILE + 1))
     desk.set_up(seed)
     for period in range(FIRST_FILE + 1, DAYS + 1):
@@ -92,7 +93,7 @@ def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | Non
 
 
 def _calendar(today: date) -> WorkCalendar:
-    """Give a calendar whose day 125 is the last working day before today, with one closure on the way."""
+    """Return a calendar whose day 125 is the last working day before today, with one closure on the way."""
     days: list[date] = []
     day = today
     while len(days) < DAYS + 1:
@@ -103,7 +104,7 @@ def _calendar(today: date) -> WorkCalendar:
 
 
 class _Clock:
-    """Tells the time of the morning at hand; a little passes whenever somebody looks."""
+    """A clock that is set to each morning and advances a little with every reading."""
 
     def __init__(self) -> None:
         self.now = datetime.min.replace(tzinfo=UTC)
@@ -132,7 +133,7 @@ class _Floor:
         self.luck: FloatArray = rng.random((DAYS + 1, people))
 
     def row(self, period: int, worker: int, attendance: str | None = None) -> OutputRow:
-        """Give what is recorded of a worker's day; `attendance` as it happened, if that is not left to chance."""
+        """Return what is recorded of a worker's day; `attendance` as it happened, if that is not left to chance."""
         luck = self.luck[period, worker]
         if attendance is None:
             ends = ((0.03, "absent"), (0.035, "no-show"), (0.05, "partial"), (1.0, "worked"))
@@ -250,7 +251,7 @@ def _mistyped(row: OutputRow) -> OutputRow:
 
 
 def _file(rows: Sequence[WorkerRow] | Sequence[OutputRow]) -> bytes:
-    """Give rows as the file that people would have imported; the record keeps its digest."""
+    """Return rows as the file that people would have imported; the record keeps its digest."""
     table = [{key: value for key, value in asdict(row).items() if key != "line"} for row in rows]
     lines = [
         ",".join(table[0]),

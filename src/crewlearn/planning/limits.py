@@ -1,14 +1,15 @@
-"""What can be planned: something that lies ahead, with policies that a site can follow, and not so much that a machine
-is busy with it for days. Nothing here needs the compiler, so that who asks for a plan is answered at once.
+"""What can be planned: periods still ahead, policies that a site can follow, and a bounded amount of work.
+
+Nothing here needs the compiler, so that a request for a plan is answered at once.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.site import Site
-from crewlearn.advisor.text import counted
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.text import counted
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 
@@ -28,7 +29,7 @@ core for so much, by policy; where a firm's own is played, in plain Python, a hu
 
 
 def as_it_stands(site: Site) -> dict[str, Any]:
-    """Give what a what-if may change as it is now; the delay, if it is learned, as learned so far."""
+    """Return the settings that a what-if may change; a learned delay counts as learned so far."""
     config = site.config
     plain = {name: getattr(config, name) for name in CHANGES}
     return {**plain, "mean_delay": site.mean_delay if config.learn_delay else config.mean_delay}
@@ -37,7 +38,7 @@ def as_it_stands(site: Site) -> dict[str, Any]:
 def check(
     site: Site, policies: Sequence[str] | None, runs: int, changes: Mapping[str, Any]
 ) -> tuple[SiteConfig, tuple[str, ...]]:
-    """Give the settings to simulate and the policies to play; refuse what could not be, or only in too long a time.
+    """Return the settings to simulate and the policies to play; refuse what is impossible or takes too long.
 
     Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
     """
@@ -56,7 +57,7 @@ def check(
 
 
 def periods_left(site: Site, config: SiteConfig) -> int:
-    """Give how many periods lie ahead."""
+    """Return how many periods lie ahead."""
     left = config.horizon if config.rolling else config.horizon - site.period + 1
     if left < 1:
         remedy = f"the planned periods are over, the coming one is {site.period}; try a horizon beyond it"
@@ -65,7 +66,7 @@ def periods_left(site: Site, config: SiteConfig) -> int:
 
 
 def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
-    """Give the settings to try; a mean delay that is given is not learned."""
+    """Return the settings to try; a mean delay that is given is not learned."""
     for name in changes:
         one_of("change", name, CHANGES)
     if not isinstance(changes.get("policy", ""), str):

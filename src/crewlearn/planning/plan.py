@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import POOL, UNDER_WAY, Site
-from crewlearn.advisor.text import counted
+from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import POOL, UNDER_WAY, Site
+from crewlearn.advisor.ledger.text import counted
 from crewlearn.engine.local import simulate
 from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
 from crewlearn.engine.world import best_output
@@ -101,31 +101,34 @@ class Plan:
 
     @property
     def best(self) -> Prospect:
-        """What is expected to earn most."""
+        """The policy expected to earn most."""
         return self.prospects[0]
 
     def prospect(self, policy: str) -> Prospect:
-        """Give what a policy is expected to bring."""
-        one_of("policy", policy, [one.policy for one in self.prospects])
-        return next(one for one in self.prospects if one.policy == policy)
+        """Return what a policy is expected to bring."""
+        one_of("policy", policy, [prospect.policy for prospect in self.prospects])
+        return next(prospect for prospect in self.prospects if prospect.policy == policy)
 
     @property
     def headline(self) -> str:
-        """What comes out, in a line. Where the 95% interval of a difference holds 0, there may be none."""
+        """The result in a line. A difference whose 95% interval holds 0 may be none."""
         if self.best.policy == KEEP:
-            equal = [one.policy for one in self.prospects[1:] if one.chance_better == one.chance_worse == 0.0]
+            same = [
+                prospect for prospect in self.prospects[1:] if not prospect.chance_better and not prospect.chance_worse
+            ]
+            equal = [prospect.policy for prospect in same]
             also = f"; {' and '.join(equal)} would keep it too" if equal else ""
             return f"Keeping the team is expected to earn most{also}."
-        said = f"{self.best.policy}: {_money(self.best.gain.mean, sign=True)} against keeping the team"
+        verdict = f"{self.best.policy}: {_money(self.best.gain.mean, sign=True)} against keeping the team"
         if self.best.gain.low <= 0.0:
-            return f"{said}, but it may be no better."
+            return f"{verdict}, but it may be no better."
         if self.lead is not None and self.lead.low <= 0.0:
-            return f"{said}; {self.prospects[1].policy} may earn as much."
-        return f"{said}."
+            return f"{verdict}; {self.prospects[1].policy} may earn as much."
+        return f"{verdict}."
 
     @property
     def details(self) -> str:
-        """How far what comes out can be relied on, in words."""
+        """How reliable the result is, in words."""
         span = f"Expected over the next {counted(self.periods, 'period')} in {counted(self.runs, 'simulated world')}"
         if self.best.policy == KEEP:
             return f"{span}."
@@ -137,27 +140,27 @@ class Plan:
         )
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Give the table for people, one row a policy, its columns named by `COLUMNS`."""
+        """Return the table for people, one row a policy, its columns named by `COLUMNS`."""
         return [
             (
-                f"{one.policy} (this site's)" if one.policy == self.own else one.policy,
-                _money(one.output.mean),
-                _money(one.fees),
-                _money(one.net.mean),
-                "–" if one.policy == KEEP else _money(one.gain.mean, sign=True),
+                f"{prospect.policy} (this site's)" if prospect.policy == self.own else prospect.policy,
+                _money(prospect.output.mean),
+                _money(prospect.fees),
+                _money(prospect.net.mean),
+                "–" if prospect.policy == KEEP else _money(prospect.gain.mean, sign=True),
                 "–"
-                if one.policy == KEEP
-                else f"{_money(one.gain.low, sign=True)} to {_money(one.gain.high, sign=True)}",
-                "–" if one.policy == KEEP else f"{one.chance_better:.0%}",
-                f"{one.replacements:.1f}",
+                if prospect.policy == KEEP
+                else f"{_money(prospect.gain.low, sign=True)} to {_money(prospect.gain.high, sign=True)}",
+                "–" if prospect.policy == KEEP else f"{prospect.chance_better:.0%}",
+                f"{prospect.replacements:.1f}",
             )
-            for one in self.prospects
+            for prospect in self.prospects
         ]
 
     def to_json(self) -> dict[str, Any]:
         """Describe the plan as plain data."""
         plain = asdict(self)
-        policies = {one.pop("policy"): one for one in plain.pop("prospects")}
+        policies = {prospect.pop("policy"): prospect for prospect in plain.pop("prospects")}
         return {"best": self.best.policy, "headline": self.headline, **plain, "policies": policies}
 
 
@@ -174,8 +177,8 @@ def plan(
 
     Keeping the team is always played too. `changes` are settings to try: team, fee (in money), horizon, mean_delay,
     policy. A larger team has empty stations to fill; a smaller one keeps those who are expected to put out most.
-    `progress` is told how many runs were just done, several times a second, also if it is 0; what it raises ends the
-    work.
+    `progress` is called with the number of runs just finished, several times a second, also with 0; an exception that
+    it raises ends the work.
     """
     config, chosen = check(site, policies, runs, changes)
     problem = problem_of(site, config)
@@ -184,9 +187,9 @@ def plan(
     net = {name: earned - owed for name, earned in _earned(config, problem, result, progress).items()}
     prospects = sorted(
         (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
-        key=lambda one: (-one.net.mean, one.policy != KEEP),
+        key=lambda prospect: (-prospect.net.mean, prospect.policy != KEEP),
     )
-    first, *others = [one.policy for one in prospects]
+    first, *others = [prospect.policy for prospect in prospects]
     return Plan(
         own=config.policy,
         first_period=site.period,
@@ -204,25 +207,31 @@ def plan(
 
 
 def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
-    """Give a site as a problem to simulate: today's team and record, everybody's mean as uncertain as it is now."""
+    """Return a site as a problem to simulate: today's team and record, everybody's mean as uncertain as it is now."""
     config = site.config if config is None else config
     if not site.workers:
         raise InvalidInput("workers", 0, "there is nobody to plan with; import workers first")
     everybody, noise = estimates_of(site)
-    means = [min(max(one["mean"], 0.0), 1.0) for one in everybody]
+    means = [min(max(estimate["mean"], 0.0), 1.0) for estimate in everybody]
+    counts, sums = site.estimates.counts.tolist(), site.estimates.sums.tolist()
+    unmixed = [worker.prior_n == count for worker, count in zip(site.workers, counts, strict=True)]
+    prior_counts = [count if alone else 0 for count, alone in zip(counts, unmixed, strict=True)]
+    prior_sums = [total if alone else 0.0 for total, alone in zip(sums, unmixed, strict=True)]
     return Problem(
         team=config.team,
         horizon=periods_left(site, config),
         cost=config.units.policy_cost(config.fee),
-        workers=Estimated(tuple(means), tuple(one["sd"] for one in everybody)),
+        workers=Estimated(tuple(means), tuple(estimate["sd"] for estimate in everybody)),
         delay=_delay(site.mean_delay if config.learn_delay else config.mean_delay),
         output=TruncatedNormalOutput(noise),
         fee_due=config.fee_due,
         start=Start(
             stations=_stations(site, config.team, means),
-            counts=tuple(site.estimates.counts.tolist()),
-            sums=tuple(site.estimates.sums.tolist()),
+            counts=tuple(counts),
+            sums=tuple(sums),
             squares=_squares(site, noise),
+            prior_counts=tuple(prior_counts),
+            prior_sums=tuple(prior_sums),
             may_enter=tuple(worker.status == POOL for worker in site.workers),
             may_leave=tuple(not worker.pinned for worker in site.workers),
         ),
@@ -230,7 +239,7 @@ def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
 
 
 def _delay(mean: float) -> DelayLaw:
-    """Give delays with the site's mean: from the next period on where the mean allows, as offers take a night."""
+    """Return delays with the site's mean: from the next period on where the mean allows, as offers take a night."""
     return GeometricDelay(mean, first=int(mean >= 1.0)) if mean > 0.0 else NoDelay()
 
 
@@ -241,21 +250,21 @@ def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
     for pending in site.roster.pending:
         leaver = pending.out
         if leaver == NOBODY and NOBODY not in stations:  # open until arrival: then it is most likely the weakest
-            staying = [one for one in stations if one not in going and not site.workers[one].pinned]
-            leaver = min(staying or stations, key=lambda one: means[one])
+            staying = [worker for worker in stations if worker not in going and not site.workers[worker].pinned]
+            leaver = min(staying or stations, key=lambda worker: means[worker])
         stations[stations.index(leaver)] = pending.into
         going.add(pending.into)
     seated = [worker for worker in stations if worker != NOBODY]
     if team < len(stations):
-        kept = sorted(seated, key=lambda one: (not site.workers[one].pinned, -means[one]))[:team]
+        kept = sorted(seated, key=lambda worker: (not site.workers[worker].pinned, -means[worker]))[:team]
         stations = [worker for worker in seated if worker in kept]
     return (*stations, *[NOBODY] * (team - len(stations)))
 
 
 def _squares(site: Site, noise: float) -> tuple[float, ...]:
-    """Give everybody's sum of squares; of prior data mixed with own output, the spread is taken as that of the pool.
+    """Return everybody's sum of squares; of prior data mixed with own output, the spread is taken as that of the pool.
 
-    Of prior data alone the spread is marked as unknown, which policies understand; of a mixture they could not.
+    Prior data alone are told to policies as such, with a spread that nobody knows.
     """
     squares = site.estimates.squares.tolist()
     for number, worker in enumerate(site.workers):
@@ -266,14 +275,14 @@ def _squares(site: Site, noise: float) -> tuple[float, ...]:
 
 
 def _owed(site: Site) -> float:
-    """Give the fees, in money, of replacements under way that fall due when they start, whatever is decided now."""
-    return math.fsum(one.fee for one in site.open_proposals(*UNDER_WAY) if not one.paid)
+    """Return the fees, in money, of replacements under way that fall due when they start, whatever is decided now."""
+    return math.fsum(proposal.fee for proposal in site.open_proposals(*UNDER_WAY) if not proposal.paid)
 
 
 def _earned(
     config: SiteConfig, problem: Problem, result: SimulationResult, progress: Callable[[int], None] | None
 ) -> dict[str, FloatArray]:
-    """Give what each policy earned in each world, its fees paid: what the best team would have, less the regret.
+    """Return what each policy earned in each world, its fees paid: what the best team would have, less the regret.
 
     A simulated world begins at the low end of the range; what the stations held at the start put out below it is added,
     so that the money is on the same footing as that of recorded output.
@@ -320,7 +329,7 @@ def _prospect(
 
 
 def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
-    """Say what this site has that a simulated world leaves out, and what one should know to read the numbers."""
+    """Yield what the simulation leaves out of this site, and what is needed to read the numbers."""
     yield "Simulated from what is known now: workers' true output is drawn from their estimates, and nobody is absent."
     assert problem.start is not None
     empty = problem.start.stations.count(NOBODY)
@@ -337,8 +346,8 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
         were = "was" if unseen == 1 else "were"
         yield f"{unseen} of {counted(len(site.workers), 'worker')} {were} never seen, and taken to be like the others."
     if site.roster.pending:
-        one, under_way = len(site.roster.pending) == 1, len(site.roster.pending)
-        yield f"{counted(under_way, 'replacement')} under way count{'s' if one else ''} as started."
+        single, under_way = len(site.roster.pending) == 1, len(site.roster.pending)
+        yield f"{counted(under_way, 'replacement')} under way count{'s' if single else ''} as started."
     if config.rolling:
         ahead = counted(problem.horizon, "period")
         yield f"Looked at over {ahead} as if the site ended then; later gains are not counted."

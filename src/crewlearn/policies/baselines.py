@@ -5,26 +5,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from crewlearn.policies.candidates import list_candidates
-from crewlearn.policies.contract import Pair, Policy, Situation, hidden_from
+from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.policies.dr_ucb.candidates import list_candidates
 from crewlearn.policies.ranking import rank_descending, rank_leavers
-from crewlearn.problem.arrays import BoolArray, FloatArray, IntArray
-from crewlearn.problem.transitions import RosterArrays
+from crewlearn.policies.rule import NoMemory, NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.model import Setting
 
 
 def decide_oracle(
-    means: FloatArray,
-    lasting: float,
-    cost: float,
-    roster: RosterArrays,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    outs: IntArray,
-    ins: IntArray,
+    parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Match the worst active with the best outside while the gain over the `lasting` periods exceeds the fee."""
+    """Match, in period 1, the worst active with the best outside while the gain over the periods left pays the fee."""
+    if period != 1:
+        return 0
+    means, lasting = facts.hidden.means, facts.horizon - facts.mean_delay
     nobody_going = np.zeros(len(means), dtype=np.bool_)
-    candidates = list_candidates(roster, means, means, may_leave, may_enter, nobody_going, False)
+    candidates = list_candidates(facts.roster, means, means, facts.may_leave, facts.may_enter, nobody_going, False)
     leavers = np.empty(len(candidates.out_worker), dtype=np.int64)
     entrants = np.empty(len(candidates.in_worker), dtype=np.int64)
     rank_leavers(candidates.out_ucb, leavers)
@@ -32,12 +29,29 @@ def decide_oracle(
     n = 0
     while n < min(len(leavers), len(entrants)):
         gain = candidates.in_ucb[entrants[n]] - candidates.out_ucb[leavers[n]]
-        if gain * lasting <= cost:
+        if gain * lasting <= facts.cost:
             break
         outs[n] = candidates.out_worker[leavers[n]]
         ins[n] = candidates.in_worker[entrants[n]]
         n += 1
     return n
+
+
+def decided_before(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
+    """Return whether the period of the only decision is over."""
+    return period > 1
+
+
+def ask_for_nothing(
+    parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+) -> int:
+    """Ask for no replacement."""
+    return 0
+
+
+def never_decide(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
+    """Return that there is nothing to decide, in any period."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -50,11 +64,16 @@ class KeepTeam(Policy[Nothing]):
     """Never replaces anyone."""
 
     state_type: ClassVar[type[Nothing]] = Nothing
+    rule: ClassVar[Rule] = Rule(no_memory, ask_for_nothing, never_decide)
 
     @property
     def name(self) -> str:
         """The name people know the policy by."""
         return "keep-team"
+
+    def parameters(self, setting: Setting) -> NoParameters:
+        """Return that there are none."""
+        return NoParameters()
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> Nothing:
         """Begin with nothing to remember."""
@@ -70,6 +89,7 @@ class Oracle(Policy[Nothing]):
     """Knows the means and makes, in period 1, those replacements that earn their fee over the periods they last."""
 
     state_type: ClassVar[type[Nothing]] = Nothing
+    rule: ClassVar[Rule] = Rule(no_memory, decide_oracle, decided_before)
 
     @property
     def name(self) -> str:
@@ -81,24 +101,15 @@ class Oracle(Policy[Nothing]):
         """It must be told the hidden means."""
         return True
 
+    def parameters(self, setting: Setting) -> NoParameters:
+        """Return that there are none."""
+        return NoParameters()
+
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> Nothing:
         """Begin with nothing to remember."""
         return Nothing()
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
         """Match the worst active with the best outside while the gain over the periods they share exceeds the fee."""
-        hidden, setting, team = hidden_from(self, situation), situation.setting, situation.roster.team
-        if situation.period != 1:
-            return [], state
-        outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
-        n = decide_oracle(
-            hidden.means,
-            setting.horizon - setting.mean_delay,
-            setting.cost,
-            situation.roster.arrays,
-            situation.may_enter,
-            situation.may_leave,
-            outs,
-            ins,
-        )
-        return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state
+        facts = facts_of(self, situation)
+        return ask(self.rule, self.parameters(situation.setting), NoMemory(), situation.period, facts), state

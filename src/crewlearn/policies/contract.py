@@ -7,13 +7,14 @@ estimates, who may come and go) belong to the world and are shown afresh in each
 import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from crewlearn.policies.estimates import Estimates
+from crewlearn.beliefs.estimates import Estimates, Prior
+from crewlearn.policies.explanations import Level, PolicyWait, Reason
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.laws import FIXED_DELAY, DelayForm, pair_delay
@@ -34,12 +35,16 @@ class Hidden(NamedTuple):
     delay_key: int
 
     def delay(self, period: int, out: int, into: int) -> int:
-        """Give the delay that a pair would have if initiated in a period."""
+        """Return the delay that a pair would have if initiated in a period."""
         return pair_delay(self.delay_form, self.delay_key, period, out, into)
 
 
 NOTHING_HIDDEN = Hidden(np.zeros(0), DelayForm(FIXED_DELAY, 0, 0, np.zeros(0)), 0)
 """What the rules of a policy that is no oracle are given."""
+
+
+NOT_INTERVIEWED = -1e300
+"""The interview score of newcomers and of whoever else was not interviewed: they rank last."""
 
 
 class Interview(NamedTuple):
@@ -55,7 +60,7 @@ class Situation:
 
     `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who
     may be let go: pins, blocks and leavers of a live site; everybody in a simulation. `prior` is the part of the
-    estimates that people brought along, where that may change on the way; else it is what was there at the start.
+    estimates that people brought along, whose spread nobody knows; left out, they brought nothing.
     """
 
     period: int
@@ -65,7 +70,7 @@ class Situation:
     may_enter: BoolArray
     may_leave: BoolArray
     hidden: Hidden | None = None
-    prior: Estimates | None = None
+    prior: Prior | None = None
 
     @classmethod
     def open_to_all(
@@ -91,7 +96,8 @@ class Policy(ABC, Generic[State]):
     """A policy: who should replace whom, given what is known.
 
     Subclasses are frozen dataclasses with `start` and `decide`; the rest has defaults that suit a policy which neither
-    leaves hires open nor waits for anything.
+    leaves hires open nor waits for anything. `reasons`, `break_even`, `waiting` and `levels` are optional: their
+    defaults return None, "does not say". `crewlearn.check_policy` checks a policy against this contract.
     """
 
     state_type: ClassVar[type[Any]]
@@ -113,10 +119,10 @@ class Policy(ABC, Generic[State]):
 
     @abstractmethod
     def decide(self, state: State, situation: Situation) -> tuple[list[Pair], State]:
-        """Say which replacements to initiate this period; changes nothing but the state it gives back."""
+        """Return the replacements to initiate this period, and the state that follows."""
 
     def assign(self, state: State, situation: Situation, incoming: int) -> int:
-        """Say who makes room for a worker whose hire was left open: an active worker, or -1 for an empty station."""
+        """Return who makes room for a worker whose hire was left open: an active worker, or -1 for an empty station."""
         return NOBODY
 
     def observe(self, state: State, report: Report) -> State:
@@ -128,7 +134,34 @@ class Policy(ABC, Generic[State]):
         return state
 
     def interview(self, setting: Setting) -> Interview | None:
-        """Give the interview scores that the policy buys before period 1, if any."""
+        """Return the interview scores that the policy buys before period 1, if any."""
+        return None
+
+    @property
+    def weighs_fees(self) -> bool:
+        """Whether the policy asks only for replacements that it expects to be worth their fee."""
+        return False
+
+    def reasons(
+        self, state: State, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+    ) -> Sequence[Reason] | None:
+        """Return why each pair was asked for, or None.
+
+        `pairs` were asked for together in this situation, and `state` is the state after that decision. `costs` are
+        the fees of the pairs in the policy's units, where people have fees of their own.
+        """
+        return None
+
+    def break_even(self, situation: Situation, reason: Reason) -> float | None:
+        """Return the fee, in the policy's units, above which it would not have asked for the pair, or None."""
+        return None
+
+    def waiting(self, state: State, situation: Situation) -> PolicyWait | None:
+        """Return what the policy waits for before it decides again, or None; `state` is after the decision."""
+        return None
+
+    def levels(self, state: State, situation: Situation) -> Sequence[Level] | None:
+        """Return what the policy believes of the mean output of each of the k workers, or None."""
         return None
 
     def state_to_json(self, state: State) -> dict[str, Any]:
@@ -144,7 +177,7 @@ class Policy(ABC, Generic[State]):
 
 
 def hidden_from(policy: Policy[Any], situation: Situation) -> Hidden:
-    """Give the hidden facts to an oracle, and nothing to any other policy."""
+    """Return the hidden facts for an oracle, and none for any other policy."""
     if not policy.oracle:
         return NOTHING_HIDDEN
     if situation.hidden is None:

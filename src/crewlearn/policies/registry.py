@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from crewlearn.policies.adapted import AAHT, AOMM
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.dr_ucb import DRUCB
-from crewlearn.policies.screening import InterviewScreen, WorkTrial
-from crewlearn.policies.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
-from crewlearn.policies.value import ValueOfReplacement
+from crewlearn.policies.dr_ucb.policy import DRUCB
+from crewlearn.policies.teams.aht import AAHT
+from crewlearn.policies.teams.omm import AOMM
+from crewlearn.policies.teams.screening import InterviewScreen, WorkTrial
+from crewlearn.policies.teams.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
+from crewlearn.policies.value.policy import ValueOfReplacement
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import check_conventions
 
@@ -114,7 +115,7 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
 
 @cache
 def live_policies() -> Mapping[str, str]:
-    """Give the policies that a site can follow, as they need nothing that only a simulation knows: a line by name.
+    """Return the policies that a site can follow, as they need nothing that only a simulation knows: a line by name.
 
     >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
     (True, False)
@@ -135,14 +136,14 @@ def registered(field: str, spec: str, own: str | None = None) -> str:
 
 def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]:
     try:
-        found = getattr(importlib.import_module(module), class_name)
+        policy_class = getattr(importlib.import_module(module), class_name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InvalidInput(
             "policy", spec, f"is neither a registered name ({', '.join(REGISTRY)}) nor module:Class ({error})"
         ) from error
-    if not (isinstance(found, type) and issubclass(found, Policy)):
+    if not (isinstance(policy_class, type) and issubclass(policy_class, Policy)):
         raise InvalidInput("policy", spec, "the class must derive from crewlearn.Policy")
-    return found
+    return policy_class
 
 
 def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, Any]:

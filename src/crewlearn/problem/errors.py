@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class InvalidInput(ValueError):
-    """A value that cannot be used, found before anything ran.
+    """A value that cannot be used; raised before anything runs.
 
     >>> str(InvalidInput("cost", -1.0, "must be a number >= 0"))
     'cost = -1.0: must be a number >= 0'
@@ -24,15 +24,15 @@ class InvalidInput(ValueError):
 
 
 class Unknown(InvalidInput):
-    """Something asked for by name or number that is not there."""
+    """A name or number that does not exist."""
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
-        """Stay what it is across process borders."""
+        """Keep the class across process borders."""
         return Unknown, (self.field, self.value, self.remedy)
 
 
 def unknown_name(field: str, value: str, known: Iterable[str]) -> InvalidInput:
-    """Build the error for a name nobody knows, suggesting the nearest one that exists.
+    """Build the error for an unknown name, suggesting the nearest known one.
 
     >>> unknown_name("[delay] law", "geometrc", ["none", "geometric"]).remedy
     "unknown; did you mean 'geometric'? Known: none, geometric"
@@ -56,7 +56,7 @@ def whole(field: str, value: object, low: int, high: int | None = None) -> int:
 
 def real(field: str, value: object, low: float = -math.inf, high: float = math.inf, *, above: bool = False) -> float:
     """Check that `value` is a finite number from `low` (beyond it where `above`) to `high`."""
-    if type(value) is float and low < value < high:  # what nearly all are; files have millions of them
+    if type(value) is float and low < value < high:  # the common case; files have millions of values
         return value
     lower = f"{'>' if above else '>='} {low:g}" if low > -math.inf else ""
     upper = f"<= {high:g}" if high < math.inf else ""

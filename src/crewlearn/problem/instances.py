@@ -9,10 +9,9 @@ import dataclasses
 
 from crewlearn.problem.errors import InvalidInput, one_of, real
 from crewlearn.problem.laws import AvailabilityDelay, DelayLaw, GeometricDelay, NoDelay, UniformOutput
-from crewlearn.problem.model import Problem
+from crewlearn.problem.model import CONVENTIONS, Problem
 from crewlearn.problem.recipes import Recipe
 
-CONVENTIONS = ("as-written", "as-released")
 MONTHS = {3: 91, 6: 182, 12: 365, 24: 730}
 """The paper's months in periods."""
 
@@ -20,6 +19,15 @@ MONTHS = {3: 91, 6: 182, 12: 365, 24: 730}
 def check_conventions(conventions: str) -> str:
     """Check the name of a convention."""
     return one_of("conventions", conventions, CONVENTIONS)
+
+
+def followed_conventions(problem: Problem, explicit: str | None) -> str:
+    """Return the conventions that policies given by name follow: the explicit ones, else the problem's own.
+
+    >>> followed_conventions(benchmark(conventions="as-released"), None)
+    'as-released'
+    """
+    return problem.conventions if explicit is None else check_conventions(explicit)
 
 
 def benchmark(
@@ -31,7 +39,7 @@ def benchmark(
     mean_delay: float = 3.0,
     instance_seed: int = 12345,
 ) -> Problem:
-    """Give the benchmark of the paper's Section 6: 25 workers, 24 months, cost 5, mean delay 3.
+    """Return the benchmark of the paper's Section 6: 25 workers, 24 months, cost 5, mean delay 3.
 
     >>> benchmark(team=5, conventions="as-released").setting
     Setting(workers=25, team=5, horizon=730, cost=5.0, mean_delay=3.0)
@@ -47,17 +55,23 @@ def benchmark(
         pool = Recipe("clipped-normal", count=25, mean=0.5, sd=0.3, seed=instance_seed)
         delay = GeometricDelay(mean=mean_delay, first=0) if mean_delay > 0 else NoDelay()
     return Problem(
-        team=team, horizon=horizon, cost=cost, workers=pool, output=UniformOutput(half_width=0.1), delay=delay
+        team=team,
+        horizon=horizon,
+        cost=cost,
+        workers=pool,
+        output=UniformOutput(half_width=0.1),
+        delay=delay,
+        conventions=conventions,
     )
 
 
 def design_choices(horizon: int, conventions: str = "as-written", *, cost: float = 5.0) -> Problem:
-    """Give the benchmark of the design-choice and high-cost tables, which fix their own horizon (90 or 365)."""
+    """Return the benchmark of the design-choice and high-cost tables, which fix their own horizon (90 or 365)."""
     return _short_delays(benchmark(conventions=conventions, horizon=horizon, cost=cost), conventions)
 
 
 def gamma_curve(conventions: str = "as-written") -> Problem:
-    """Give the five-year instance on which the paper compares values of gamma."""
+    """Return the five-year instance on which the paper compares values of gamma."""
     return _short_delays(benchmark(conventions=conventions, horizon=1825, instance_seed=1), conventions)
 
 

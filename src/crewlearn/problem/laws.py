@@ -53,7 +53,7 @@ class UniformOutput:
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return OutputForm(UNIFORM_OUTPUT, float(self.half_width), float(self.day_effect_sd))
 
 
@@ -68,7 +68,7 @@ class BernoulliOutput:
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return OutputForm(BERNOULLI_OUTPUT, 0.0, float(self.day_effect_sd))
 
 
@@ -85,7 +85,7 @@ class TruncatedNormalOutput:
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return OutputForm(TRUNCATED_NORMAL_OUTPUT, float(self.sd), float(self.day_effect_sd))
 
 
@@ -102,7 +102,7 @@ class BetaOutput:
         real("[output] day_effect_sd", self.day_effect_sd, 0.0, 1.0)
 
     def form(self) -> OutputForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return OutputForm(BETA_OUTPUT, float(self.concentration), float(self.day_effect_sd))
 
 
@@ -118,7 +118,7 @@ class NoDelay:
         return 0.0
 
     def form(self, workers: int) -> DelayForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return DelayForm(FIXED_DELAY, 0, 0, np.ones(workers))
 
 
@@ -138,7 +138,7 @@ class FixedDelay:
         return float(self.periods)
 
     def form(self, workers: int) -> DelayForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return DelayForm(FIXED_DELAY, self.periods, self.periods, np.ones(workers))
 
 
@@ -166,7 +166,7 @@ class GeometricDelay:
         return float(self.mean)
 
     def form(self, workers: int) -> DelayForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         success = 1.0 / (1.0 + self.mean - self.first)
         return DelayForm(GEOMETRIC_DELAY, self.first, self.first, np.full(workers, success))
 
@@ -196,7 +196,7 @@ class AvailabilityDelay:
         return max(1.0 / chance for chance in self._chances())
 
     def form(self, workers: int) -> DelayForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         if isinstance(self.p, tuple) and len(self.p) != workers:
             raise InvalidInput(
                 "[delay] p",
@@ -224,7 +224,7 @@ class UniformDelay:
         return (self.low + self.high) / 2.0
 
     def form(self, workers: int) -> DelayForm:
-        """Give the law's code and numbers."""
+        """Return the law's code and numbers."""
         return DelayForm(UNIFORM_DELAY, self.low, self.high, np.ones(workers))
 
 
@@ -294,12 +294,12 @@ def draw_day_effect(day_effect_sd: float, key: int) -> float:
 
 
 def room_of(mean: float) -> float:
-    """Give how far output may lie from a mean on both sides and stay in [0, 1]."""
+    """Return how far output may lie from a mean on both sides and stay in [0, 1]."""
     return min(mean, 1.0 - mean)
 
 
 def day_mean(mean: float, day_effect: float) -> float:
-    """Give a worker's mean on a day with this effect, cut symmetrically to the room the mean has."""
+    """Return a worker's mean on a day with this effect, cut symmetrically to the room the mean has."""
     room = room_of(mean)
     return mean + min(max(day_effect, -room), room)
 
@@ -314,7 +314,9 @@ def draw_output(code: int, spread: float, centre: float, room: float, key: int) 
         return 1.0 if unit(key) < centre else 0.0
     if code == TRUNCATED_NORMAL_OUTPUT:
         return centre + draw_truncated_normal(spread, room, key)
-    return draw_beta(spread * centre, spread * (1.0 - centre), key)
+    if code == BETA_OUTPUT:
+        return draw_beta(spread * centre, spread * (1.0 - centre), key)
+    raise ValueError("unknown code of an output law")
 
 
 def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
@@ -323,10 +325,12 @@ def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
         return low
     if code == GEOMETRIC_DELAY:
         return low + int(math.log(unit(key)) / math.log1p(-success))
-    return low + int(unit(key) * (high - low + 1))
+    if code == UNIFORM_DELAY:
+        return low + int(unit(key) * (high - low + 1))
+    raise ValueError("unknown code of a delay law")
 
 
 def pair_delay(form: DelayForm, key: int, period: int, out: int, into: int) -> int:
-    """Give the delay of the replacement of `out` by `into` initiated in a period, from the run's key for delays."""
+    """Return the delay of the replacement of `out` by `into` initiated in a period, from the run's key for delays."""
     word = mix(mix(mix(key, period), out + 1), into)
     return draw_delay(form.code, form.low, form.high, float(form.success[into]), word)

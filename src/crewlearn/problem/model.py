@@ -13,6 +13,9 @@ from crewlearn.problem.recipes import Estimated, Recipe
 
 FEE_DUE = ("initiation", "completion")
 
+CONVENTIONS = ("as-written", "as-released")
+"""The paper's text, and what its printed tables ran; the first is the default everywhere."""
+
 MOST = 10**9
 """The most that counts, periods, delays and fees may be: far beyond any site, and safe for 64-bit arithmetic."""
 
@@ -69,8 +72,8 @@ class Pool:
                 )
             object.__setattr__(self, name, checked)
         if bool(self.prior_n) != bool(self.prior_mean):
-            missing, given = ("prior_mean", "prior_n") if self.prior_n else ("prior_n", "prior_mean")
-            raise InvalidInput(f"[workers] {missing}", [], f"must be given beside {given}, one entry for each worker")
+            missing, present = ("prior_mean", "prior_n") if self.prior_n else ("prior_n", "prior_mean")
+            raise InvalidInput(f"[workers] {missing}", [], f"must be given beside {present}, one entry for each worker")
 
     @property
     def count(self) -> int:
@@ -83,8 +86,9 @@ class Start:
     """Where every run begins, if not with a random team and the pool's prior data.
 
     `stations` holds the worker at each station, -1 where it is empty. `counts`, `sums` and `squares` are what was seen
-    of each worker: how many outputs, their sum and the sum of their squares. `may_enter` and `may_leave` say for each
-    whether they may be hired and let go; left out, everybody may.
+    of each worker: how many outputs, their sum and the sum of their squares. `prior_counts` and `prior_sums` are the
+    part of it whose spread nobody knows; left out, none. `may_enter` and `may_leave` say for each whether they may be
+    hired and let go; left out, everybody may.
 
     >>> Start(stations=(1, -1), counts=(0, 2), sums=(0.0, 1.1), squares=(0.0, 0.61)).stations
     (1, -1)
@@ -96,6 +100,8 @@ class Start:
     squares: tuple[float, ...] = ()
     may_enter: tuple[bool, ...] = ()
     may_leave: tuple[bool, ...] = ()
+    prior_counts: tuple[int, ...] = ()
+    prior_sums: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[str, object], float]] = {
@@ -105,6 +111,8 @@ class Start:
             "squares": lambda name, value: real(name, value, 0.0, MOST),
             "may_enter": _truth,
             "may_leave": _truth,
+            "prior_counts": lambda name, value: whole(name, value, 0, MOST),
+            "prior_sums": lambda name, value: real(name, value, 0.0, MOST),
         }
         for name, check in checks.items():
             values = getattr(self, name)
@@ -116,6 +124,15 @@ class Start:
             raise InvalidInput(
                 "[start] counts", list(self.counts), "counts, sums and squares go together, one entry for each worker"
             )
+        if len(self.prior_counts) != len(self.prior_sums) or len(self.prior_counts) not in (0, len(self.counts)):
+            remedy = (
+                "prior_counts and prior_sums go together, one entry for each worker, and are part of counts and sums"
+            )
+            raise InvalidInput("[start] prior_counts", list(self.prior_counts), remedy)
+        for worker, (part, count) in enumerate(zip(self.prior_counts, self.counts, strict=False)):
+            if part > count:
+                remedy = f"is part of counts[{worker}] and must not exceed it: {count}"
+                raise InvalidInput(f"[start] prior_counts[{worker}]", part, remedy)
         seated = [worker for worker in self.stations if worker != NOBODY]
         if len(set(seated)) != len(seated):
             raise InvalidInput("[start] stations", list(self.stations), "must name each worker once")
@@ -129,9 +146,11 @@ class Start:
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"
             )
         for name in ("counts", "may_enter", "may_leave"):
-            given = getattr(self, name)
-            if given and len(given) != workers:
-                raise InvalidInput(f"[start] {name}", list(given), f"must have {workers} entries, one for each worker")
+            entries = getattr(self, name)
+            if entries and len(entries) != workers:
+                raise InvalidInput(
+                    f"[start] {name}", list(entries), f"must have {workers} entries, one for each worker"
+                )
 
 
 def _truth(field: str, value: object) -> bool:
@@ -143,6 +162,9 @@ def _truth(field: str, value: object) -> bool:
 @dataclass(frozen=True)
 class Problem:
     """A delayed-replacement bandit: whom one can hire, what they put out, what replacing costs and how long it takes.
+
+    `conventions` are those that the problem was stated under. They change nothing in the world; policies given by name
+    follow them unless told otherwise.
 
     >>> from crewlearn.problem.laws import GeometricDelay
     >>> problem = Problem(team=1, horizon=30, cost=2.0, workers=Pool((0.4, 0.8)), delay=GeometricDelay(mean=3.0))
@@ -159,6 +181,7 @@ class Problem:
     fee_due: str = "initiation"
     assumed_mean_delay: float | None = None
     start: Start | None = None
+    conventions: str = CONVENTIONS[0]
 
     def __post_init__(self) -> None:
         for name, kinds in (("workers", (Pool, Recipe, Estimated)), ("delay", DELAY_LAWS), ("output", OUTPUT_LAWS)):
@@ -179,6 +202,7 @@ class Problem:
                 f"must be below the number of workers, {self.workers.count}: someone must be left to hire",
             )
         one_of("fee_due", self.fee_due, FEE_DUE)
+        one_of("conventions", self.conventions, CONVENTIONS)
         if self.assumed_mean_delay is not None:
             real("assumed_mean_delay", self.assumed_mean_delay, 0.0, MOST)
         self.delay.form(self.workers.count)  # a list of availabilities must fit the workers
@@ -186,11 +210,11 @@ class Problem:
     @cached_property
     def setting(self) -> Setting:
         """What policies are told."""
-        told = self.delay.mean_delay if self.assumed_mean_delay is None else self.assumed_mean_delay
-        return Setting(self.workers.count, self.team, self.horizon, float(self.cost), float(told))
+        mean_delay = self.delay.mean_delay if self.assumed_mean_delay is None else self.assumed_mean_delay
+        return Setting(self.workers.count, self.team, self.horizon, float(self.cost), float(mean_delay))
 
     def means(self, seed: int = 0, run: int = 0) -> FloatArray:
-        """Give the workers' hidden mean outputs in a run of a simulation with the given seed."""
+        """Return the workers' hidden mean outputs in a run of a simulation with the given seed."""
         if isinstance(self.workers, Recipe):
             return self.workers.means(seed, run)
         if isinstance(self.workers, Estimated):
@@ -203,10 +227,11 @@ class Problem:
         return isinstance(self.workers, Estimated) or (isinstance(self.workers, Recipe) and self.workers.per_run)
 
     def seen_before(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Give what is known of each worker when a run begins: count, sum and sum of squares of the outputs seen.
+        """Return what is known of each worker when a run begins: count, sum and sum of squares of the outputs seen.
 
-        Of prior data the spread is not known, so it is taken as the largest that output in [0, 1] with this mean can
-        have: all of it 0 or 1, which makes the sum of squares equal the sum.
+        Of the pool's prior data the spread is not known, so it is taken as the largest that output in [0, 1] with this
+        mean can have: all of it 0 or 1, which makes the sum of squares equal the sum. Which data those are is told by
+        `unknown_spread`.
         """
         if self.start is not None and self.start.counts:
             counts = np.array(self.start.counts, dtype=np.int64)
@@ -215,18 +240,27 @@ class Problem:
         sums = counts * means
         return counts, sums, sums.copy()
 
+    def unknown_spread(self) -> tuple[IntArray, FloatArray]:
+        """Return the part of what is known when a run begins whose spread nobody knows: count and sum by worker."""
+        if self.start is None or not self.start.counts:
+            counts, sums, _ = self.seen_before()
+            return counts, sums
+        nothing = (0,) * self.workers.count
+        counts = np.array(self.start.prior_counts or nothing, dtype=np.int64)
+        return counts, np.array(self.start.prior_sums or nothing, dtype=np.float64)
+
     def may_enter(self) -> BoolArray:
-        """Say of each worker whether they may be hired."""
-        given = () if self.start is None else self.start.may_enter
-        return np.array(given or [True] * self.workers.count, dtype=np.bool_)
+        """Return for each worker whether they may be hired."""
+        allowed = () if self.start is None else self.start.may_enter
+        return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
 
     def may_leave(self) -> BoolArray:
-        """Say of each worker whether they may be let go."""
-        given = () if self.start is None else self.start.may_leave
-        return np.array(given or [True] * self.workers.count, dtype=np.bool_)
+        """Return for each worker whether they may be let go."""
+        allowed = () if self.start is None else self.start.may_leave
+        return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
 
     def prior_data(self) -> tuple[IntArray, FloatArray]:
-        """Give the prior data: how many observations each worker starts with, and their mean."""
+        """Return the prior data: how many observations each worker starts with, and their mean."""
         if isinstance(self.workers, Pool) and self.workers.prior_n:
             return np.array(self.workers.prior_n, dtype=np.int64), np.array(self.workers.prior_mean, dtype=np.float64)
         return np.zeros(self.workers.count, dtype=np.int64), np.zeros(self.workers.count)

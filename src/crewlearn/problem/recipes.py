@@ -1,4 +1,4 @@
-"""Pools whose means are drawn: by a recipe, once for all runs or afresh for each, or from what is thought of each."""
+"""Pools whose means are drawn: by a recipe, once for all runs or for each, or from estimates of each worker."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 @dataclass(frozen=True)
 class Estimated:
-    """Workers whose means nobody knows for sure: every run draws each from a normal law around what is expected.
+    """Workers whose means are uncertain: every run draws each from a normal law around its estimate.
 
     The laws are cut to [0, 1]. A worker with standard deviation 0 is known.
 

@@ -22,7 +22,7 @@ from crewlearn.problem.transitions import (
     RosterArrays,
 )
 
-_REMEDY = {
+REMEDIES = {
     transitions.NO_SUCH_INCOMING: "the incoming worker does not exist; name one of the workers 0 to k-1",
     transitions.NO_SUCH_OUTGOING: "the outgoing worker does not exist; name an active worker, or -1 to leave it open",
     transitions.INCOMING_IS_ACTIVE: "the incoming worker is in the active team already; choose one who is not",
@@ -143,7 +143,7 @@ class Roster:
         return int(self.arrays.counts[FAILED])
 
     def elapsed(self, period: int) -> tuple[Pending, ...]:
-        """Give the pending replacements whose incoming worker is available by `period`."""
+        """Return the pending replacements whose incoming worker is available by `period`."""
         return tuple(item for slot, item in enumerate(self.pending) if transitions.is_due(self.arrays, slot, period))
 
     def initiate(self, out: int, into: int, period: int, due: int = NEVER) -> None:
@@ -175,7 +175,7 @@ class Roster:
         transitions.vacate(self.arrays, worker)
 
     def grown(self, workers: int) -> "Roster":
-        """Give the same roster with a larger pool, the newcomers outside."""
+        """Return the same roster with a larger pool, the newcomers outside."""
         extra = whole("workers", workers, self.workers) - self.workers
         arrays = self.copy().arrays
         return Roster(
@@ -186,7 +186,7 @@ class Roster:
         )
 
     def resized(self, team: int) -> "Roster":
-        """Give the same roster with another number of stations; only stations that nobody holds or awaits can go."""
+        """Return the same roster with another number of stations; only stations that nobody holds or awaits can go."""
         whole("team", team, 1)
         kept = [worker for worker in self.stations if worker != NOBODY]
         if len(kept) > team:
@@ -201,7 +201,7 @@ class Roster:
         return roster
 
     def copy(self) -> "Roster":
-        """Give an independent copy."""
+        """Return an independent copy."""
         return Roster(RosterArrays(*(array.copy() for array in self.arrays)))
 
     def to_json(self) -> dict[str, Any]:
@@ -261,4 +261,4 @@ def _nobody(n: int) -> IntArray:
 
 def _refuse(what: str, fault: int, roster: Roster) -> None:
     if fault != transitions.LEGAL:
-        raise InvalidInput(what, list(roster.stations), f"{_REMEDY[fault]} (the stations hold the team shown)")
+        raise InvalidInput(what, list(roster.stations), f"{REMEDIES[fault]} (the stations hold the team shown)")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, NoDelay, OutputLaw, UniformOutput
-from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Start
 from crewlearn.problem.recipes import Estimated, Recipe
 
 Part = TypeVar("Part")
@@ -59,12 +59,14 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
 
 
 def problem_to_table(problem: Problem) -> dict[str, Any]:
-    """Describe a problem as a plain table; fields left at "none" are left out."""
+    """Describe a problem as a plain table; fields left at "none" and the default conventions are left out."""
     table: dict[str, Any] = {
         field.name: getattr(problem, field.name)
         for field in dataclasses.fields(problem)
         if field.name not in _SECTIONS and getattr(problem, field.name) is not None
     }
+    if problem.conventions == CONVENTIONS[0]:
+        del table["conventions"]
     workers = dataclasses.asdict(problem.workers)
     table["workers"] = {key: _plain(value) for key, value in workers.items() if value != ()}
     for name in ("output", "delay"):
@@ -121,20 +123,20 @@ def _fields_of(parts: Sequence[type[Any]]) -> list[str]:
     return list(dict.fromkeys(field.name for part in parts for field in dataclasses.fields(part)))
 
 
-def _check_keys(where: str, given: Mapping[str, Any], known: Sequence[str], extra: Sequence[str] = ()) -> None:
-    for key in given:
+def _check_keys(where: str, values: Mapping[str, Any], known: Sequence[str], extra: Sequence[str] = ()) -> None:
+    for key in values:
         if key not in known:
             raise unknown_name(f"{where} key", key, [*known, *extra])
 
 
-def _build(where: str, part: type[Part], given: Mapping[str, Any], extra: Sequence[str] = ()) -> Part:
+def _build(where: str, part: type[Part], values: Mapping[str, Any], extra: Sequence[str] = ()) -> Part:
     fields = dataclasses.fields(part)  # type: ignore[arg-type]  # only dataclasses are passed
-    _check_keys(where, given, [field.name for field in fields], extra)
+    _check_keys(where, values, [field.name for field in fields], extra)
     for field in fields:
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and field.name not in given:
+        if required and field.name not in values:
             raise InvalidInput(f"{where} {field.name}", None, "is missing")
-    return part(**given)
+    return part(**values)
 
 
 def _plain(value: Any) -> Any:

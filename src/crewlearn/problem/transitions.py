@@ -52,7 +52,7 @@ class RosterArrays(NamedTuple):
 
 
 def request_fault(roster: RosterArrays, out: int, into: int) -> int:
-    """Say what, if anything, forbids replacing `out` by `into` now: the coherence constraints and plain sense."""
+    """Return the code of what forbids replacing `out` by `into` now, LEGAL if nothing does."""
     workers = len(roster.station_of)
     if into < 0 or into >= workers:
         return NO_SUCH_INCOMING
@@ -87,12 +87,12 @@ def initiate(roster: RosterArrays, out: int, into: int, period: int, due: int) -
 
 
 def is_due(roster: RosterArrays, slot: int, period: int) -> bool:
-    """Say whether the incoming worker of the pending replacement `slot` is available by `period`."""
+    """Return whether the incoming worker of the pending replacement `slot` is available by `period`."""
     return bool(roster.pending_due[slot] != NEVER and roster.pending_due[slot] <= period)
 
 
 def next_elapsed(roster: RosterArrays, period: int) -> int:
-    """Give the slot of the earliest initiated replacement that is due by `period`, or -1."""
+    """Return the slot of the earliest initiated replacement that is due by `period`, or -1."""
     for slot in range(roster.counts[PENDING]):
         if is_due(roster, slot, period):
             return slot
@@ -100,15 +100,28 @@ def next_elapsed(roster: RosterArrays, period: int) -> int:
 
 
 def empty_station(roster: RosterArrays) -> int:
-    """Give the first station without a worker, or -1."""
+    """Return the first station without a worker, or -1."""
     for station in range(len(roster.stations)):
         if roster.stations[station] == NOBODY:
             return station
     return -1
 
 
+def unclaimed_stations(roster: RosterArrays) -> int:
+    """Count empty stations less open hires: stations nobody is on the way to or, below 0, leavers yet to be named."""
+    stations, pending_out = roster.stations, roster.pending_out
+    unclaimed = 0
+    for station in range(len(stations)):
+        if stations[station] == NOBODY:
+            unclaimed += 1
+    for slot in range(roster.counts[PENDING]):
+        if pending_out[slot] == NOBODY:
+            unclaimed -= 1
+    return unclaimed
+
+
 def completion_fault(roster: RosterArrays, slot: int, leaver: int) -> int:
-    """Say what, if anything, forbids completing the pending replacement `slot` with `leaver` making room."""
+    """Return the code of what forbids completing `slot` with `leaver` making room, LEGAL if nothing does."""
     if leaver == NOBODY:
         return LEGAL if empty_station(roster) >= 0 else NO_EMPTY_STATION
     if leaver < 0 or leaver >= len(roster.station_of):

@@ -32,7 +32,7 @@ class Family:
     team: int = 10
 
     def problem(self) -> Problem:
-        """Give the family at its base setting: 24 months, fee 5, mean delay 3.
+        """Return the family at its base setting: 24 months, fee 5, mean delay 3.
 
         >>> FAMILIES["big-pool"].problem().setting
         Setting(workers=500, team=50, horizon=730, cost=5.0, mean_delay=3.0)
@@ -75,7 +75,7 @@ FAMILIES = {
 
 
 def settings_of(family: Family) -> Iterator[tuple[str, Problem]]:
-    """Give the family's settings by label: the base one, then fees, team sizes and mean delays changed one at a time.
+    """Return the family's settings by label: the base one, then fees, team sizes and mean delays changed one at a time.
 
     >>> [label for label, problem in settings_of(FAMILIES["sewing"])]
     ['base', 'fee 1', 'fee 30', 'm = 5', 'm = 20', 'no delay', 'mean delay 14']

@@ -1,29 +1,29 @@
-"""What a study works with: the convention, the number of runs, the seed, and simulations that are kept."""
+"""What a study works with: convention, number of runs, seed, and cached simulations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import crewlearn
-from crewlearn.engine.identity import digest_of
+from crewlearn.engine.caching.identity import digest_of
 from crewlearn.engine.results import SimulationResult, Summary
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.model import Problem
-from crewlearn.study.kept import Arrays, Kept
-from crewlearn.study.outcome import Number, Part, Picture, Row
+from crewlearn.study.outcome import Number, Part, Picture, StudyRow
 from crewlearn.study.paired import Comparison
-from crewlearn.study.paper_numbers import Printed
+from crewlearn.study.paper.paper_numbers import Printed
+from crewlearn.study.result_cache import Arrays, ResultCache
 
 
 @dataclass(frozen=True)
 class Lab:
-    """One convention's worth of simulating; `tell` hears what is being done."""
+    """Simulations in one convention; `tell` is called with the name of each step."""
 
     conventions: str
     runs: int
     seed: int = 1
-    kept: Kept = field(default_factory=Kept)
+    kept: ResultCache = field(default_factory=ResultCache)
     tell: Callable[[str], None] = lambda name: None
 
     @property
@@ -34,26 +34,26 @@ class Lab:
     def simulate(
         self, problem: Problem, policies: Sequence[str | Policy[Any]], at: Sequence[int] | None = None
     ) -> SimulationResult:
-        """Play policies in the same worlds, or read what they came to earlier."""
+        """Simulate policies in the same worlds, or read cached results."""
         return self.kept.simulate(problem, policies, self.runs, self.seed, at, self.conventions, self.tell)
 
     def measure(self, name: str, made_of: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-        """Make arrays of any other kind, or read them if they were made earlier from the same."""
+        """Compute arrays of any other kind, or read them from the cache."""
 
-        def told() -> Arrays:
+        def announced() -> Arrays:
             self.tell(name)
             return make()
 
-        return self.kept.arrays(digest_of({"name": name, "version": crewlearn.__version__, **made_of}), told)
+        return self.kept.arrays(digest_of({"name": name, "version": crewlearn.__version__, **made_of}), announced)
 
     def part(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[StudyRow],
         pictures: Sequence[Picture] = (),
         comparisons: Sequence[Comparison] = (),
         findings: Sequence[str] = (),
     ) -> Part:
-        """Put a study's part together."""
+        """Assemble a part of the study."""
         return Part(
             self.conventions,
             self.runs,
@@ -66,7 +66,7 @@ class Lab:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number of things.
+    """Format a count with its noun.
 
     >>> counted(1, "run"), counted(2000, "run")
     ('1 run', '2,000 runs')
@@ -75,7 +75,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def values_of(result: SimulationResult, policy: str, measure: str, at: int) -> FloatArray:
-    """Give a measure of each run: regret or normalized loss after period `at`, or completed replacements."""
+    """Return a measure of each run: regret or normalized loss after period `at`, or completed replacements."""
     ours = result.policies[policy]
     if measure == "completed":
         return ours.completed.astype(float)
@@ -91,10 +91,10 @@ def row_of(
     paper: Mapping[str, Printed | None],
     *,
     named: str | None = None,
-) -> Row:
-    """Give a policy's row: the measures named in `paper`, each with the printed number if there is one."""
+) -> StudyRow:
+    """Return a policy's row: the measures named in `paper`, each with the printed number if there is one."""
     numbers = {
         measure: Number(Summary.of(values_of(result, policy, measure, at)), result.runs, printed)
         for measure, printed in paper.items()
     }
-    return Row(named or policy, setting, at, numbers)
+    return StudyRow(named or policy, setting, at, numbers)

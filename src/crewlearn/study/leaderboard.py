@@ -11,15 +11,15 @@ from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import unknown_name
 from crewlearn.problem.model import Problem
 from crewlearn.study.families import FAMILIES, settings_of
-from crewlearn.study.kept import Kept
 from crewlearn.study.paired import paired_difference
+from crewlearn.study.result_cache import ResultCache
 
 ORACLE, KEEP, PAPERS = "oracle", "keep-team", "dr-ucb"
 """The two ends of the scale and the paper's policy: always played."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class PolicyScore:
     """A policy's regret in a setting.
 
     `relative` is its place in percent between the oracle (0) and keeping the team (100); None where both lose the same.
@@ -32,19 +32,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SettingStandings:
     """How the policies did in one setting of a family, in the same worlds."""
 
     family: str
     setting: str
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, PolicyScore]
     against_keeping: Summary
     """DR-UCB's regret less that of keeping the team, world by world."""
     level_with_winner: tuple[str, ...]
-    """Who is not told apart from the winner: within 2 standard errors of the difference."""
+    """Policies within 2 standard errors of the winner."""
 
     winner: str
-    """Who has the lowest mean regret, those that know hidden things aside."""
+    """The policy with the lowest mean regret, oracles excluded."""
 
     @property
     def dr_ucb_harms(self) -> bool:
@@ -73,34 +73,35 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Every standing, and what made them."""
+    """The standings in every setting, with the runs, seed and conventions behind them."""
 
     runs: int
     seed: int
     conventions: str
-    standings: tuple[Standing, ...]
+    standings: tuple[SettingStandings, ...]
 
     def policies(self) -> list[str]:
-        """Name the policies, the best summary first."""
+        """Return the names of the policies, the best summary first."""
         summary = self.summary()
         return sorted(summary, key=lambda name: math.inf if (score := summary[name]) is None else score)
 
     def family_places(self, name: str) -> dict[str, float | None]:
-        """Give a policy's mean place between oracle (0) and keep-team (100) in each family."""
+        """Return a policy's mean place between oracle (0) and keep-team (100) in each family."""
         places: dict[str, list[float]] = {}
-        for one in self.standings:
-            relative = one.entries[name].relative
-            places.setdefault(one.family, []).extend([] if relative is None else [relative])
+        for standing in self.standings:
+            relative = standing.entries[name].relative
+            places.setdefault(standing.family, []).extend([] if relative is None else [relative])
         return {family: math.fsum(known) / len(known) if known else None for family, known in places.items()}
 
     def summary(self) -> dict[str, float | None]:
-        """Give each policy's score: the geometric mean over all settings of `over_best_rival`."""
+        """Return each policy's score: the geometric mean over all settings of `over_best_rival`."""
         names = self.standings[0].entries
-        return {name: _geometric_mean([one.entries[name].over_best_rival for one in self.standings]) for name in names}
+        ratios = {name: [standing.entries[name].over_best_rival for standing in self.standings] for name in names}
+        return {name: _geometric_mean(values) for name, values in ratios.items()}
 
     def wins(self) -> dict[str, int]:
         """Count the settings that each policy wins."""
-        winners = [one.winner for one in self.standings]
+        winners = [standing.winner for standing in self.standings]
         return {name: winners.count(name) for name in self.standings[0].entries}
 
     def to_json(self) -> dict[str, Any]:
@@ -112,24 +113,26 @@ class Leaderboard:
             "summary": self.summary(),
             "wins": self.wins(),
             "dr_ucb_worse_than_keep_team": [
-                {"family": one.family, "setting": one.setting} for one in self.standings if one.dr_ucb_harms
+                {"family": standing.family, "setting": standing.setting}
+                for standing in self.standings
+                if standing.dr_ucb_harms
             ],
-            "settings": [one.to_json() for one in self.standings],
+            "settings": [standing.to_json() for standing in self.standings],
         }
 
 
 def knows_hidden(name: str) -> bool:
-    """Say whether a policy is told what no firm knows."""
+    """Return whether a policy is an oracle, told what no firm knows."""
     return make_policy(name).oracle
 
 
 def chosen_policies(policies: Sequence[str] | None) -> list[str]:
-    """Give the policies to play: all, or those named and the ones that make the scale."""
+    """Return the policies to play: all, or those named and the ones that make the scale."""
     return list(dict.fromkeys([*(policies or REGISTRY), PAPERS, KEEP, ORACLE]))
 
 
 def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
-    """Give the settings of the families named, or of all."""
+    """Return the settings of the families named, or of all."""
     for name in families or ():
         if name not in FAMILIES:
             raise unknown_name("family", name, FAMILIES)
@@ -143,27 +146,27 @@ def standings_of(
     runs: int,
     seed: int,
     conventions: str,
-    kept: Kept,
+    kept: ResultCache,
     tell: Callable[[str], None] = lambda what: None,
-) -> Iterator[Standing]:
+) -> Iterator[SettingStandings]:
     """Play the policies in each setting, one standing after the other."""
     for family, label, problem in settings:
 
-        def told(name: str, where: str = f"{family}, {label}") -> None:
+        def tell_where(name: str, where: str = f"{family}, {label}") -> None:
             tell(f"{where}: {name}")
 
-        result = kept.simulate(problem, policies, runs, seed, None, conventions, told)
+        result = kept.simulate(problem, policies, runs, seed, None, conventions, tell_where)
         yield standing(family, label, {name: ours.regret[:, -1] for name, ours in result.policies.items()})
 
 
-def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Standing:
+def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> SettingStandings:
     """Judge the policies by their regret in the same worlds."""
     best, worst = float(regret[ORACLE].mean()), float(regret[KEEP].mean())
     rival = min(float(regret[PAPERS].mean()), worst)
     entries = {}
     for name, values in regret.items():
         mean = float(values.mean())
-        entries[name] = Entry(
+        entries[name] = PolicyScore(
             Summary.of(values),
             100.0 * (mean - best) / (worst - best) if worst - best > 1e-9 else None,
             mean / rival if rival > 0.0 else None,
@@ -172,11 +175,11 @@ def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Stand
     winner = min(playing, key=lambda name: entries[name].regret.mean)
     behind = {name: paired_difference(regret[name], regret[winner]) for name in playing if name != winner}
     level = tuple(name for name, difference in behind.items() if difference.mean <= 2.0 * difference.stderr)
-    return Standing(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]), level, winner)
+    return SettingStandings(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]), level, winner)
 
 
 def _geometric_mean(values: Sequence[float | None]) -> float | None:
-    """Give the geometric mean of what is known; 0 if any value is.
+    """Return the geometric mean of what is known; 0 if any value is.
 
     >>> round(_geometric_mean([1.0, None, 4.0]), 12)
     2.0

@@ -1,4 +1,4 @@
-"""What a study gives: rows of numbers beside the paper's, figures as data, comparisons, and findings in words."""
+"""The outcome of a study: rows of numbers beside the paper's, figures as data, comparisons, and findings in words."""
 
 import math
 from collections.abc import Mapping
@@ -8,18 +8,18 @@ from typing import Any
 from crewlearn.engine.results import Summary
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.study.paired import Comparison
-from crewlearn.study.paper_numbers import Printed
+from crewlearn.study.paper.paper_numbers import Printed
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity as people read it."""
+    """A quantity with its title and number format."""
 
     title: str
     form: str
 
     def text(self, value: float) -> str:
-        """Write a value."""
+        """Format a value."""
         return self.form.format(value)
 
 
@@ -93,7 +93,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudyRow:
     """A policy in a setting, read after period `at`; the first of its numbers is the one the study is about."""
 
     policy: str
@@ -151,7 +151,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Cycle:
+class CycleSpan:
     """A learning cycle of a run: decided at the start of a period, whole target active from another on."""
 
     number: int
@@ -164,7 +164,7 @@ class Cycle:
 class Timeline:
     """The cycles of a run, whole and from close by."""
 
-    cycles: tuple[Cycle, ...]
+    cycles: tuple[CycleSpan, ...]
     horizon: int
     close_up: int
 
@@ -187,13 +187,13 @@ class Part:
     conventions: str
     runs: int
     seed: int
-    rows: tuple[Row, ...]
+    rows: tuple[StudyRow, ...]
     pictures: tuple[Picture, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     findings: tuple[str, ...] = ()
 
     def numbers(self) -> list[Number]:
-        """Give all numbers of all rows."""
+        """Return all numbers of all rows."""
         return [number for row in self.rows for number in row.numbers.values()]
 
 

@@ -32,12 +32,12 @@ class Comparison:
 
     @property
     def better(self) -> bool:
-        """Whether the policy loses less beyond doubt: the whole interval is below 0."""
+        """Whether the policy loses significantly less: the whole interval is below 0."""
         return self.high < 0.0
 
     @property
     def worse(self) -> bool:
-        """Whether the policy loses more beyond doubt."""
+        """Whether the policy loses significantly more: the whole interval is above 0."""
         return self.low > 0.0
 
     def to_json(self) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crewlearn.problem.errors import unknown_name, whole
-from crewlearn.problem.instances import CONVENTIONS, check_conventions
-from crewlearn.study import benchmark, differences, mechanics, promises, runtime, sweeps, value
-from crewlearn.study.kept import Kept
+from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.model import CONVENTIONS
 from crewlearn.study.lab import Lab
 from crewlearn.study.outcome import Outcome, Part
+from crewlearn.study.paper import benchmark, differences, mechanics, promises, runtime, sweeps, value
+from crewlearn.study.result_cache import ResultCache
 
 FRESH_INSTANCES = 250
 """Runs of a study as the text says: so many fresh instances."""
@@ -28,7 +29,7 @@ class Study:
     """Whether one part speaks of both conventions."""
 
     def default_runs(self, conventions: str) -> int:
-        """Give the number of runs where none is asked for."""
+        """Return the number of runs where none is asked for."""
         return self.runs if conventions == "as-released" or self.one_part else min(self.runs, FRESH_INSTANCES)
 
 
@@ -123,7 +124,7 @@ STUDIES: Mapping[str, Study] = {
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of studies; `runs` None is each study's own number."""
+    """Conventions, runs and seed of a study; `runs` None means each study's own number."""
 
     conventions: str = "as-released"
     runs: int | None = None
@@ -136,17 +137,17 @@ class Request:
         whole("seed", self.seed, 0, 2**64 - 1)
 
     def in_order(self, study: Study) -> list[str]:
-        """Give the conventions to run, the one asked for first."""
+        """Return the conventions to run, the one asked for first."""
         others = [name for name in CONVENTIONS if name != self.conventions]
         return [self.conventions, *([] if study.one_part else others)]
 
 
 @dataclass(frozen=True)
-class Runner:
-    """Runs studies one after the other; `tell` hears of each step in words, `done` of each finished part."""
+class StudyRunner:
+    """Runs studies in sequence; `tell` is called with each step in words, `done` after each finished part."""
 
     request: Request
-    kept: Kept = field(default_factory=Kept)
+    kept: ResultCache = field(default_factory=ResultCache)
     tell: Callable[[str], None] = lambda what: None
     done: Callable[[int], None] = lambda parts: None
 
@@ -173,7 +174,7 @@ class Runner:
 
 
 def chosen_studies(names: Sequence[str]) -> list[Study]:
-    """Give the studies with these names, each once."""
+    """Return the studies with these names, each once."""
     for name in names:
         if name not in STUDIES:
             raise unknown_name("study", name, STUDIES)
@@ -188,11 +189,11 @@ def reproduce(
     *,
     fresh: bool = False,
 ) -> Outcome:
-    """Run a study, or read what an earlier call has kept.
+    """Run a study, or read its cached results.
 
     >>> outcome = reproduce("high-cost", runs=20)
     >>> [row.policy for row in outcome.main.rows]
     ['dr-ucb', 'dr-ucb-without-screening', 'keep-team']
     """
     (chosen,) = chosen_studies([study])
-    return Runner(Request(conventions, runs, seed), Kept(fresh)).run(chosen)
+    return StudyRunner(Request(conventions, runs, seed), ResultCache(fresh)).run(chosen)

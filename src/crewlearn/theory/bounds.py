@@ -10,10 +10,10 @@ from dataclasses import dataclass, fields
 
 from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
-from crewlearn.theory.gamma import blocking_slope, friction_weight
+from crewlearn.theory.gamma import friction_weight, split_ratio
 
 
-class _Sum:
+class _NamedTerms:
     """Named terms that add up."""
 
     @property
@@ -22,13 +22,16 @@ class _Sum:
         return math.fsum(self.terms().values())
 
     def terms(self) -> dict[str, float]:
-        """Give the terms by name."""
+        """Return the terms by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # subclasses are dataclasses
 
 
 @dataclass(frozen=True)
-class RegretBound(_Sum):
-    """The full bound of the appendix "Statement of the Main Theorem With Exact Constants"."""
+class RegretBound(_NamedTerms):
+    """The full bound of the appendix "Statement of the Main Theorem With Exact Constants".
+
+    Logarithms below 0 count as 0; see `regret_bound`.
+    """
 
     learning: float
     """5 sqrt(m (k-m) T log T): telling good workers from bad, as without frictions."""
@@ -45,7 +48,7 @@ class RegretBound(_Sum):
 
 
 @dataclass(frozen=True)
-class InstanceBound(_Sum):
+class InstanceBound(_NamedTerms):
     """The instance-dependent bound of the appendix, for m best workers strictly better than the rest."""
 
     learning: float
@@ -71,30 +74,50 @@ class UpToConstant:
 
 
 def regret_bound(setting: Setting, gamma: float) -> RegretBound:
-    """Give the bound on DR-UCB's regret over the horizon, whatever the workers' means.
+    """Return the bound on DR-UCB's regret over the horizon, whatever the workers' means.
+
+    The printed formula holds where its derivation does (`bound_holds`): m T >= (k-m) log T, so that the gap at which
+    the proof splits the workers is at most 1. Its fee term also needs c m T >= (k-m) log T, as the harmonic sum behind
+    it is empty otherwise. Elsewhere the logarithms turn negative, and the formula with them. Here they count as 0, as
+    the sums they stand for are empty. The result is an upper bound everywhere, never negative, and equal to the
+    printed formula where that holds. Outside `bound_holds` it tells nothing, as it is above `trivial_bound`.
 
     >>> bound = regret_bound(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0), gamma=15.8)
     >>> round(bound.friction), round(bound.total)
     (2719, 11851)
     """
-    k, m, horizon, cost = _proper(setting)
+    k, m, horizon, cost = _checked_setting(setting)
     real("gamma", gamma, 0.0, above=True)
-    log_horizon = math.log(horizon)
-    spread = m * horizon / ((k - m) * log_horizon)
+    log_horizon, ratio = math.log(horizon), split_ratio(setting)
     friction = setting.mean_delay + cost
+    slope = 4.0 * (k - m) * math.sqrt(log_horizon) * (1.0 + 0.5 * math.log(max(1.0, ratio)))
     return RegretBound(
         learning=5.0 * math.sqrt(m * (k - m) * horizon * log_horizon),
-        last_periods=(cost + 1.0) * (k - m) + (k - m) * _times_log(cost, cost * spread),
+        last_periods=(cost + 1.0) * (k - m) + (k - m) * (cost * math.log(max(1.0, cost * ratio))),
         burn_in=k * (gamma + 1.0) + 4.0 * m * k / horizon,
-        blocking=blocking_slope(setting) * math.sqrt(gamma),
+        blocking=slope * math.sqrt(gamma),
         friction=friction_weight(setting) / math.sqrt(gamma),
         first_cycles=friction * m * k,
     )
 
 
+def trivial_bound(setting: Setting, gamma: float) -> float:
+    """Return what DR-UCB's regret cannot exceed, learning aside: m T of output, and c m for each possible cycle.
+
+    A regret bound above it is true and tells nothing.
+
+    >>> round(trivial_bound(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0), gamma=15.8))
+    10249
+    """
+    return setting.team * setting.horizon + setting.cost * setting.team * cycles_bound(setting, gamma)
+
+
 def instance_bound(setting: Setting, gamma: float, means: Sequence[float]) -> InstanceBound:
-    """Give the bound on DR-UCB's regret for workers with these means."""
-    k, m, horizon, cost = _proper(setting)
+    """Return the bound on DR-UCB's regret for workers with these means.
+
+    The fee term of a worker whose gap exceeds the fee counts as 0: the harmonic sum behind it is empty.
+    """
+    k, m, horizon, cost = _checked_setting(setting)
     real("gamma", gamma, 0.0, above=True)
     gaps = _gaps(means, k, m)
     log_horizon, friction = math.log(horizon), setting.mean_delay + cost
@@ -106,14 +129,15 @@ def instance_bound(setting: Setting, gamma: float, means: Sequence[float]) -> In
             2.0 * math.sqrt(4.0 * gamma * log_horizon) * (1.0 + math.log(to_best / to_last))
             for to_last, to_best in gaps
         ),
-        last_periods=math.fsum(_times_log(cost, cost / to_last) for to_last, _ in gaps) + (cost + 1.0) * (k - m),
+        last_periods=math.fsum(cost * math.log(max(1.0, cost / to_last)) for to_last, _ in gaps)
+        + (cost + 1.0) * (k - m),
         burn_in=math.fsum(to_best * (gamma + 1.0 + 4.0 * m / horizon) for _, to_best in gaps),
         first_cycles=2.0 * friction * m * k * (1.0 + 1.0 / k + k / (gamma * horizon) + (k / horizon) ** 2),
     )
 
 
 def instance_limit(means: Sequence[float], team: int) -> float:
-    """Give the limit of the instance-dependent bound over log T: the sum of 8 / Delta_{m,j}.
+    """Return the limit of the instance-dependent bound over log T: the sum of 8 / Delta_{m,j}.
 
     >>> round(instance_limit([0.9, 0.7, 0.5], team=1), 6)
     60.0
@@ -122,13 +146,13 @@ def instance_limit(means: Sequence[float], team: int) -> float:
 
 
 def minimax_lower_bound(setting: Setting) -> UpToConstant:
-    """Give the growth that no policy can beat on every instance: min(sqrt(mkT), mT), up to a constant."""
+    """Return the growth that no policy can beat on every instance: min(sqrt(mkT), mT), up to a constant."""
     m, horizon = setting.team, setting.horizon
     return UpToConstant(min(math.sqrt(m * setting.workers * horizon), float(m * horizon)))
 
 
 def instance_lower_limit(means: Sequence[float], team: int) -> float:
-    """Give what no consistent policy beats, in regret over log T as T grows, for Bernoulli output.
+    """Return what no consistent policy beats, in regret over log T as T grows, for Bernoulli output.
 
     The sum of Delta_{m,j} / kl(mu_j, mu_m) over the workers outside the best team. On the paper's instance (the best at
     1/2, the others Delta below) it is at least (k-m) / (4 Delta).
@@ -140,27 +164,27 @@ def instance_lower_limit(means: Sequence[float], team: int) -> float:
 
 
 def cost_growth(setting: Setting) -> UpToConstant:
-    """Give the cost up to which the rate sqrt(mkT) holds: max(0, (T / (mk))^(1/4) - mean delay), up to a constant."""
+    """Return the cost up to which the rate sqrt(mkT) holds: max(0, (T / (mk))^(1/4) - mean delay), up to a constant."""
     root = (setting.horizon / (setting.team * setting.workers)) ** 0.25
     return UpToConstant(max(0.0, root - setting.mean_delay))
 
 
 def cycles_bound(setting: Setting, gamma: float) -> float:
-    """Give the number of cycles that DR-UCB never exceeds on any path: sqrt(kT / gamma) + k."""
+    """Return the number of cycles that DR-UCB never exceeds on any path: sqrt(kT / gamma) + k."""
     real("gamma", gamma, 0.0, above=True)
     return math.sqrt(setting.workers * setting.horizon / gamma) + setting.workers
 
 
 def expected_cycles_bound(setting: Setting, gamma: float, means: Sequence[float]) -> float:
-    """Give the instance-dependent bound on the expected number of cycles."""
-    k, m, horizon, _ = _proper(setting)
+    """Return the instance-dependent bound on the expected number of cycles."""
+    k, m, horizon, _ = _checked_setting(setting)
     real("gamma", gamma, 0.0, above=True)
     inverse = math.fsum(2.0 / to_last for to_last, _ in _gaps(means, k, m))
     growth = inverse * math.sqrt(math.log(horizon) / (k * gamma))
     return 2.0 * k * (growth + 1.0 + 1.0 / k + k / (gamma * horizon) + (k / horizon) ** 2)
 
 
-def _proper(setting: Setting) -> tuple[int, int, int, float]:
+def _checked_setting(setting: Setting) -> tuple[int, int, int, float]:
     """Check that the setting is one the theorems speak of: somebody left to hire, and more than one period."""
     if setting.workers <= setting.team:
         raise InvalidInput(
@@ -172,7 +196,7 @@ def _proper(setting: Setting) -> tuple[int, int, int, float]:
 
 
 def _gaps(means: Sequence[float], k: int, m: int) -> list[tuple[float, float]]:
-    """Give (Delta_{m,j}, Delta_{1,j}) for each worker j outside the best m."""
+    """Return (Delta_{m,j}, Delta_{1,j}) for each worker j outside the best m."""
     if len(means) != k:
         raise InvalidInput("means", list(means), f"must have one entry for each of the {k} workers")
     if not 1 <= m < k:
@@ -187,11 +211,6 @@ def _gaps(means: Sequence[float], k: int, m: int) -> list[tuple[float, float]]:
     return [(ordered[m - 1] - mean, ordered[0] - mean) for mean in ordered[m:]]
 
 
-def _times_log(factor: float, argument: float) -> float:
-    """Give factor * log(argument), and its limit 0 where the factor is 0."""
-    return factor * math.log(argument) if factor > 0.0 else 0.0
-
-
 def _bernoulli_divergence(p: float, q: float) -> float:
-    """Give the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q)."""
+    """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q)."""
     return sum(x * math.log(x / y) if y > 0.0 else math.inf for x, y in ((p, q), (1.0 - p, 1.0 - q)) if x > 0.0)

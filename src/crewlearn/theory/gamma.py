@@ -6,37 +6,66 @@ from crewlearn.problem.model import Setting
 
 
 def gamma1(setting: Setting) -> float:
-    """Give the gamma of the main theorem's rate: (mean delay + c)^2 m."""
+    """Return the gamma of the main theorem's rate: (mean delay + c)^2 m.
+
+    It is 0 without fee and delay, where no bound speaks of it: gamma must be above 0 there.
+    """
     return (setting.mean_delay + setting.cost) ** 2 * setting.team
 
 
 def gamma2(setting: Setting) -> float:
-    """Give the gamma of the instance-dependent bound: (mean delay + c) m."""
+    """Return the gamma of the instance-dependent bound: (mean delay + c) m.
+
+    It is 0 without fee and delay, as `gamma1` is.
+    """
     return (setting.mean_delay + setting.cost) * setting.team
 
 
-def blocking_slope(setting: Setting) -> float:
-    """Give the factor of sqrt(gamma) in the full bound: 4 (k-m) sqrt(log T) (1 + log(mT / ((k-m) log T)) / 2).
+def bound_holds(setting: Setting) -> bool:
+    """Return whether the full bound's derivation covers the setting: m < k, T >= 2 and m T >= (k-m) log T.
 
-    It vanishes, as its limit does, where nobody is left to hire or the horizon is one period.
+    The proof of the instance-independent bound splits the workers at the gap epsilon = sqrt((k-m) log T / (m T)) and
+    bounds what those with larger gaps cost by log(1 / epsilon). Gaps are at most 1, so this needs epsilon <= 1.
+
+    >>> bound_holds(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0))
+    True
+    >>> bound_holds(Setting(workers=1000, team=1, horizon=100, cost=5.0, mean_delay=3.0))
+    False
+    """
+    outside = setting.workers - setting.team
+    return outside > 0 and setting.horizon >= 2 and split_ratio(setting) >= 1.0
+
+
+def split_ratio(setting: Setting) -> float:
+    """Return 1 / epsilon^2 = m T / ((k-m) log T), for a setting with k > m and T >= 2."""
+    return setting.team * setting.horizon / ((setting.workers - setting.team) * math.log(setting.horizon))
+
+
+def blocking_slope(setting: Setting) -> float:
+    """Return the printed factor of sqrt(gamma) in the full bound: 4 (k-m) sqrt(log T) (1 + log(1 / epsilon)).
+
+    It vanishes, as its limit does, where nobody is left to hire or the horizon is one period. It may be negative where
+    the derivation does not hold.
     """
     outside, log_horizon = setting.workers - setting.team, math.log(setting.horizon)
     if outside <= 0 or log_horizon <= 0.0:
         return 0.0
-    spread = math.log(setting.team * setting.horizon / (outside * log_horizon))
-    return 4.0 * outside * math.sqrt(log_horizon) * (1.0 + 0.5 * spread)
+    return 4.0 * outside * math.sqrt(log_horizon) * (1.0 + 0.5 * math.log(split_ratio(setting)))
 
 
 def friction_weight(setting: Setting) -> float:
-    """Give the factor of 1/sqrt(gamma) in the full bound: (mean delay + c) m sqrt(kT)."""
+    """Return the factor of 1/sqrt(gamma) in the full bound: (mean delay + c) m sqrt(kT)."""
     return (setting.mean_delay + setting.cost) * setting.team * math.sqrt(setting.workers * setting.horizon)
 
 
 def gamma_star(setting: Setting) -> float:
-    """Give the gamma that minimises the full bound of the paper's appendix.
+    """Return the gamma that minimises the full bound of the paper's appendix.
 
     In x = sqrt(gamma) the bound is k x^2 + a x + b/x plus a constant, so x is the one positive root of the cubic
     2k x^3 + a x^2 - b = 0, taken here in closed form. Without cost and delay (b = 0) the best gamma is 0.
+
+    Where `bound_holds` is false the printed formula is no bound. The value is then the minimiser of the formula alone:
+    a pace that DR-UCB can follow, and does by default, but not one that a theorem recommends.
 
     >>> round(gamma_star(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0)), 2)
     15.8

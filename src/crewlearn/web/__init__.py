@@ -1,1 +1,1 @@
-"""HTTP API and pages over the live advisor and planning; what is decided is decided there, not here."""
+"""HTTP API and pages over the live advisor and planning; it holds no business rules of its own."""

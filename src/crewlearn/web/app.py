@@ -1,4 +1,4 @@
-"""The application: API, pages and files put together, behind the guard."""
+"""The application: API, pages and static files put together, behind the middleware."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -9,12 +9,15 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
-from crewlearn.advisor.store import Store
-from crewlearn.web import api, basics, exporting, pages, problems, signin, work
-from crewlearn.web.faults import SiteFault
-from crewlearn.web.guard import Guard
-from crewlearn.web.pages.common import show_fault
-from crewlearn.web.runner import Handler, Lanes
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.web import api, downloads, pages
+from crewlearn.web.api import openapi
+from crewlearn.web.errors import handlers
+from crewlearn.web.errors.unreadable_sites import SiteUnreadable
+from crewlearn.web.jobs import work
+from crewlearn.web.jobs.runner import Handler, Lanes
+from crewlearn.web.middleware import Guard
+from crewlearn.web.pages.common import show_unreadable
 from crewlearn.web.settings import Settings
 
 API = "/api/v1"
@@ -22,35 +25,35 @@ STATIC = Path(__file__).parent / "static"
 
 
 def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Handler]] = work.LANES) -> FastAPI:
-    """Make the application over an open store; `lanes` are the kinds of job it can do, by what is done side by side."""
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.jobs.start()
-        try:
-            yield
-        finally:
-            await run_in_threadpool(app.state.jobs.stop)
-
+    """Return the application over an open store; each of `lanes` runs its kinds of job beside the others."""
     app = FastAPI(
         title="crewlearn",
         version="1",
         description="Record output, get advice on whom to keep and whom to replace, and keep the record.",
-        lifespan=lifespan,
+        lifespan=_lifespan,
         openapi_url=f"{API}/openapi.json",
-        docs_url=None,  # they load scripts from elsewhere
+        docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
     )
     app.state.store = store
     app.state.settings = settings
-    app.state.exporting = asyncio.Semaphore(exporting.AT_ONCE)
+    app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
     app.state.jobs = Lanes(store, lanes, work.unstoppable)
-    problems.install(app)
-    app.exception_handler(SiteFault)(show_fault)
-    app.include_router(basics.router, prefix=API)
+    openapi.install(app)
+    handlers.install(app)
+    app.exception_handler(SiteUnreadable)(show_unreadable)
     app.include_router(api.router, prefix=API)
-    app.include_router(signin.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=settings)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Run jobs for as long as the server runs."""
+    app.state.jobs.start()
+    try:
+        yield
+    finally:
+        await run_in_threadpool(app.state.jobs.stop)

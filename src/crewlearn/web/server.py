@@ -1,4 +1,4 @@
-"""One server process: its socket, its log, and its end."""
+"""One server process: its socket, its log and its shutdown."""
 
 import errno
 import gc
@@ -16,24 +16,23 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.settings import Settings
 
 GRACE_SECONDS = 20
-"""How long requests under way may take when the server stops."""
+"""Seconds that requests under way may still take when the server stops."""
 
-KEPT_SECONDS = 75
-"""How long an idle connection stays open: longer than proxies and clients keep theirs, so that they close it first."""
+KEEP_ALIVE_SECONDS = 75
+"""Seconds an idle connection stays open: longer than proxies and clients keep theirs, so that they close it first."""
 
 SWITCH_SECONDS = 0.0005
-"""How soon a thread that works out something long lets others run: short answers should not wait for long ones."""
+"""Seconds between thread switches: short answers should not wait for long computations."""
 
+GC_THRESHOLDS = (50_000, 20, 100)
+"""Thresholds of the cyclic garbage collector, well above Python's defaults.
 
-COLLECTED_AFTER = (50_000, 20, 100)
-"""How seldom Python looks for cycles: through a large site that takes a tenth of a second, in which nobody is answered.
-
-What is dropped goes at once anyway; next to nothing here is in cycles.
+A full collection over a large site blocks every answer for a tenth of a second, and next to nothing here is in cycles.
 """
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Take the address; port 0 is any that is free."""
+    """Return a socket listening at the host and port of the settings; port 0 is any free one."""
     try:
         family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, OverflowError) as error:
@@ -60,7 +59,7 @@ def _not_taken(settings: Settings, error: Exception) -> InvalidInput:
 
 
 def url_of(taken: socket.socket, settings: Settings) -> str:
-    """Give the address for people; where a server listens everywhere, this machine's own name for itself."""
+    """Return the server's URL for people; where it listens on all addresses, the loopback one."""
     host, port = taken.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"
@@ -70,18 +69,18 @@ def url_of(taken: socket.socket, settings: Settings) -> str:
 
 
 def public_url(taken: socket.socket, settings: Settings) -> str:
-    """Give the address that people come in by: through a proxy with HTTPS, the first name that the server was given."""
+    """Return the URL that links use: behind a proxy with HTTPS, the first of the allowed hosts."""
     if settings.secure_cookies and settings.allowed_hosts:
         return f"https://{settings.allowed_hosts[0]}"
     return url_of(taken, settings)
 
 
 def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callable[[], None]) -> None:
-    """Announce the server and serve until a signal; requests under way end first, and then the job."""
+    """Announce the server and serve until a signal; then finish the requests under way, and stop the jobs."""
     log_to_stderr()
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
-    gc.set_threshold(*COLLECTED_AFTER)
+    gc.set_threshold(*GC_THRESHOLDS)
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -93,12 +92,12 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
             proxy_headers=settings.behind_proxy,
             forwarded_allow_ips="127.0.0.1,::1",
             timeout_graceful_shutdown=GRACE_SECONDS,
-            timeout_keep_alive=KEPT_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
     )
 
     def end(number: int, frame: FrameType | None) -> None:
-        """End as one should: also before the server has its own handlers, and when it raises the signal once more."""
+        """Shut down cleanly, also before uvicorn installs its handlers and when it raises the signal once more."""
         server.should_exit = True
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -111,7 +110,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
 
 
 def log_to_stderr() -> None:
-    """Write one line a request, and what goes wrong. No logger of ours is ever given a secret."""
+    """Log one line a request, and errors, to stderr. Secrets are never passed to a logger."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%Y-%m-%dT%H:%M:%S"))
     for name, level in (("crewlearn.web", logging.INFO), ("uvicorn", logging.WARNING)):

@@ -1,14 +1,16 @@
-"""How a server runs: where it listens, under which names, and what it lets in."""
+"""A server's settings: where it listens, which host names it answers to, and how large requests may be."""
 
 import ipaddress
 from dataclasses import dataclass
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+MOST_NUMBER = 2**31 - 1
+"""The largest whole number accepted in a form, a path or a cursor: that of a database's integer column."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What `crewlearn serve` was told; sizes are in bytes.
+    """The settings of `crewlearn serve`; sizes are in bytes.
 
     >>> Settings(host="192.168.1.5").is_loopback, Settings(host="::1").is_loopback
     (False, True)
@@ -34,6 +36,6 @@ class Settings:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names a request may call this server by, in lower case: its own, and those it was given."""
-        own = (*LOOPBACK_NAMES, self.host, *self.allowed_hosts)
-        return frozenset(name.lower().strip("[]").rstrip(".") for name in own)
+        """The host names a request may use, in lower case: loopback names, `host` and `allowed_hosts`."""
+        names = (*LOOPBACK_NAMES, self.host, *self.allowed_hosts)
+        return frozenset(name.lower().strip("[]").rstrip(".") for name in names)

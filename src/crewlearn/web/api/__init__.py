@@ -1,9 +1,9 @@
-"""The API by nouns."""
+"""The HTTP API, one module a noun."""
 
 from fastapi import APIRouter
 
-from crewlearn.web.api import jobs, ledger, output, proposals, sites, users, workers
+from crewlearn.web.api import jobs, ledger, output, proposals, service, sites, users, workers
 
 router = APIRouter()
-for part in (sites, proposals, workers, output, ledger, jobs, users):
+for part in (service, sites, proposals, workers, output, ledger, jobs, users):
     router.include_router(part.router)

@@ -5,11 +5,9 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Query, Request
 from starlette.exceptions import HTTPException
 
-from crewlearn.problem.errors import InvalidInput
-
 
 def csv_body(example: str) -> dict[str, Any]:
-    """Describe the body of a request that brings a file."""
+    """Describe the body of a request that brings a file, for the OpenAPI document."""
     content = {"text/csv": {"schema": {"type": "string"}, "example": example}}
     described = (
         "A file as spreadsheets write it: UTF-8, UTF-16 or Windows-1252; commas, semicolons or tabs; decimal points or "
@@ -45,14 +43,3 @@ async def _csv(request: Request) -> bytes:
 
 
 CsvBody = Annotated[bytes, Depends(_csv)]
-
-
-def mapping_of(maps: list[str] | None) -> dict[str, str]:
-    """Read which header is which column."""
-    mapping = {}
-    for text in maps or ():
-        column, equals, header = text.partition("=")
-        if not equals:
-            raise InvalidInput("map", text, "is written column=header, such as units=Pieces")
-        mapping[column.strip()] = header
-    return mapping

@@ -1,4 +1,4 @@
-"""Long work: begin it, ask how far it is, and cancel it."""
+"""Jobs: start, read, list and cancel them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -7,57 +7,57 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import Unknown
-from crewlearn.web import jobs, work
-from crewlearn.web.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import ASKING, LOCATED, READING, Here, JobNumber, SiteName, answer, at, page
 from crewlearn.web.api.models import jobs as models
-from crewlearn.web.jobs import Job
-from crewlearn.web.work import PLAN, VERIFY, Kind
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.jobs import queue, work
+from crewlearn.web.jobs.queue import Job
+from crewlearn.web.jobs.work import PLAN, VERIFY, Kind
 
 router = APIRouter(tags=["jobs"])
 
 QUEUED_ANSWER: dict[int | str, dict[str, Any]] = {
-    202: {"model": models.Job, "description": "It is done by a job.", "headers": LOCATED}
+    202: {"model": models.JobModel, "description": "It is done by a job.", "headers": LOCATED}
 }
 BEGUN: dict[int | str, dict[str, Any]] = ASKING | {202: {"description": "It is begun.", "headers": LOCATED}}
 DONE_BEFORE: dict[int | str, dict[str, Any]] = {
-    200: {"model": models.Job, "description": "It was asked for already, and is over.", "headers": LOCATED}
+    200: {"model": models.JobModel, "description": "It was asked for already, and is over.", "headers": LOCATED}
 }
 
 
-@router.get("/jobs/{job}", response_model=models.Job, name="getJob", operation_id="getJob", responses=READING)
+@router.get("/jobs/{job}", response_model=models.JobModel, name="getJob", operation_id="getJob", responses=READING)
 def get_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
-    """Say how far a job is, and what came of it."""
+    """Return a job's progress, and its result once it is over."""
     return answer(_document(_seen(request, caller, job)))
 
 
 @router.delete(
     "/jobs/{job}",
-    response_model=models.Job,
+    response_model=models.JobModel,
     operation_id="cancelJob",
     responses=ASKING | {200: {"description": "It is cancelled, or was already."}},
 )
 def cancel_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
-    """Cancel a job: one that waits, or a plan or a check that is under way. Takes the role manager at its site.
+    """Cancel a job that is queued, or a plan or a check that is under way. Takes the role manager at its site.
 
-    What is over stays as it is, and an import that is under way cannot be stopped halfway: both are a conflict.
+    A job that is over, and an import that is under way, cannot be cancelled: both are a conflict.
     """
-    found = _seen(request, caller, job)
-    if not caller.may(MANAGER, found.site):
-        raise HTTPException(403, f"this takes the role {MANAGER} at {found.site}; {caller.name} is {caller.role}")
+    seen = _seen(request, caller, job)
+    if not caller.may(MANAGER, seen.site):
+        raise HTTPException(403, f"this takes the role {MANAGER} at {seen.site}; {caller.name} is {caller.role}")
     return answer(_document(work.cancel(request.app.state.store, job, caller.name)))
 
 
 def _seen(request: Request, caller: Caller, job: int) -> Job:
-    """Give a job, if it is of a site that the caller sees."""
+    """Return a job of a site that the caller may see."""
     store: Store = request.app.state.store
-    found = jobs.read(store, job)
-    if not caller.sees(found.site):
+    record = queue.read(store, job)
+    if not caller.sees(record.site):
         raise Unknown("job", job, "does not exist")
-    return found
+    return record
 
 
 @router.get("/sites/{site}/jobs", response_model=models.Jobs, operation_id="listJobs", responses=READING)
@@ -70,37 +70,41 @@ def list_jobs(
     """List a site's jobs, the newest first."""
     listing = f"jobs {kind}"
     before = paging.place_in(cursor, listing, paging.is_number)
-    found = jobs.jobs_of(here.store, here.name, before=before, limit=limit + 1, kind=kind)
-    following = paging.written(listing, found[limit - 1].id) if len(found) > limit else None
-    return answer(page([_document(one) for one in found[:limit]], following))
+    listed = queue.jobs_of(here.store, here.name, before=before, limit=limit + 1, kind=kind)
+    following = paging.written(listing, listed[limit - 1].id) if len(listed) > limit else None
+    return answer(page([_document(job) for job in listed[:limit]], following))
 
 
 @router.post(
-    "/sites/{site}/plan", response_model=models.Job, status_code=202, operation_id="plan", responses=BEGUN | DONE_BEFORE
+    "/sites/{site}/plan",
+    response_model=models.JobModel,
+    status_code=202,
+    operation_id="plan",
+    responses=BEGUN | DONE_BEFORE,
 )
 def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.PlanRequest) -> Response:
     """Simulate the site from what is known now: which policy is expected to earn most, and by how much.
 
-    The site is not changed. Asking for the same again, as long as the site has not changed, finds the job there is.
+    The site is not changed. The same request returns the same job for as long as the site has not changed.
     """
     return queued(request, here, PLAN, work.plan_input(here.snapshot, **wanted.model_dump()))
 
 
 @router.post(
     "/sites/{site}/ledger/verification",
-    response_model=models.Job,
+    response_model=models.JobModel,
     status_code=202,
     operation_id="verifyLedger",
     tags=["ledger"],
     responses=BEGUN,
 )
 def verify(request: Request, site: SiteName, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Rebuild the site from its first event, check the chain, and derive every advice again.
+    """Rebuild the site from its first event, check the hash chain, and derive every advice again.
 
     A site that cannot be read can be checked too.
     """
-    one = jobs.submit(request.app.state.store, site, VERIFY, caller.name, {}, again=True)
-    return _located(request, one, 202)
+    job = queue.submit(request.app.state.store, site, VERIFY, caller.name, {}, again=True)
+    return _located(request, job, 202)
 
 
 def queued(
@@ -112,9 +116,9 @@ def queued(
     file: bytes | None = None,
     again: bool = False,
 ) -> Response:
-    """Begin a job, unless there is one that does the same: under way or, unless it is to be done again, over."""
-    one = jobs.submit(here.store, here.name, kind, here.caller.name, wanted, file, again=again)
-    return _located(request, one, 200 if one.over and not again else 202)
+    """Submit a job and answer with it; the same one, under way or (unless `again`) done, is found and not repeated."""
+    job = queue.submit(here.store, here.name, kind, here.caller.name, wanted, file, again=again)
+    return _located(request, job, 200 if job.over and not again else 202)
 
 
 def _located(request: Request, job: Job, status: int) -> Response:

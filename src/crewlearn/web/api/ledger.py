@@ -1,4 +1,4 @@
-"""The record: its events, and everything as files."""
+"""The ledger: its events, and exports."""
 
 from functools import partial
 from typing import Annotated, Literal
@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import Response, StreamingResponse
 
-from crewlearn.advisor import documents
-from crewlearn.advisor.record import read_events
-from crewlearn.web.access import VIEWER
+from crewlearn.advisor.ledger.queries import read_entries
+from crewlearn.advisor.wording import documents
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, Here, answer, at, page
 from crewlearn.web.api.models import ledger as models
-from crewlearn.web.exporting import CSV, LINES, Export
-from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.web.auth.access import VIEWER
+from crewlearn.web.downloads import CSV, LINES, Export
+from crewlearn.web.settings import MOST_NUMBER
 
 router = APIRouter(prefix="/sites/{site}/ledger", tags=["ledger"])
 
@@ -28,11 +28,11 @@ def list_events(
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List the events of the record, by number. Who has them all gets what is new `after` the last of them."""
+    """List the events of the record, by number; `after` returns only those that are new since a known one."""
     with here.store.reading() as connection:
-        read = partial(read_events, connection, here.snapshot.key, after=after)
-        found, following = paging.numbered(cursor, f"events {after}", newest, limit, read, lambda one: one.number)
-    return answer(page([documents.event(one) for one in found], following))
+        read = partial(read_entries, connection, here.snapshot.key, after=after)
+        events, following = paging.numbered(cursor, f"events {after}", newest, limit, read, lambda event: event.number)
+    return answer(page([documents.event(event) for event in events], following))
 
 
 @router.get(
@@ -54,5 +54,5 @@ def export_ledger(
         Query(description="events for a program, decisions for an auditor, or what was put in."),
     ] = "events",
 ) -> Export:
-    """Give the record as a file, as `crewlearn ledger export` writes it."""
+    """Return an export of the record, as `crewlearn ledger export` writes it."""
     return Export(here.store, here.name, what)

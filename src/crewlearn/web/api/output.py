@@ -5,23 +5,26 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor import documents, imports
-from crewlearn.advisor.csv_in import OutputRow, attended
-from crewlearn.advisor.csv_table import Found
-from crewlearn.advisor.events import Row
-from crewlearn.advisor.record import standing_rows
+from crewlearn.advisor.files import imports
+from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
+from crewlearn.advisor.files.exports import output_document
+from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
+from crewlearn.advisor.files.reading import normalised
+from crewlearn.advisor.files.tables import ErrorCollector
+from crewlearn.advisor.ledger.events import RecordedRow
+from crewlearn.advisor.ledger.queries import standing_rows
+from crewlearn.advisor.wording import documents
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import reads
-from crewlearn.web.access import MANAGER, VIEWER
+from crewlearn.web import snapshots as reads
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
-from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body, mapping_of
+from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.api.models import output as models
 from crewlearn.web.api.models.base import Day
-from crewlearn.web.intake import OUTPUT, File, Options
-from crewlearn.web.problems import answers
-from crewlearn.web.work import OUTPUT_IMPORT, is_big, take_in
+from crewlearn.web.auth.access import MANAGER, VIEWER
+from crewlearn.web.errors.problems import answers
+from crewlearn.web.jobs.work import OUTPUT_IMPORT, is_big, take_in
 
 router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
@@ -47,9 +50,9 @@ def list_output(
     listing = f"output {first} {last} {worker}"
     place = paging.place_in(cursor, listing, _is_place)
     with here.store.reading() as connection:
-        found = list(standing_rows(connection, now.key, workers, periods, after=place, limit=limit + 1))
-    following = paging.written(listing, _place_of(found[limit - 1])) if len(found) > limit else None
-    items = [documents.output(now.site, now.people, event, row) for event, row in found[:limit]]
+        standing = list(standing_rows(connection, now.key, workers, periods, after=place, limit=limit + 1))
+    following = paging.written(listing, _place_of(standing[limit - 1])) if len(standing) > limit else None
+    items = [output_document(now.site, now.people, event, row) for event, row in standing[:limit]]
     return answer(page(items, following))
 
 
@@ -57,8 +60,8 @@ def _is_place(place: Any) -> bool:
     return isinstance(place, list) and len(place) == 2 and all(paging.is_number(part) for part in place)
 
 
-def _place_of(found: tuple[int, Row]) -> list[int]:
-    return [found[1].worker, found[1].period]
+def _place_of(standing: tuple[int, RecordedRow]) -> list[int]:
+    return [standing[1].worker, standing[1].period]
 
 
 @router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
@@ -81,28 +84,30 @@ def import_output(
         skip_unknown=skip_unknown,
         what=WHAT_ROWS,
         expected=here.expected,
+        normalised=True,
     )
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after)
 
 
 def _rows(new: models.NewOutputs) -> list[OutputRow]:
-    """Give the rows as those of a file; their lines are counted from 1."""
-    found, rows = Found(WHAT_ROWS), []
-    for line, one in enumerate(new.rows, start=1):
+    """Return the rows as those of a file; their lines are counted from 1."""
+    errors, rows = ErrorCollector(WHAT_ROWS), []
+    for line, sent in enumerate(new.rows, start=1):
+        values = row_fields(OUTPUT, sent)
         try:
-            units, attendance = attended(one.units, one.hours, one.attendance)
+            units, hours, attendance = normalised(values["units"], values["hours"], values["attendance"])
         except InvalidInput as error:
-            found.add_error(line, error)
+            errors.add_error(line, error)
             continue
-        rows.append(OutputRow(line, one.date, one.period, one.worker_id, units, one.hours, attendance, one.shift))
-    found.raise_any()
+        rows.append(OutputRow(line, **{**values, "units": units, "hours": hours, "attendance": attendance}))
+    errors.raise_any()
     return rows
 
 
 @router.post(
     "/output/csv",
-    response_model=models.Recorded | models.Checked,
+    response_model=models.Recorded | models.CheckedModel,
     operation_id="importOutputCsv",
     openapi_extra=csv_body("date,worker_id,units\n2026-11-16,0113,84\n2026-11-16,0207,79.5\n"),
     responses=WRITING | answers(415) | VERSIONED | QUEUED_ANSWER,
@@ -124,11 +129,12 @@ def import_output_csv(
     understood. A file of more than 20,000 lines is taken in by a job, whose result is what is answered otherwise;
     If-Match then counts at the time of the request.
     """
-    options = Options(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
+    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
                 pass  # only to learn whether the version is still current
         return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
-    document = take_in(here.store, here.name, here.caller.name, File(OUTPUT, data, options), here.expected)
+    file = ImportFile(OUTPUT.kind, data, options)
+    document = take_in(here.store, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())

@@ -1,4 +1,4 @@
-"""Lists a piece at a time: a cursor says where to go on, so that what is added meanwhile neither shifts nor doubles."""
+"""Cursor paging: a list continues after a place, so that items added meanwhile are neither skipped nor repeated."""
 
 import base64
 import binascii
@@ -10,36 +10,36 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Query
 
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.web.settings import MOST_NUMBER
 
 T = TypeVar("T")
 MOST = 1000
 Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 Cursor = Annotated[
-    str | None, Query(max_length=50_000, description="The `next` of the piece before; the beginning if left out.")
+    str | None, Query(max_length=50_000, description="The `next` of the page before; the beginning if left out.")
 ]
 
 
 def written(listing: str, place: Any) -> str:
-    """Write a cursor: which list it belongs to, filters included, and the place to go on after."""
+    """Return a cursor: the list it belongs to, filters included, and the place to continue after."""
     return base64.urlsafe_b64encode(json.dumps([listing, place]).encode()).decode().rstrip("=")
 
 
 def place_in(cursor: str | None, listing: str, sound: Callable[[Any], bool]) -> Any:
-    """Read a cursor's place, None at the beginning; one of another list, or spoiled, is refused."""
+    """Return a cursor's place, None at the beginning; one of another list, or malformed, is refused."""
     if cursor is None:
         return None
     try:
-        found = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+        decoded = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, list) and len(found) == 2 and found[0] == listing and sound(found[1]):
-        return found[1]
+        decoded = None
+    if isinstance(decoded, list) and len(decoded) == 2 and decoded[0] == listing and sound(decoded[1]):
+        return decoded[1]
     raise InvalidInput("cursor", cursor, "belongs to no such list; begin again without it")
 
 
 def is_number(place: Any) -> bool:
-    """Say whether a place is a number that a database has room for."""
+    """Return whether a place is a number that fits a database column."""
     return isinstance(place, int) and not isinstance(place, bool) and 0 <= place <= MOST_NUMBER
 
 
@@ -51,7 +51,7 @@ def numbered(
     read: Callable[..., Iterable[T]],
     number: Callable[[T], int],
 ) -> tuple[list[T], str | None]:
-    """Give a piece of a list whose items are numbered as they are added, and the cursor after it."""
+    """Return a page of a list whose items are numbered as they are added, and the next cursor."""
     listing = f"{listing} {'newest' if newest else 'oldest'}"
     place = place_in(cursor, listing, is_number)
     bound = {} if place is None else {"before" if newest else "after": place}
@@ -62,9 +62,9 @@ def numbered(
 
 
 def unseen(cursor: str | None, listing: str, limit: int, order: Sequence[int]) -> tuple[Sequence[int], str | None]:
-    """Give a piece of a list whose order may change meanwhile, as that by estimate does.
+    """Return a page of a list whose order may change meanwhile, such as by estimate, and the next cursor.
 
-    The cursor holds who was given already, so that everybody comes exactly once, in the order of the moment.
+    The cursor holds the numbers listed already, so that each comes exactly once, in the current order.
     """
     seen = _numbers_in(place_in(cursor, listing, _is_set))
     left = [number for number in order if number not in seen]
@@ -89,7 +89,7 @@ def _is_set(place: Any) -> bool:
 
 
 def _unpacked(place: str) -> bytes:
-    """Unpack a set; one that would take more room than any pool of workers needs is none."""
+    """Decompress a set; one larger than any pool of workers is refused."""
     unpacking = zlib.decompressobj()
     data = unpacking.decompress(base64.urlsafe_b64decode(place), 1 << 20)
     if unpacking.unconsumed_tail:

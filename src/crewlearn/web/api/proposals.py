@@ -1,4 +1,4 @@
-"""Proposals: what was proposed and why, and a person's answers."""
+"""Proposals with their reasons, and answers to them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from crewlearn.advisor import answers as answered
-from crewlearn.advisor import commands, documents
-from crewlearn.advisor.answers import Answer
-from crewlearn.advisor.conflict import Stale
-from crewlearn.advisor.events import APPROVED, OFFER, REJECTED, UNDONE
-from crewlearn.advisor.record import read_events, read_proposals
-from crewlearn.advisor.site import Proposal
+from crewlearn.advisor.advice import answers as answered
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.answers import Answer
+from crewlearn.advisor.ledger.errors import Stale
+from crewlearn.advisor.ledger.events import AnswerUndone, OfferRecorded, ProposalApproved, ProposalRejected
+from crewlearn.advisor.ledger.queries import read_events, read_proposals
+from crewlearn.advisor.ledger.site import Proposal
+from crewlearn.advisor.wording import documents, undoing
 from crewlearn.problem.errors import Unknown
-from crewlearn.web import reads
-from crewlearn.web.access import MANAGER, VIEWER
+from crewlearn.web import snapshots
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
     READING,
@@ -33,7 +33,8 @@ from crewlearn.web.api.common import (
     unless_known,
 )
 from crewlearn.web.api.models import proposals as models
-from crewlearn.web.reads import Snapshot
+from crewlearn.web.auth.access import MANAGER, VIEWER
+from crewlearn.web.snapshots import Snapshot
 
 router = APIRouter(prefix="/sites/{site}", tags=["proposals"])
 
@@ -46,18 +47,20 @@ def list_proposals(
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List every proposal ever made, as it stands, by number."""
+    """List every proposal ever made, with its current status, by number."""
     statuses = None if status is None else sorted(set(status))
     with here.store.reading() as connection:
-        now = reads.snapshot_in(here.store, connection, here.name)
+        now = snapshots.snapshot_in(here.store, connection, here.name)
         read = partial(read_proposals, connection, now.key, statuses=statuses)
-        found, following = paging.numbered(cursor, f"proposals {statuses}", newest, limit, read, lambda one: one.id)
-    return answer(page([_document(now, one) for one in found], following))
+        listed, following = paging.numbered(
+            cursor, f"proposals {statuses}", newest, limit, read, lambda proposal: proposal.id
+        )
+    return answer(page([_document(now, proposal) for proposal in listed], following))
 
 
-@router.get("/proposals/{proposal}", response_model=models.Proposal, operation_id="getProposal", responses=READING)
+@router.get("/proposals/{proposal}", response_model=models.ProposalModel, operation_id="getProposal", responses=READING)
 def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) -> Response:
-    """Give a proposal as it stands."""
+    """Return a proposal with its current status."""
     return answer(_document(*_find(here, proposal)))
 
 
@@ -70,9 +73,9 @@ def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) ->
 def explain_proposal(
     here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """Say in plain words why a proposal was made, as it was then."""
-    now, found = _find(here, proposal)
-    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, found), now)
+    """Explain in plain words why a proposal was made, as of then."""
+    now, shown = _find(here, proposal)
+    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, shown), now)
 
 
 def _document(now: Snapshot, proposal: Proposal) -> dict[str, Any]:
@@ -80,13 +83,13 @@ def _document(now: Snapshot, proposal: Proposal) -> dict[str, Any]:
 
 
 def _find(here: Here, number: int) -> tuple[Snapshot, Proposal]:
-    """Give a proposal, and the site as it stands in the same view."""
+    """Return a proposal, and the site's snapshot of the same transaction."""
     with here.store.reading() as connection:
-        now = reads.snapshot_in(here.store, connection, here.name)
-        found = read_proposals(connection, now.key, number - 1, limit=1)
-    if not found or found[0].id != number:
+        now = snapshots.snapshot_in(here.store, connection, here.name)
+        listed = read_proposals(connection, now.key, number - 1, limit=1)
+    if not listed or listed[0].id != number:
         raise Unknown("proposal", number, "does not exist at this site")
-    return now, found[0]
+    return now, listed[0]
 
 
 @router.post(
@@ -100,12 +103,12 @@ def approve(
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
 ) -> Response:
-    """Approve a proposal: the offer goes out. Approving again what one has just approved changes nothing."""
+    """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing."""
     out = None if approval is None else approval.out
-    said = Answer(APPROVED, proposal, out=_number(here, out))
+    wanted = Answer(ProposalApproved, proposal, out=_number(here, out))
     store, actor = here.store, here.caller.name
     return _answered(
-        here, said, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=here.expected)
+        here, wanted, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=here.expected)
     )
 
 
@@ -120,8 +123,8 @@ def reject(
     proposal: ProposalNumber,
     rejection: models.Rejection,
 ) -> Response:
-    """Reject a proposal, with a reason for the record; who was to come in is left alone for a while."""
-    said = Answer(REJECTED, proposal, reason=rejection.reason, keep_out=rejection.keep_out or None)
+    """Reject a proposal, with a reason for the record; the same person is not proposed again for a while."""
+    wanted = Answer(ProposalRejected, proposal, reason=rejection.reason, keep_out=rejection.keep_out or None)
 
     def give() -> None:
         commands.reject(
@@ -134,7 +137,7 @@ def reject(
             expected=here.expected,
         )
 
-    return _answered(here, said, give)
+    return _answered(here, wanted, give)
 
 
 @router.post(
@@ -143,15 +146,17 @@ def reject(
     operation_id="recordOffer",
     responses=WRITING | VERSIONED,
 )
-def record_offer(here: Annotated[Here, changing(MANAGER)], proposal: ProposalNumber, offer: models.Offer) -> Response:
+def record_offer(
+    here: Annotated[Here, changing(MANAGER)], proposal: ProposalNumber, offer: models.OfferModel
+) -> Response:
     """Record how an offer went; a decline brings the next candidate."""
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
-    said = Answer(OFFER, proposal, outcome=offer.outcome, period=when, leaver=leaver)
+    wanted = Answer(OfferRecorded, proposal, outcome=offer.outcome, period=when, leaver=leaver)
     store, actor = here.store, here.caller.name
     return _answered(
         here,
-        said,
+        wanted,
         lambda: commands.record_offer(
             store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out, expected=here.expected
         ),
@@ -162,23 +167,23 @@ def _number(here: Here, worker_id: str | None) -> int | None:
     return None if worker_id is None else here.snapshot.number_of(worker_id)
 
 
-def _answered(here: Here, said: Answer, give: Callable[[], list[str] | None]) -> Response:
-    """Give an answer, once; say how the proposal and the advice stand then."""
-    _find(here, said.proposal)
-    warnings = answered.give_once(here.store, here.name, here.caller.name, said, give)
-    now, proposal = _find(here, said.proposal)
+def _answered(here: Here, wanted: Answer, give: Callable[[], list[str] | None]) -> Response:
+    """Record an answer once; respond with the proposal and the advice as they are then."""
+    _find(here, wanted.proposal)
+    warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+    now, proposal = _find(here, wanted.proposal)
     return answer({"proposal": _document(now, proposal), "warnings": warnings, "advice": now.advice}, now)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
 def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
-    """Take back the last answer, if nothing was recorded since; both stay on record.
+    """Undo the last answer, if nothing was recorded since; both stay on record.
 
-    With If-Match, the same request again finds it done.
+    With If-Match, repeating the request changes nothing.
     """
     words = None
     try:
-        words = commands.undo(here.store, here.name, here.caller.name, expected=here.expected)
+        words = undoing.undo(here.store, here.name, here.caller.name, expected=here.expected)
     except Stale:
         if not _took_back(here):
             raise
@@ -187,7 +192,7 @@ def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
 
 
 def _took_back(here: Here) -> bool:
-    """Say whether the caller took something back as the first thing after the version they mean."""
+    """Return whether the first event after the version meant is an undo by the caller."""
     with here.store.reading() as connection:
         event = next(read_events(connection, here.snapshot.key, here.expected, limit=1), None)
-    return event is not None and event.type == UNDONE and event.actor == here.caller.name
+    return event is not None and isinstance(event.fact, AnswerUndone) and event.actor == here.caller.name

@@ -1,4 +1,4 @@
-"""Sites: list them, set one up, look at its settings and change them."""
+"""Sites: list, create, read and change them; their status and advice."""
 
 import secrets
 from typing import Annotated, Any
@@ -6,14 +6,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor import commands, documents
-from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.conflict import Conflict
-from crewlearn.advisor.record import read_events
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.ledger.events import SiteCreated
+from crewlearn.advisor.ledger.queries import read_events
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.wording import documents
 from crewlearn.policies.registry import registered
-from crewlearn.web import reads
-from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web import snapshots
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
     LISTING,
@@ -33,7 +34,8 @@ from crewlearn.web.api.common import (
 )
 from crewlearn.web.api.models.proposals import Advice
 from crewlearn.web.api.models.sites import NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
-from crewlearn.web.problems import answers
+from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web.errors.problems import answers
 
 router = APIRouter(tags=["sites"])
 
@@ -47,18 +49,20 @@ def list_sites(
 ) -> Response:
     """List the sites that the caller may see, by name, each with its advice in a sentence.
 
-    One whose kept state cannot be read is listed with `fault` instead, which says why.
+    A site whose stored state cannot be read is listed with `fault` instead, which says why.
     """
     store: Store = request.app.state.store
     after = paging.place_in(cursor, "sites", lambda place: isinstance(place, str))
     names = sorted(name for name in store.names() if caller.sees(name) and (after is None or name > after))
-    found = reads.each(names[:limit], lambda name: _line(reads.snapshot(store, name)))
-    lines = [{"site": one.name, "fault": one.reason} if isinstance(one, reads.Unreadable) else one for one in found]
+    lines = [
+        {"site": line.name, "fault": line.reason} if isinstance(line, snapshots.Unreadable) else line
+        for line in snapshots.each(names[:limit], lambda name: _line(snapshots.snapshot(store, name)))
+    ]
     return answer(page(lines, paging.written("sites", names[limit - 1]) if len(names) > limit else None))
 
 
-def _line(one: reads.Snapshot) -> dict[str, Any]:
-    return documents.site_line(one.name, one.version, one.site, one.people)
+def _line(snapshot: snapshots.Snapshot) -> dict[str, Any]:
+    return documents.site_line(snapshot.name, snapshot.version, snapshot.site, snapshot.people)
 
 
 @router.post(
@@ -74,12 +78,12 @@ def _line(one: reads.Snapshot) -> dict[str, Any]:
     },
 )
 def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new: NewSite) -> Response:
-    """Set up a site. The same request again finds it done; another one under a name that is taken is a conflict."""
+    """Create a site. Repeating the request changes nothing; other settings under the same name are a conflict."""
     store: Store = request.app.state.store
-    given = new.settings.model_dump(mode="json")
-    registered("policy", given["policy"])
-    key = given["stream_key"]
-    config = SiteConfig.from_json({**given, "stream_key": secrets.randbelow(2**62) if key is None else key})
+    settings = new.settings.model_dump(mode="json")
+    registered("policy", settings["policy"])
+    key = settings["stream_key"]
+    config = SiteConfig.from_json({**settings, "stream_key": secrets.randbelow(2**62) if key is None else key})
     status = 201
     try:
         commands.create_site(store, new.site, config, caller.name)
@@ -87,16 +91,17 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
         if not _is_the_same(store, new.site, config, key, caller.name):
             raise
         status = 200
-    made = reads.snapshot(store, new.site)
+    made = snapshots.snapshot(store, new.site)
     return answer(_view(made), made, status, {"Location": str(request.url_for("getSite", site=new.site).path)})
 
 
 def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, actor: str) -> bool:
-    """Say whether a site was set up by this very request before; a stream that was drawn is not compared."""
+    """Return whether a site was created by this very request before; a stream key drawn at random is not compared."""
     with store.reading() as connection:
         site = store.key(connection, name)
         first = next(read_events(connection, site, limit=1))
-    before, wanted = dict(first.payload["config"]), config.to_json()
+    assert isinstance(first.fact, SiteCreated)
+    before, wanted = first.fact.config.to_json(), config.to_json()
     if key is None:
         before["stream_key"] = wanted["stream_key"]
     return first.actor == actor and before == wanted
@@ -110,14 +115,14 @@ def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, a
     responses=READING | VERSIONED | UNCHANGED,
 )
 def get_site(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
-    """Give a site's settings and version."""
+    """Return a site's settings and version."""
     return unless_known(if_none_match, here.snapshot) or answer(_view(here.snapshot), here.snapshot)
 
 
-def _view(one: reads.Snapshot) -> dict[str, Any]:
+def _view(snapshot: snapshots.Snapshot) -> dict[str, Any]:
     return {
-        **_line(one),
-        "settings": documents.settings(one.site.config),
+        **_line(snapshot),
+        "settings": documents.settings(snapshot.site.config),
     }
 
 
@@ -128,15 +133,15 @@ def _view(one: reads.Snapshot) -> dict[str, Any]:
     responses=WRITING | answers(428) | VERSIONED,
 )
 def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes: SiteChanges) -> Response:
-    """Change settings from now on, as a JSON merge patch. If-Match must say which version the changes are meant for."""
-    given = changes.model_dump(mode="json", exclude_unset=True)
+    """Change settings from now on, as a JSON merge patch. If-Match must name the version that they are meant for."""
+    patch = changes.model_dump(mode="json", exclude_unset=True)
     now = here.snapshot.site.config.to_json()
-    if "policy" in given:
-        registered("policy", given["policy"], now["policy"])
+    if "policy" in patch:
+        registered("policy", patch["policy"], now["policy"])
     for part in ("units", "calendar"):
-        if part in given:
-            given[part] = {**now[part], **given[part]}
-    commands.change_site(here.store, here.name, given, here.caller.name, expected=here.expected)
+        if part in patch:
+            patch[part] = {**now[part], **patch[part]}
+    commands.change_site(here.store, here.name, patch, here.caller.name, expected=here.expected)
     after = here.now()
     return answer(_view(after), after)
 
@@ -149,11 +154,11 @@ def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes
     responses=READING | VERSIONED | UNCHANGED,
 )
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
-    """Give the team, the pool, what is under way, and money so far."""
+    """Return the team, the pool, what is under way, and money so far."""
     known = unless_known(if_none_match, here.snapshot)
     if known is not None:
         return known
-    with reads.making(here.store, here.snapshot, "status_text") as now:
+    with snapshots.making(here.store, here.snapshot, "status_text") as now:
         return answer(now.status_text, now)
 
 
@@ -165,5 +170,5 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
     responses=READING | VERSIONED | UNCHANGED,
 )
 def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
-    """Say what to do about the coming period, or what is waited for; asking changes nothing."""
+    """Return what to do in the coming period, or what is being waited for; reading changes nothing."""
     return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot)

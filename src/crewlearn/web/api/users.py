@@ -1,4 +1,4 @@
-"""Users and their tokens, for admins of all sites."""
+"""Users and their tokens; takes an admin of all sites."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.conflict import Conflict
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import Unknown
-from crewlearn.web import users
-from crewlearn.web.access import ADMIN, Caller, require
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import ASKING, LISTING, answer, page
 from crewlearn.web.api.models import users as models
-from crewlearn.web.numbers import MOST_NUMBER
-from crewlearn.web.problems import answers
+from crewlearn.web.auth import users
+from crewlearn.web.auth.access import ADMIN, Caller, require
+from crewlearn.web.errors.problems import answers
+from crewlearn.web.settings import MOST_NUMBER
 
 router = APIRouter(prefix="/users", tags=["users"])
 
@@ -27,25 +27,25 @@ TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The token's
 
 @router.get("", response_model=models.Users, operation_id="listUsers", responses=LISTING | answers(403))
 def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, cursor: paging.Cursor = None) -> Response:
-    """List the users and what may be known of their tokens, by name."""
+    """List the users with their tokens (without the secrets), by name."""
     after = paging.place_in(cursor, "users", lambda place: isinstance(place, str))
-    found = sorted(users.list_users(_store(request)), key=lambda one: one.name)
-    found = [one for one in found if after is None or one.name > after]
-    following = paging.written("users", found[limit - 1].name) if len(found) > limit else None
-    return answer(page([_plain(asdict(one)) for one in found[:limit]], following))
+    listed = sorted(users.list_users(_store(request)), key=lambda user: user.name)
+    listed = [user for user in listed if after is None or user.name > after]
+    following = paging.written("users", listed[limit - 1].name) if len(listed) > limit else None
+    return answer(page([_plain(asdict(user)) for user in listed[:limit]], following))
 
 
 @router.post(
     "",
-    response_model=models.User,
+    response_model=models.UserModel,
     status_code=201,
     operation_id="addUser",
     responses=LISTING
     | answers(403, 409)
-    | {200: {"model": models.User, "description": "There is such a user already."}},
+    | {200: {"model": models.UserModel, "description": "There is such a user already."}},
 )
 def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
-    """Add a user. The same request again finds it done; other facts under a name that is taken are a conflict."""
+    """Add a user. Repeating the request changes nothing; another role or sites for the same name are a conflict."""
     store, sites = _store(request), None if new.sites is None else tuple(sorted(set(new.sites)))
     _check_text(*(sites or ()))
     try:
@@ -61,7 +61,7 @@ def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     "/{name}/tokens", response_model=models.ShownToken, status_code=201, operation_id="addToken", responses=ASKING
 )
 def add_token(request: Request, caller: Admin, name: UserName, new: models.NewToken) -> Response:
-    """Make a token for a user. It is shown in this answer and never again; every request makes another."""
+    """Create a token for a user. It is shown in this answer and never again; every request creates another."""
     _check_text(name, field="user")
     made, secret = users.new_token(_store(request), name, new.days, new.label)
     return answer(_plain({**asdict(made), "token": secret}), status=201)
@@ -81,14 +81,14 @@ def _store(request: Request) -> Store:
 
 
 def _check_text(*names: str, field: str = "site") -> None:
-    """Refuse names that cannot even be asked for in PostgreSQL, as ones that do not exist."""
+    """Refuse names that PostgreSQL cannot even query, as ones that do not exist."""
     for name in names:
         if "\0" in name:
             raise Unknown(field, name, "does not exist")
 
 
 def _plain(value: Any) -> Any:
-    """Give plain data: moments as text, tuples as lists."""
+    """Return plain data: timestamps as text, tuples as lists."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="milliseconds")
     if isinstance(value, dict):

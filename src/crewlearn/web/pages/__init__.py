@@ -1,9 +1,9 @@
-"""The pages by what they are about."""
+"""The pages, one module a subject."""
 
 from fastapi import APIRouter
 
-from crewlearn.web.pages import history, imports, jobs, plan, record, settings, sites, today, worker
+from crewlearn.web.pages import history, imports, jobs, plan, record, settings, sign_in, sites, today, worker
 
 router = APIRouter(include_in_schema=False)
-for part in (sites, today, history, worker, plan, imports, record, settings, jobs):
+for part in (sign_in, sites, today, history, worker, plan, imports, record, settings, jobs):
     router.include_router(part.router)

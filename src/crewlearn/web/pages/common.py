@@ -1,4 +1,4 @@
-"""What all pages share: reading a site, showing a page, and saying on the next page what was done on this one."""
+"""Shared by all pages: reading a site, rendering a page, and messages that outlive a redirect."""
 
 import base64
 import json
@@ -11,29 +11,31 @@ from fastapi import Depends, Path, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from crewlearn.advisor.store import Store
+from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import MANAGER, Caller
-from crewlearn.web.faults import SiteFault, told_of_sites
-from crewlearn.web.forms import Form
-from crewlearn.web.numbers import MOST_NUMBER
-from crewlearn.web.problems import answer, of_error, wants_page
-from crewlearn.web.reads import snapshot
-from crewlearn.web.settings import Settings
-from crewlearn.web.templating import page
+from crewlearn.web import formats
+from crewlearn.web.auth.access import MANAGER, Caller
+from crewlearn.web.errors.handlers import answer, wants_page
+from crewlearn.web.errors.problems import of_error
+from crewlearn.web.errors.unreadable_sites import SiteUnreadable, diagnosed
+from crewlearn.web.jobs import queue, work
+from crewlearn.web.pages.forms import Form
+from crewlearn.web.rendering import page
+from crewlearn.web.settings import MOST_NUMBER, Settings
+from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views.reading import Reading, site_url
 
-SAID = "crewlearn_said"
-"""The cookie that carries words from the page that did something to the page that is shown next."""
+MESSAGE_COOKIE = "crewlearn_said"
+"""The cookie that carries a message across a redirect."""
 
-_LONGEST_SAID = 3000
+_LONGEST_MESSAGE = 3000
 _MOST_FIELDS = 300
 
 
 @dataclass(frozen=True)
 class Flash:
-    """Words about what was just done; `tone` is empty, warn or bad."""
+    """A message about what was just done; `tone` is empty, warn or bad."""
 
     text: str
     tone: str = ""
@@ -51,7 +53,7 @@ class At:
 
 @dataclass(frozen=True)
 class Pager:
-    """Links to the page before and the one after, by default of a list with the newest first."""
+    """Links to the previous and the next page, by default of a list with the newest first."""
 
     label: str
     words: str
@@ -62,30 +64,30 @@ class Pager:
 
 
 def store_of(request: Request) -> Store:
-    """Give the store."""
+    """Return the application's store."""
     store: Store = request.app.state.store
     return store
 
 
 def today_at(store: Store) -> date:
-    """Give today's date on the server's clock."""
+    """Return today's date on the server's clock."""
     return store.clock().date()
 
 
 def reading_of(request: Request, name: str) -> Reading:
-    """Read a site for a page."""
+    """Return a site as a page reads it."""
     store = store_of(request)
-    with told_of_sites():
-        found = snapshot(store, name)
-    return Reading(found, found.site.config.calendar.day_of(store.clock()))
+    with diagnosed():
+        current = snapshot(store, name)
+    return Reading(current, current.site.config.calendar.day_of(store.clock()))
 
 
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
-    """Show a page, with what was said on the one before."""
-    cookie = request.cookies.get(SAID)
-    response = page(request, name, {"flashes": _said(cookie), **values}, status)
+    """Return a page, with the message of the one before."""
+    cookie = request.cookies.get(MESSAGE_COOKIE)
+    response = page(request, name, {"flashes": _messages(cookie), **values}, status)
     if cookie is not None:
-        response.delete_cookie(SAID, **_kept(request))
+        response.delete_cookie(MESSAGE_COOKIE, **_cookie_options(request))
     return response
 
 
@@ -98,7 +100,7 @@ def show_site(
     values: Mapping[str, Any],
     status: int = 200,
 ) -> Response:
-    """Show a page of a site; who may not change anything sees no form that would."""
+    """Return a page of a site; forms are shown only to callers who may use them."""
     may_manage = caller.may(MANAGER, reading.name)
     tabs = [("Today", ""), ("History", "history"), ("Plan", "plan"), ("Record", "record")]
     if may_manage:
@@ -109,75 +111,75 @@ def show_site(
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
 
 
-def show_fault(request: Request, error: SiteFault) -> Response:
-    """Show what to do, in the place of any page of a site that cannot be read; its record may be checked even so."""
+def show_unreadable(request: Request, error: SiteUnreadable) -> Response:
+    """Return the page of a site that cannot be read: what to do about it, and a check of its record."""
     if not wants_page(request):
         return answer(request, of_error(error))
-    fault, caller = error.fault, request.state.caller
+    diagnosis, caller = error.diagnosis, request.state.caller
     values = {
-        "fault": fault,
-        "at": At(fault.site, site_url(fault.site), ()),
-        "may_manage": caller.may(MANAGER, fault.site),
-        "checks": jobs.jobs_of(store_of(request), fault.site, limit=3, kind=work.VERIFY),
-        "moment": wording.moment,
+        "diagnosis": diagnosis,
+        "at": At(diagnosis.site, site_url(diagnosis.site), ()),
+        "may_manage": caller.may(MANAGER, diagnosis.site),
+        "checks": queue.jobs_of(store_of(request), diagnosis.site, limit=3, kind=work.VERIFY),
+        "moment": formats.moment,
     }
     return show(request, "site_fault.html", values, 422)
 
 
 def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = ()) -> Response:
-    """Go on to a page that first says what was done."""
+    """Redirect to a page that shows a message first."""
     response = RedirectResponse(url, 303)
-    flash = Flash(text[:_LONGEST_SAID], tone, tuple(line[:300] for line in more[:5]))
+    flash = Flash(text[:_LONGEST_MESSAGE], tone, tuple(line[:300] for line in more[:5]))
     packed = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
-    if len(packed) > _LONGEST_SAID:
+    if len(packed) > _LONGEST_MESSAGE:
         packed = base64.urlsafe_b64encode(json.dumps(asdict(Flash(text[:500], tone))).encode()).decode()
-    response.set_cookie(SAID, packed, max_age=60, **_kept(request))
+    response.set_cookie(MESSAGE_COOKIE, packed, max_age=60, **_cookie_options(request))
     return response
 
 
-def _kept(request: Request) -> "_Kept":
-    """Say how the cookie is kept."""
+def _cookie_options(request: Request) -> "_CookieOptions":
+    """Return the options of the message cookie."""
     settings: Settings = request.app.state.settings
     return {"path": "/", "secure": settings.secure_cookies, "httponly": True, "samesite": "strict"}
 
 
-class _Kept(TypedDict):
+class _CookieOptions(TypedDict):
     path: str
     secure: bool
     httponly: bool
     samesite: Literal["strict"]
 
 
-def _said(cookie: str | None) -> list[Flash]:
+def _messages(cookie: str | None) -> list[Flash]:
     if not cookie:
         return []
     try:
-        found = json.loads(base64.urlsafe_b64decode(cookie.encode()))
-        flash = Flash(str(found["text"]), str(found["tone"]), tuple(str(line) for line in found["more"]))
-        json.dumps(asdict(flash), ensure_ascii=False).encode()  # what cannot be written cannot be shown
+        data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
+        flash = Flash(str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]))
+        json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded cannot be shown
         return [flash]
-    except (ValueError, KeyError, TypeError, RecursionError):  # not ours; it is of no consequence
+    except (ValueError, KeyError, TypeError, RecursionError):  # not written by us: ignored
         return []
 
 
-def do(request: Request, url: str, what: Callable[[], str | Flash]) -> Response:
-    """Do something and go on to a page that says what was done, or why it was not."""
+def do(request: Request, url: str, action: Callable[[], str | Flash]) -> Response:
+    """Run an action, then redirect to a page that says what was done, or why it was not."""
     try:
-        said = what()
+        outcome = action()
     except InvalidInput as error:
-        if error.field == "db":  # which is for those who run the server
+        if isinstance(error, StoreUnavailable):  # a matter for those who run the server
             raise
-        return go(request, url, f"Nothing was done: {wording.fault(error)}.", "bad")
-    flash = Flash(said) if isinstance(said, str) else said
+        return go(request, url, f"Nothing was done: {formats.fault(error)}.", "bad")
+    flash = Flash(outcome) if isinstance(outcome, str) else outcome
     return go(request, url, flash.text, flash.tone, flash.more)
 
 
 async def _read_form(request: Request) -> Form:
     """Read a form without files."""
-    given = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+    form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
     values: dict[str, str] = {}
     many: dict[str, list[str]] = {}
-    for name, value in given.multi_items():
+    for name, value in form.multi_items():
         if not isinstance(value, UploadFile):
             values[name] = value
             many.setdefault(name, []).append(value)
@@ -188,4 +190,4 @@ JobNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 
 Filled = Annotated[Form, Depends(_read_form)]
-"""A form as it was filled in."""
+"""A form as it was submitted."""

@@ -1,4 +1,4 @@
-"""The past of a site: who worked when, output, money, and every decision."""
+"""The History page: who worked when, output, money, and every decision."""
 
 from functools import partial
 from typing import Annotated
@@ -7,12 +7,13 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.record import count_proposals, read_proposals, standing_rows
-from crewlearn.advisor.site import Proposal
-from crewlearn.web import wording
-from crewlearn.web.access import VIEWER, Caller, require
-from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.advisor.ledger.answers import answers_by_proposal
+from crewlearn.advisor.ledger.queries import count_proposals, read_proposals, standing_rows
+from crewlearn.advisor.ledger.site import Proposal
+from crewlearn.web import formats
+from crewlearn.web.auth.access import VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
+from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
 from crewlearn.web.views.reading import Reading
@@ -35,17 +36,19 @@ def history(
     window = past.window_of(reading, to)
     stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals
     there = {
-        one.worker for one in stints if one.since <= window.last and (one.until is None or one.until > window.first)
+        stint.worker
+        for stint in stints
+        if stint.since <= window.last and (stint.until is None or stint.until > window.first)
     }
     with store.reading() as connection:
         periods = range(window.first, window.last + 1)
         rows = [row for _, row in standing_rows(connection, reading.key, sorted(there), periods)]
-        answers = decided.answers_in(connection, reading.key)
+        answers = answers_by_proposal(connection, reading.key)
         shown, pages = _decisions(connection, reading, before, withdrawn)
     values = {
         "view": past.history(reading, stints, acted_on, rows, window, stations - 1),
         "windows": _windows(reading, window, stations),
-        "stations": _stations(reading, stations, to, 1 + max((one.station for one in stints), default=0)),
+        "stations": _stations(reading, stations, to, 1 + max((stint.station for stint in stints), default=0)),
         "decisions": decided.decisions(reading, shown, answers),
         "pages": pages,
         "withdrawn": withdrawn,
@@ -55,7 +58,7 @@ def history(
 
 
 def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
-    """Give the links to other days, the earlier ones to the left as in the charts."""
+    """Return the links to other days, the earlier ones to the left as in the charts."""
     url, last = reading.url("history"), reading.site.period - 1
     later = min(last, window.last + past.WINDOW)
     return Pager(
@@ -83,7 +86,7 @@ def _stations(reading: Reading, first: int, to: int | None, many: int) -> Pager:
 def _decisions(
     connection: sa.Connection, reading: Reading, before: int | None, withdrawn: bool
 ) -> tuple[list[Proposal], Pager]:
-    """Read a page of decisions, the newest first, with where to go on."""
+    """Read a page of decisions, the newest first, with links to the others."""
     statuses, key, many = None if withdrawn else decided.DECIDED, reading.key, decided.DECISIONS
     read = partial(read_proposals, connection, key, statuses=statuses)
     shown = read(before=before, newest_first=True, limit=many)
@@ -95,7 +98,7 @@ def _decisions(
     newer = read(after=shown[0].id, limit=many)
     return shown, Pager(
         "Decisions",
-        f"{ahead + 1:,} to {ahead + len(shown):,} of {wording.count(total, 'decision')}, the newest first",
+        f"{ahead + 1:,} to {ahead + len(shown):,} of {formats.count(total, 'decision')}, the newest first",
         f"{url}?before={newer[-1].id + 1}{also}#decisions" if newer else "",
         f"{url}?before={shown[-1].id}{also}#decisions" if ahead + len(shown) < total else "",
     )

@@ -1,6 +1,6 @@
-"""What if: settings to try, simulated in the background, with what came out side by side.
+"""The Plan page: what-if settings, simulated in the background, with the policies' results side by side.
 
-A field that is left as it was shown means what the site has: a form shows fewer digits than that may have.
+A field left as it was shown means the site's own value, which may have more digits than the form shows.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,14 @@ from markupsafe import Markup
 
 from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
 from crewlearn.problem.errors import InvalidInput, Unknown
-from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.charts import Scale, axis, scale_over
-from crewlearn.web.forms import Form
-from crewlearn.web.jobs import Job
+from crewlearn.web import formats
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.jobs import queue, work
+from crewlearn.web.jobs.queue import Job
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
+from crewlearn.web.pages.forms import Form
 from crewlearn.web.pages.sites import policies
+from crewlearn.web.views.charts import Scale, axis, scale_over
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/plan")
@@ -39,8 +40,8 @@ FACTS = ("Earned, fees paid", "Fees", "Replacements", "Better in")
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a policy is expected to bring; `facts` are those named in `FACTS`."""
+class PolicyOutcome:
+    """The simulated result of a policy; `facts` are those named in `FACTS`."""
 
     policy: str
     own: bool
@@ -53,14 +54,14 @@ class Outcome:
 
 @router.get("")
 def plan(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Ask what to try."""
+    """Show the form."""
     reading = reading_of(request, site)
     return _show(request, caller, reading, _form(reading))
 
 
 @router.post("")
 def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
-    """Begin to simulate what was asked for."""
+    """Submit a plan."""
     reading = reading_of(request, site)
     form.labels = LABELS
     wanted: dict[str, Any] = {
@@ -80,37 +81,37 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
             name: None if form.value(name).strip() == shown[name] else value for name, value in wanted.items()
         }
         try:
-            given = work.plan_input(reading.snapshot, policies=chosen, runs=runs, **changes)
+            input = work.plan_input(reading.snapshot, policies=chosen, runs=runs, **changes)
         except InvalidInput as error:
             form.take(error)
     if form.errors:
         return _show(request, caller, reading, form, status=422)
-    job = jobs.submit(store_of(request), site, work.PLAN, caller.name, given)
+    job = queue.submit(store_of(request), site, work.PLAN, caller.name, input)
     return go(request, reading.url("plan", job.id), "The simulation is under way.")
 
 
 @router.get("/{job}")
 def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Show how far a simulation is, or what came of it."""
+    """Show the progress or the result of a plan."""
     reading = reading_of(request, site)
-    found = jobs.read(store_of(request), job)
-    if found.site != site or found.kind != work.PLAN:
+    queued = queue.read(store_of(request), job)
+    if queued.site != site or queued.kind != work.PLAN:
         raise Unknown("job", str(job), "does not exist")
-    return _show(request, caller, reading, _form(reading, found.input), found)
+    return _show(request, caller, reading, _form(reading, queued.input), queued)
 
 
 def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Write what can be changed as people type it."""
+    """Return the settings that can be changed, as text."""
     return {name: f"{_short(name, settings[name]):.15g}" for name in ("team", "fee", "horizon", "mean_delay")}
 
 
 def _short(name: str, value: float) -> float:
-    """Leave out what nobody wants to see: a learned delay has many digits."""
+    """Round a learned delay, which has many digits."""
     return round(value, 3) if name == "mean_delay" else value
 
 
 def _form(reading: Reading, tried: Mapping[str, Any] | None = None) -> Form:
-    """Give the form with what was tried, or as the site stands."""
+    """Return the form, filled with the settings of a plan or of the site."""
     usual = {"runs": 200, "policies": [reading.site.config.policy, *COMPARED]}
     filled = {**as_it_stands(reading.site), **usual, **(tried or {})}
     return Form({**_shown(filled), "runs": str(filled["runs"])}, {"policies": filled["policies"]}, labels=LABELS)
@@ -120,7 +121,7 @@ def _show(
     request: Request, caller: Caller, reading: Reading, form: Form, job: Job | None = None, status: int = 200
 ) -> Response:
     config = reading.site.config
-    result = job.result if job is not None and job.status == jobs.DONE else None
+    result = job.result if job is not None and job.status == queue.DONE else None
     first = [config.policy, *(name for name in COMPARED if name not in (config.policy, KEEP))]
     more = [name for name, _ in policies() if name not in (*first, KEEP)]
     values = {
@@ -137,67 +138,67 @@ def _show(
         "own": config.policy,
         "runs": RUNS,
         "tried": _tried(result["changes"]) if result else (),
-        "before": jobs.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
+        "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
         "moved_on": result is not None and result.get("version") != reading.version,
-        "moment": wording.moment,
+        "moment": formats.moment,
         "rolling": config.rolling,
     }
     return show_site(request, caller, reading, "Plan", "plan.html", values, status)
 
 
 def _fault(job: Job | None) -> str:
-    if job is None or job.status != jobs.FAILED:
+    if job is None or job.status != queue.FAILED:
         return ""
-    said = job.result.get("detail") if isinstance(job.result, dict) else None
-    return str(said or job.message)
+    detail = job.result.get("detail") if isinstance(job.result, dict) else None
+    return str(detail or job.message)
 
 
 def _tried(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say in what the simulated settings were other than the site's."""
+    """List the simulated settings that differ from the site's."""
     return [
         (LABELS[name], value if isinstance(value, str) else f"{_short(name, value):,.15g}")
         for name, value in changes.items()
     ]
 
 
-def outcomes(plan: Mapping[str, Any]) -> list[Outcome]:
-    """Show what came of each policy, what earned most first."""
+def outcomes(plan: Mapping[str, Any]) -> list[PolicyOutcome]:
+    """Return the result of each policy, the most profitable first."""
     scale = _scale(plan)
     return [
-        Outcome(
+        PolicyOutcome(
             policy=name,
             own=name == plan["own"],
-            gain="–" if name == KEEP else wording.money(one["gain"]["mean"], sign=True),
-            interval="" if name == KEEP else _span(one["gain"]["low"], one["gain"]["high"]),
-            worlds="" if name == KEEP else _span(one["gain"]["worst"], one["gain"]["best"]),
+            gain="–" if name == KEEP else formats.money(prospect["gain"]["mean"], sign=True),
+            interval="" if name == KEEP else _span(prospect["gain"]["low"], prospect["gain"]["high"]),
+            worlds="" if name == KEEP else _span(prospect["gain"]["worst"], prospect["gain"]["best"]),
             facts=(
-                wording.money(one["net"]["mean"]),
-                wording.money(one["fees"]),
-                wording.number(one["replacements"], 1),
-                "–" if name == KEEP else wording.share(one["chance_better"]),
+                formats.money(prospect["net"]["mean"]),
+                formats.money(prospect["fees"]),
+                formats.number(prospect["replacements"], 1),
+                "–" if name == KEEP else formats.share(prospect["chance_better"]),
             ),
-            picture=_picture(scale, one["gain"]),
+            picture=_picture(scale, prospect["gain"]),
         )
-        for name, one in plan["policies"].items()
+        for name, prospect in plan["policies"].items()
     ]
 
 
 def _span(low: float, high: float) -> str:
-    return wording.money_span(low, high)
+    return formats.money_span(low, high)
 
 
 def _scale(plan: Mapping[str, Any]) -> Scale:
-    gains = [one["gain"] for one in plan["policies"].values()]
+    gains = [prospect["gain"] for prospect in plan["policies"].values()]
     return scale_over([0.0, *(gain[end] for gain in gains for end in ("low", "high", "worst", "best"))], 4)
 
 
 def _axis(plan: Mapping[str, Any]) -> Markup:
     scale = _scale(plan)
-    return axis(scale, [wording.money(tick, sign=True) for tick in scale.ticks])
+    return axis(scale, [formats.money(tick, sign=True) for tick in scale.ticks])
 
 
 def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:
-    """Draw the gain: where it came out in most worlds, wide; where its expectation lies, narrow."""
+    """Draw the gain: a wide bar for 95% of the worlds, a narrow one for the interval of its mean."""
     at = {end: 100.0 * scale.share(gain[end]) for end in ("low", "high", "worst", "best", "mean")}
     zero = 100.0 * scale.share(0.0)
     return Markup(

@@ -1,19 +1,21 @@
-"""The record of a site: events in words, the check of it, and exports."""
+"""The Record page: events in words, checks, and exports."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.export import EXPORTS
-from crewlearn.advisor.narration import told
-from crewlearn.advisor.record import proposals_in, read_events
+from crewlearn.advisor.files.exports import EXPORTS
+from crewlearn.advisor.ledger.events import KINDS as EVENT_KINDS
+from crewlearn.advisor.ledger.queries import proposals_in, read_events
+from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.problem.errors import Unknown, one_of
-from crewlearn.web import jobs, wording, work
-from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.exporting import Export
-from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.web import formats
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.downloads import Export
+from crewlearn.web.jobs import queue, work
 from crewlearn.web.pages.common import Pager, go, reading_of, show_site, store_of
+from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/record")
@@ -37,50 +39,55 @@ def record(
     before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     kind: str = "",
 ) -> Response:
-    """Show what is on record, the newest first."""
+    """Show the events, the newest first."""
     store, reading = store_of(request), reading_of(request, site)
     kind = one_of("kind", kind, KINDS)
-    types = [kind] if kind else None
+    kinds = [EVENT_KINDS[kind]] if kind else None
     with store.reading() as connection:
-        found = list(read_events(connection, reading.key, before=before, types=types, newest_first=True, limit=AT_ONCE))
-        proposals = proposals_in(connection, reading.key, found)
+        events = list(
+            read_events(connection, reading.key, before=before, kinds=kinds, newest_first=True, limit=AT_ONCE)
+        )
+        proposals = proposals_in(connection, reading.key, events)
+    names = RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written)
     listed = [
         {
             "number": event.number,
-            "at": wording.moment(event.at),
+            "at": formats.moment(event.at),
             "actor": event.actor,
-            "words": told(event, reading.people, proposals, reading.site.config.calendar, reading.written),
+            "words": event.fact.tell(names),
             "hash": event.hash[:12],
         }
-        for event in found
+        for event in events
     ]
     url = reading.url("record")
     chosen = f"&kind={kind}" if kind else ""
-    older = f"{url}?before={found[-1].number}{chosen}" if len(found) == AT_ONCE and found[-1].number > 1 else ""
+    older = f"{url}?before={events[-1].number}{chosen}" if len(events) == AT_ONCE and events[-1].number > 1 else ""
     newer = f"{url}?{chosen.lstrip('&')}" if before is not None else ""
-    words = f"{found[-1].number:,} to {found[0].number:,} of {wording.count(reading.version, 'event')}" if found else ""
+    words = (
+        f"{events[-1].number:,} to {events[0].number:,} of {formats.count(reading.version, 'event')}" if events else ""
+    )
     values = {
         "events": listed,
         "page": Pager("Events", words, newer, older),
         "kinds": KINDS,
         "kind": kind,
-        "total": wording.count(reading.version, "event"),
-        "checks": jobs.jobs_of(store, site, limit=3, kind=work.VERIFY),
-        "moment": wording.moment,
+        "total": formats.count(reading.version, "event"),
+        "checks": queue.jobs_of(store, site, limit=3, kind=work.VERIFY),
+        "moment": formats.moment,
     }
     return show_site(request, caller, reading, "Record", "record.html", values)
 
 
 @router.post("/verify")
 def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Have the record checked."""
-    job = jobs.submit(store_of(request), site, work.VERIFY, caller.name, {}, again=True)
+    """Submit a check of the record."""
+    job = queue.submit(store_of(request), site, work.VERIFY, caller.name, {}, again=True)
     return go(request, f"{site_url(site, 'record')}#job-{job.id}", "The check is under way.")
 
 
 @router.get("/export/{what}")
 def exported(request: Request, site: str, what: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Give the record, or what was put in, as a file."""
+    """Return an export as a file."""
     reading = reading_of(request, site)
     if what not in EXPORTS:
         raise Unknown("what", what, f"cannot be exported; choose from {', '.join(EXPORTS)}")

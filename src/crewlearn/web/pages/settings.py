@@ -1,18 +1,20 @@
-"""The settings of a site."""
+"""The Settings page."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor import commands
-from crewlearn.advisor.config import SiteConfig
-from crewlearn.advisor.conflict import Stale
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.wording.narration import changes_since
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms, versions
-from crewlearn.web.access import MANAGER, Caller, require
-from crewlearn.web.forms import Form
+from crewlearn.web import etags
+from crewlearn.web.auth.access import MANAGER, Caller, require
+from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, go, reading_of, show_site, store_of
+from crewlearn.web.pages.forms import Form
 from crewlearn.web.pages.sites import policies
 from crewlearn.web.views.reading import Reading
 
@@ -21,14 +23,14 @@ router = APIRouter(prefix="/sites/{site}/settings")
 
 @router.get("")
 def settings(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Show a site's settings to be changed."""
+    """Show the form with a site's settings."""
     reading = reading_of(request, site)
     return _show(request, caller, reading, forms.site_form(reading.site.config))
 
 
 @router.post("")
 def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
-    """Change settings, unless somebody else changed the site since they were shown."""
+    """Change settings, unless the site has changed since they were shown."""
     reading = reading_of(request, site)
     before = reading.site.config
     wanted = forms.read_site(form, before)
@@ -38,12 +40,12 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
     changes = {name: value for name, value in new.items() if old[name] != value}
     store = store_of(request)
     try:
-        seen = versions.meant(store, reading.snapshot, form.value("version"))
+        seen = etags.meant(store, reading.snapshot, form.value("version"))
         commands.change_site(store, site, changes, caller.name, expected=seen)
     except Stale as stale:
-        return _show(request, caller, reading_of(request, site), form, stale.changed or (stale.remedy,), 412)
+        return _show(request, caller, reading_of(request, site), form, changes_since(stale) or (stale.remedy,), 412)
     except InvalidInput as error:
-        if error.field == "db":
+        if isinstance(error, StoreUnavailable):
             raise
         form.errors[_blamed(error.field, before, wanted)] = error.remedy
         return _show(request, caller, reading, form, status=422)
@@ -56,11 +58,11 @@ _PARTS = {
     "output range": ("units", ("low", "high", "hours_per_period")),
     "calendar": ("calendar", ("start", "shifts_per_day", "weekdays", "closures", "cutoff_hour")),
 }
-"""Where an error is about several fields: those that it may be about."""
+"""Fields that an error about several may refer to."""
 
 
 def _blamed(field: str, before: SiteConfig, wanted: SiteConfig) -> str:
-    """Give the field that an error is about: of several, the first that was changed."""
+    """Return the field that an error is about: of several, the first that was changed."""
     part, names = _PARTS.get(field, ("", ()))
     for name in names:
         if getattr(getattr(before, part), name) != getattr(getattr(wanted, part), name):
@@ -74,7 +76,7 @@ def _show(
     recorded = any(worker.recorded_to for worker in reading.site.workers)
     values = {
         "form": form,
-        "version": versions.written(reading.snapshot),
+        "version": etags.written(reading.snapshot),
         "changed": changed,
         "fixed": recorded,
         "policies": policies(),

@@ -1,19 +1,20 @@
-"""The page of sites, and setting one up."""
+"""The Sites page, and setting up a site."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor import commands
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.policies.registry import live_policies
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import forms
-from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
-from crewlearn.web.faults import Fault, SiteFault
-from crewlearn.web.forms import Form
+from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web.errors.unreadable_sites import Diagnosis, SiteUnreadable
+from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, go, reading_of, show, store_of, today_at
-from crewlearn.web.reads import each
+from crewlearn.web.pages.forms import Form
+from crewlearn.web.snapshots import each
 from crewlearn.web.views.reading import site_url
 from crewlearn.web.views.today import Card, card
 
@@ -22,14 +23,14 @@ router = APIRouter()
 
 @router.get("/")
 def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Show the sites, each in short."""
+    """Show the sites as cards."""
     names = [name for name in store_of(request).names() if caller.may(VIEWER, name)]
 
-    def shown(name: str) -> Card | Fault:
+    def shown(name: str) -> Card | Diagnosis:
         try:
             return card(reading_of(request, name), caller.may(MANAGER, name))
-        except SiteFault as error:
-            return error.fault
+        except SiteUnreadable as error:
+            return error.diagnosis
 
     values = {"cards": each(names, shown), "may_create": caller.may(ADMIN), "site_url": site_url}
     return show(request, "sites.html", values)
@@ -37,7 +38,7 @@ def sites(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Respo
 
 @router.get("/sites/new")
 def new_site(request: Request, caller: Annotated[Caller, require(ADMIN)]) -> Response:
-    """Ask what is needed to set up a site."""
+    """Show the form for a new site."""
     return _ask(request, forms.new_site(today_at(store_of(request))))
 
 
@@ -52,7 +53,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
         try:
             commands.create_site(store_of(request), name, config, caller.name)
         except InvalidInput as error:
-            if error.field == "db":
+            if isinstance(error, StoreUnavailable):
                 raise
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
@@ -65,5 +66,5 @@ def _ask(request: Request, form: Form, status: int = 200) -> Response:
 
 
 def policies() -> tuple[tuple[str, str], ...]:
-    """Name the policies that can run live, with a line about each."""
+    """Return the policies that can run live, with a line about each."""
     return tuple(live_policies().items())

@@ -1,4 +1,4 @@
-"""A site today: the advice, and answers to it."""
+"""The Today page: the advice, and answers to it."""
 
 import re
 from collections.abc import Sequence
@@ -11,18 +11,20 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor import commands
-from crewlearn.advisor.answers import Answer, give_once
-from crewlearn.advisor.events import APPROVED, OFFER, REJECTED
-from crewlearn.advisor.narration import told
-from crewlearn.advisor.record import read_events
-from crewlearn.advisor.site import PROPOSED, STARTED, UNDER_WAY, Proposal
-from crewlearn.web import forms
-from crewlearn.web.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.forms import Form
-from crewlearn.web.numbers import MOST_NUMBER
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.answers import Answer, give_once
+from crewlearn.advisor.ledger.events import OfferRecorded, ProposalApproved, ProposalRejected
+from crewlearn.advisor.ledger.queries import read_events
+from crewlearn.advisor.ledger.site import PROPOSED, STARTED, UNDER_WAY, Proposal
+from crewlearn.advisor.wording import undoing
+from crewlearn.advisor.wording.names import RecordNames
+from crewlearn.advisor.wording.narration import event_told
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
-from crewlearn.web.reads import making
+from crewlearn.web.pages.forms import Form
+from crewlearn.web.settings import MOST_NUMBER
+from crewlearn.web.snapshots import making
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people import Search
 from crewlearn.web.views.proposals import STATUS_WORDS, answerable, offers
@@ -47,7 +49,7 @@ def today(
     everybody: bool = False,
     sort: str = "",
 ) -> Response:
-    """Show a site as it stands this morning; of many workers the first, unless everybody is asked for."""
+    """Show a site as of today; of many workers the first ones, unless everybody is asked for."""
     seen, search = reading_of(request, site), Search(q, show, everybody, sort)
     with making(store_of(request), seen.snapshot) as now:
         reading = replace(seen, snapshot=now)
@@ -56,21 +58,21 @@ def today(
 
 
 def _last_answer(request: Request, reading: Reading) -> str:
-    """Say which answer can be taken back; empty if none can."""
+    """Return in words which answer can be undone; empty if none can."""
     slip = reading.site.undo
     if slip is None:
         return ""
     with store_of(request).reading() as connection:
-        event = next(read_events(connection, reading.key, int(slip["number"]) - 1, limit=1))
+        event = next(read_events(connection, reading.key, slip.number - 1, limit=1))
     proposals = reading.site.proposals
-    return f"{event.actor} {told(event, reading.people, proposals, reading.site.config.calendar, reading.written)}"
+    return event_told(event, RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written))
 
 
 @router.get("/proposals")
 def proposals(
     request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
 ) -> Response:
-    """Show the proposals that are to be answered, a page of them or that `at` which one stands."""
+    """Show a page of the proposals to answer: by its number, or the one with proposal `at`."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(PROPOSED)
     first, pager = _page(reading.url("proposals"), "Proposals", everyone, page, at)
@@ -84,7 +86,7 @@ def proposals(
 def offers_under_way(
     request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
 ) -> Response:
-    """Show the offers under way, a page of them or that `at` which one stands."""
+    """Show a page of the offers under way: by its number, or the one with offer `at`."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(*UNDER_WAY)
     first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
@@ -94,10 +96,10 @@ def offers_under_way(
 
 
 def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int) -> tuple[int, Pager]:
-    """Give where a page begins, the last if there are not so many, and the links to the others."""
-    found = next((place for place, one in enumerate(everyone) if one.id == at), None)
+    """Return where a page begins (the last page, if there are not so many) and the links to the others."""
+    position = next((place for place, proposal in enumerate(everyone) if proposal.id == at), None)
     last = max(0, len(everyone) - 1) // A_PAGE
-    here = min(page - 1, last) if found is None else found // A_PAGE
+    here = min(page - 1, last) if position is None else position // A_PAGE
     first = here * A_PAGE
     return first, Pager(
         label,
@@ -110,7 +112,7 @@ def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int
 
 
 def _back(site: str, form: Form) -> str:
-    """Give where an answer leads: to the page it was given on, where it says what was done and the next one stands."""
+    """Return the URL that an answer redirects to: the page it was given on, with a message and the next proposal."""
     if form.value("from") not in ("proposals", "offers"):
         return f"{site_url(site)}#said"
     asked = {name: form.value(name) for name in ("page", "at") if re.fullmatch("[0-9]{1,9}", form.value(name))}
@@ -130,11 +132,11 @@ def approve(
     store, out = store_of(request), form.value("out") or None
 
     def done() -> Flash:
-        said = Answer(
-            APPROVED, proposal, out=None if out is None else reading_of(request, site).snapshot.number_of(out)
+        answer = Answer(
+            ProposalApproved, proposal, out=None if out is None else reading_of(request, site).snapshot.number_of(out)
         )
         give = partial(commands.approve, store, site, proposal, caller.name, out=out)
-        more = give_once(store, site, caller.name, said, give)
+        more = give_once(store, site, caller.name, answer, give)
         words = "Approved: the offer can go out. As soon as you know how it went, record it under “Offers under way”."
         return Flash(words, "", tuple(more))
 
@@ -155,7 +157,9 @@ def reject(
 
     def done() -> str:
         give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
-        give_once(store, site, caller.name, Answer(REJECTED, proposal, reason=reason, keep_out=keep_out or None), give)
+        give_once(
+            store, site, caller.name, Answer(ProposalRejected, proposal, reason=reason, keep_out=keep_out or None), give
+        )
         return "Rejected, with your reason on record." if reason else "Rejected."
 
     return do(request, _back(site, form), done)
@@ -171,21 +175,21 @@ def offer(
 ) -> Response:
     """Record how an offer went."""
 
-    store, outcome, given = store_of(request), form.value("outcome"), form.value("on").strip()
+    store, outcome, day = store_of(request), form.value("outcome"), form.value("on").strip()
 
     def done() -> Flash:
         now = reading_of(request, site).snapshot
-        on: date | None = forms.a_day("on", given) if given else None
+        on: date | None = forms.a_day("on", day) if day else None
         room = form.value("out") or None if outcome == STARTED else None
-        said = Answer(
-            OFFER,
+        answer = Answer(
+            OfferRecorded,
             proposal,
             outcome=outcome,
             period=None if on is None else now.site.config.calendar.period_of(on),
             leaver=None if room is None else now.number_of(room),
         )
         give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
-        more = give_once(store, site, caller.name, said, give)
+        more = give_once(store, site, caller.name, answer, give)
         return Flash(f"Recorded: {STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
 
     return do(request, _back(site, form), done)
@@ -193,11 +197,11 @@ def offer(
 
 @router.post("/undo")
 def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
-    """Take back the answer that the page showed as the last."""
+    """Undo the answer that the page showed as the last."""
 
     def done() -> str:
         shown = forms.whole_number("undo", form.value("number") or "0")
-        words = commands.undo(store_of(request), site, caller.name, number=shown)
+        words = undoing.undo(store_of(request), site, caller.name, number=shown)
         return f"Taken back: {words}. Both the answer and the undoing stay on record."
 
     return do(request, _back(site, form), done)

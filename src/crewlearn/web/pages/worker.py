@@ -1,19 +1,20 @@
-"""A worker: output over time, what is thought of them, offers, and what may be said of them."""
+"""The page of a worker: output over time, estimate, offers, and changes of their status."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
-from crewlearn.advisor import commands
-from crewlearn.advisor.record import read_proposals, standing_rows
-from crewlearn.advisor.site import BLOCKED, LEFT, POOL
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.answers import answers_by_proposal
+from crewlearn.advisor.ledger.queries import read_proposals, standing_rows
+from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of
-from crewlearn.web import wording
-from crewlearn.web.access import ADMIN, MANAGER, VIEWER, Caller, require
-from crewlearn.web.forms import Form
+from crewlearn.web import formats
+from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
-from crewlearn.web.views.decisions import DECIDED, DECISIONS, answers_in, decisions
+from crewlearn.web.pages.forms import Form
+from crewlearn.web.views.decisions import DECIDED, DECISIONS, decisions
 from crewlearn.web.views.learning import learning
 from crewlearn.web.views.people import worker_notes
 from crewlearn.web.views.reading import Reading, site_url
@@ -24,7 +25,7 @@ Number = Annotated[int, Path(ge=0, le=10**9)]
 
 @router.get("")
 def workers(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Go to the table of workers, which stands on the page of today."""
+    """Redirect to the table of workers on the Today page."""
     return RedirectResponse(site_url(site) + "#people", 303)
 
 
@@ -42,9 +43,9 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         offers = read_proposals(
             connection, reading.key, worker=number, statuses=DECIDED, newest_first=True, limit=DECISIONS
         )
-        answers = answers_in(connection, reading.key)
+        answers = answers_by_proposal(connection, reading.key)
         rows = [row for _, row in standing_rows(connection, reading.key, [number])]
-    member = next(one for one in reading.snapshot.members if one.number == number)
+    member = next(member for member in reading.snapshot.members if member.number == number)
     facts = reading.site.workers[number]
     values = {
         "label": reading.label(number),
@@ -54,10 +55,10 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "facts": facts,
         "estimate": reading.output(member.estimate.mean),
         "interval": f"{reading.output(member.estimate.low)} – {reading.output(member.estimate.high)}",
-        "days": wording.count(member.estimate.days, "day"),
+        "days": formats.count(member.estimate.days, "day"),
         "unit": reading.unit,
         "notes": worker_notes(reading, number),
-        "fee": wording.money(reading.site.fee_of(number)),
+        "fee": formats.money(reading.site.fee_of(number)),
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
         "learning": learning(reading, number, rows),
         "offers": decisions(reading, offers, answers),

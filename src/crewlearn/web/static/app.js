@@ -1,8 +1,8 @@
-/* What the pages gain from a script; all of them work without it. */
+/* Progressive enhancement: every page works without this script. */
 "use strict";
 
-/* Jobs: show how far they are; when they are over, the page itself has the result. A server that does not answer is
-   asked again, less and less often: another may take the job up. */
+/* Jobs: poll the progress, and reload the page once the job is over. If the server does not answer, retry less and less
+   often: another server may resume the job. */
 for (const box of document.querySelectorAll("[data-job]")) {
   const bar = box.querySelector("progress");
   const words = box.querySelector("[data-message]");
@@ -31,7 +31,7 @@ for (const clock of document.querySelectorAll("[data-seconds]")) {
   setInterval(() => { clock.textContent = Math.round(before + performance.now() / 1000); }, 1000);
 }
 
-/* A file dropped anywhere on the form is the file chosen. */
+/* A file dropped on the form is submitted like a chosen one. */
 for (const form of document.querySelectorAll("[data-drop]")) {
   const zone = form.querySelector(".drop");
   const input = form.querySelector("input[type=file]");
@@ -49,7 +49,7 @@ for (const form of document.querySelectorAll("[data-drop]")) {
   input.addEventListener("change", () => { if (input.files.length) form.requestSubmit(); });
 }
 
-/* Long tables: found and sorted at once, without asking the server. */
+/* Long tables: filter and sort in the browser. */
 const countRows = (form, table) => {
   const shown = table.tBodies[0].querySelectorAll("tr:not([hidden])").length;
   const words = form.querySelector("[data-count]");

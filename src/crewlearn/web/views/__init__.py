@@ -1,1 +1,1 @@
-"""What the pages show: plain values made from a site's state and record, in people's words and units."""
+"""View models of the pages: plain values derived from a site's state and record, in words and the site's units."""

@@ -1,4 +1,4 @@
-"""A site's past: who was where, output against what was expected, and money."""
+"""A site's past: who held which station, output against expectation, and money."""
 
 import math
 from collections.abc import Sequence
@@ -6,16 +6,25 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from crewlearn.advisor.events import Row
-from crewlearn.advisor.facts import SURE
-from crewlearn.advisor.fold import observation
-from crewlearn.advisor.gain import gain_by_period
-from crewlearn.advisor.reasons import estimates_of
-from crewlearn.advisor.site import STARTED, UNDER_WAY, Proposal
-from crewlearn.advisor.stints import Stint
+from crewlearn.advisor.advice.facts import SURE
+from crewlearn.advisor.advice.gain import gain_by_period
+from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.ledger.events import RecordedRow, observation
+from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal
+from crewlearn.advisor.ledger.stints import Stint
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.web import wording
-from crewlearn.web.charts import TRANSITION, Band, Line, Mark, Span, chart, gantt, scale_over, spread_marks
+from crewlearn.web import formats
+from crewlearn.web.views.charts import (
+    TRANSITION,
+    AxisMark,
+    Band,
+    ChartLine,
+    Span,
+    chart,
+    gantt,
+    scale_over,
+    spread_marks,
+)
 from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
@@ -34,16 +43,16 @@ class Window:
     last: int
 
     def at(self, period: float) -> float:
-        """Give where a period begins, from 0 to 1."""
+        """Return where a period begins, from 0 to 1."""
         return min(1.0, max(0.0, (period - self.first) / max(1, self.last - self.first + 1)))
 
     def middle(self, period: int) -> float:
-        """Give where the middle of a period lies."""
+        """Return the position of a period's middle."""
         return self.at(period + 0.5)
 
 
 def window_of(reading: Reading, last: int | None) -> Window:
-    """Give the periods to show: the last ones on record, or those up to `last`."""
+    """Return the periods to show: the last ones on record, or those up to `last`."""
     newest = max(1, reading.site.period - 1)
     end = newest if last is None else min(max(1, last), newest)
     return Window(max(1, end - WINDOW + 1), max(end, 1))
@@ -51,7 +60,7 @@ def window_of(reading: Reading, last: int | None) -> Window:
 
 @dataclass(frozen=True)
 class Station:
-    """Who held a station when, in words."""
+    """Who held a station when, as text."""
 
     name: str
     stints: tuple[tuple[str, str, str], ...]
@@ -59,7 +68,7 @@ class Station:
 
 @dataclass(frozen=True)
 class History:
-    """The past of a site as the page shows it."""
+    """A site's past as the page shows it."""
 
     gantt: Markup | None
     stations: tuple[Station, ...]
@@ -75,13 +84,13 @@ def history(
     reading: Reading,
     stints: Sequence[Stint],
     proposals: Sequence[Proposal],
-    rows: Sequence[Row],
+    rows: Sequence[RecordedRow],
     window: Window,
     first_station: int,
 ) -> History:
-    """Show a site's past over a window of periods; `proposals` are those that were acted on."""
-    shown = [one for one in stints if first_station <= one.station < first_station + STATIONS]
-    stations = sorted({one.station for one in shown})
+    """Return a site's past over a window of periods; `proposals` are those that were acted on."""
+    shown = [stint for stint in stints if first_station <= stint.station < first_station + STATIONS]
+    stations = sorted({stint.station for stint in shown})
     span = f"{reading.day(window.first)} to {reading.day(window.last)}"
     recorded = reading.site.period > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
@@ -98,12 +107,12 @@ def history(
     )
 
 
-def marks(reading: Reading, window: Window, within: float = 0.5) -> list[Mark]:
-    """Mark a few days below a chart, in the middle of each, where its output stands, or `within` it from 0 to 1."""
+def marks(reading: Reading, window: Window, within: float = 0.5) -> list[AxisMark]:
+    """Return labels for a few days below a chart, at the middle of each day or `within` it, from 0 to 1."""
     calendar = reading.site.config.calendar
-    words = [wording.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
+    words = [formats.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
     many = window.last - window.first + 1
-    return [Mark((mark.at * (many - 1) + within) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
+    return [AxisMark((mark.at * (many - 1) + within) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
 
 
 def _gantt(
@@ -116,76 +125,84 @@ def _gantt(
 ) -> Markup:
     people, rows = reading.people, []
     first_team = {
-        min((one for one in stints if one.station == station), key=lambda one: one.since) for station in stations
+        min((stint for stint in stints if stint.station == station), key=lambda stint: stint.since)
+        for station in stations
     }
     for station in stations:
-        own = [one for one in stints if one.station == station]
+        at_station = [stint for stint in stints if stint.station == station]
         spans = []
-        for one in own:
-            until = reading.site.period if one.until is None else one.until
-            if until <= window.first or one.since > window.last:
+        for stint in at_station:
+            until = reading.site.period if stint.until is None else stint.until
+            if until <= window.first or stint.since > window.last:
                 continue
-            name = reading.name_of(one.worker)
-            ends = "now" if one.until is None else reading.day(max(one.since, one.until - 1))
-            title = f"Station {station + 1}: {people.label(one.worker)}, {reading.day(one.since)} to {ends}"
-            kind = "first" if one in first_team else "later"
-            spans.append(Span(window.at(one.since), window.at(until), name, title, kind))
-        for begun, ended, title in _transitions(reading, own, proposals):
+            name = reading.name_of(stint.worker)
+            ends = "now" if stint.until is None else reading.day(max(stint.since, stint.until - 1))
+            title = f"Station {station + 1}: {people.label(stint.worker)}, {reading.day(stint.since)} to {ends}"
+            kind = "first" if stint in first_team else "later"
+            spans.append(Span(window.at(stint.since), window.at(until), name, title, kind))
+        for begun, ended, title in _transitions(reading, at_station, proposals):
             if ended > window.first and begun <= window.last:
                 spans.append(Span(window.at(begun), window.at(ended), "", title, TRANSITION))
         rows.append(spans)
     description = (
         f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
-        "approval to the first day, or to the end of the offer. The same stands below as a table."
+        "approval to the first day, or to the end of the offer. The table below shows the same."
     )
     return gantt("who-when", "Who worked where", description, rows, marks(reading, window, 0.0))
 
 
-def _transitions(reading: Reading, own: Sequence[Stint], proposals: Sequence[Proposal]) -> list[tuple[int, int, str]]:
-    """Give the times from an approval to its end at one station."""
-    found = []
-    for one in proposals:
-        ended = one.settled_in or reading.site.period
-        leaving = one.leaver if one.leaver != NOBODY else one.out
+def _transitions(
+    reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal]
+) -> list[tuple[int, int, str]]:
+    """Return the spans from an approval to its end at one station, with a title each."""
+    transitions = []
+    for proposal in proposals:
+        ended = proposal.settled_in or reading.site.period
+        leaving = proposal.leaver if proposal.leaver != NOBODY else proposal.out
         here = any(
             (
                 stint.worker == leaving
-                and stint.since <= one.decided_in
-                and (stint.until is None or stint.until >= one.decided_in)
+                and stint.since <= proposal.decided_in
+                and (stint.until is None or stint.until >= proposal.decided_in)
             )
-            or (leaving == NOBODY and one.status == STARTED and stint.worker == one.into and stint.since == ended)
-            for stint in own
+            or (
+                leaving == NOBODY
+                and proposal.status == STARTED
+                and stint.worker == proposal.into
+                and stint.since == ended
+            )
+            for stint in stints
         )
-        if here and ended > one.decided_in:
-            words = "on the way" if one.status in UNDER_WAY else one.status
-            found.append(
+        if here and ended > proposal.decided_in:
+            words = "on the way" if proposal.status in UNDER_WAY else proposal.status
+            transitions.append(
                 (
-                    one.decided_in,
+                    proposal.decided_in,
                     ended,
-                    f"{reading.label(one.into)}: approved for {reading.day(one.decided_in)}, "
+                    f"{reading.label(proposal.into)}: approved for {reading.day(proposal.decided_in)}, "
                     f"{words} {reading.day(ended)}",
                 )
             )
-    return found
+    return transitions
 
 
 def _station(reading: Reading, station: int, stints: Sequence[Stint]) -> Station:
-    own = [one for one in stints if one.station == station]
+    at_station = [stint for stint in stints if stint.station == station]
     listed = tuple(
         (
-            reading.label(one.worker),
-            reading.day(one.since),
-            "now" if one.until is None else reading.day(max(one.since, one.until - 1)),
+            reading.label(stint.worker),
+            reading.day(stint.since),
+            "now" if stint.until is None else reading.day(max(stint.since, stint.until - 1)),
         )
-        for one in own
+        for stint in at_station
     )
     return Station(f"Station {station + 1}", listed)
 
 
 def _output(
-    reading: Reading, rows: Sequence[Row], window: Window
+    reading: Reading, rows: Sequence[RecordedRow], window: Window
 ) -> tuple[Markup | None, tuple[tuple[str, str, str], ...]]:
-    """Draw each period's output against what was to be expected of those who worked, by what is known of them now."""
+    """Draw each period's output against the output expected of those who worked, by their current estimates."""
     site, units = reading.site, reading.site.config.units
     everybody, noise = estimates_of(site)
     made: dict[int, float] = {}
@@ -193,7 +210,7 @@ def _output(
     doubt: dict[int, float] = {}
     size = abs(units.high - units.low)
     for row in rows:
-        if row.units is None or observation(site, row) is None:
+        if row.units is None or observation(site.config.units, row) is None:
             continue
         hours = 1.0
         if units.hours_per_period is not None:
@@ -215,13 +232,12 @@ def _output(
     picture = chart(
         "output-by-day",
         "Output by day against what was expected",
-        f"{wording.count(len(periods), 'day')}; on {odd} of them the team's output lay outside what was expected of "
-        "those who worked.",
+        f"{formats.count(len(periods), 'day')}; on {odd} of them the team's output lay outside the expected range.",
         scale,
-        [wording.number(tick, scale.digits) for tick in scale.ticks],
+        [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),
         bands=[Band([(window.middle(p), lows[p], highs[p]) for p in periods], "")],
-        lines=[Line([(window.middle(p), hoped[p]) for p in periods], "")],
+        lines=[ChartLine([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
     )
     table = tuple((reading.day(p), reading.output(made[p]), reading.output(hoped[p])) for p in reversed(periods))
@@ -229,16 +245,16 @@ def _output(
 
 
 def _shared(standardised: Sequence[float]) -> float:
-    """Give how much more days vary than people do: by a bad or good day for all, which no single worker's noise has."""
+    """Return how much more days vary than single workers do, as a good or bad day moves everybody."""
     if len(standardised) < _FEW:
         return 1.0
-    return max(1.0, math.sqrt(sum(one * one for one in standardised) / len(standardised)))
+    return max(1.0, math.sqrt(sum(deviation * deviation for deviation in standardised) / len(standardised)))
 
 
 def _money(
     reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal], window: Window
 ) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
-    """Draw fees and what was gained up to each period."""
+    """Draw cumulative fees and gain by period."""
     series = gain_by_period(reading.site, stints, proposals, reading.snapshot.estimates)
     periods = range(window.first, window.last + 1)
     low, high = series.low, series.high
@@ -252,24 +268,24 @@ def _money(
     picture = chart(
         "money-by-day",
         "Fees and gain up to each day",
-        f"Up to {reading.day(window.last)} fees come to {wording.money(float(series.fees[window.last - 1]))}, and the "
-        f"gain against keeping the first team, fees taken off, to {wording.money(gains[-1][1], sign=True)}.",
+        f"Up to {reading.day(window.last)} fees come to {formats.money(float(series.fees[window.last - 1]))}, and the "
+        f"gain over keeping the first team, net of fees, to {formats.money(gains[-1][1], sign=True)}.",
         scale,
-        [wording.money(tick) for tick in scale.ticks],
+        [formats.money(tick) for tick in scale.ticks],
         marks(reading, window),
         bands=[Band([(window.middle(p), float(low[p - 1]), float(high[p - 1])) for p in periods], "")],
         lines=[
-            Line([(window.middle(p), float(series.fees[p - 1])) for p in periods], "second", steps=True),
-            Line(gains, ""),
+            ChartLine([(window.middle(p), float(series.fees[p - 1])) for p in periods], "second", steps=True),
+            ChartLine(gains, ""),
         ],
     )
     step = max(1, len(periods) // 12)
     table = tuple(
         (
             reading.day(p),
-            wording.money(float(series.fees[p - 1])),
-            wording.money(float(series.expected[p - 1]), sign=True),
-            wording.money_span(float(low[p - 1]), float(high[p - 1])),
+            formats.money(float(series.fees[p - 1])),
+            formats.money(float(series.expected[p - 1]), sign=True),
+            formats.money_span(float(low[p - 1]), float(high[p - 1])),
         )
         for p in list(reversed(periods))[::step]
     )

@@ -1,4 +1,4 @@
-"""What is known of a worker over time: output, and how the estimate narrows with it."""
+"""A worker's learning curve: output over time, and how the estimate narrows with it."""
 
 import math
 from collections.abc import Sequence
@@ -6,35 +6,34 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from crewlearn.advisor.events import Row
-from crewlearn.advisor.facts import SURE
-from crewlearn.advisor.fold import observation
-from crewlearn.advisor.reasons import beliefs_of
-from crewlearn.policies.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
-from crewlearn.web import wording
-from crewlearn.web.charts import Band, Line, chart, scale_over
+from crewlearn.advisor.advice.facts import SURE
+from crewlearn.advisor.advice.reasons import beliefs_of
+from crewlearn.advisor.ledger.events import RecordedRow, observation
+from crewlearn.beliefs.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
+from crewlearn.web import formats
+from crewlearn.web.views.charts import Band, ChartLine, chart, scale_over
 from crewlearn.web.views.history import Window, marks
 from crewlearn.web.views.reading import Reading
 
 
 @dataclass(frozen=True)
 class Learning:
-    """What is known of a worker over time."""
+    """A worker's learning curve as the page shows it."""
 
     picture: Markup | None
     rows: tuple[tuple[str, str, str], ...]
     absent: str
 
 
-def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
-    """Draw a worker's output over time, and how the estimate narrowed with it.
+def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Learning:
+    """Return a worker's output over time, and how the estimate narrowed with it.
 
-    The band is what their own days up to then say, given what is known of the pool and of the noise of a day now.
+    The band is the estimate from their own days up to then, given the current estimates of the pool and of the noise.
     """
     site, units = reading.site, reading.site.config.units
-    seen = [(row.period, value) for row in rows if (value := observation(site, row)) is not None]
+    seen = [(row.period, value) for row in rows if (value := observation(site.config.units, row)) is not None]
     away = [row for row in rows if row.attendance not in ("worked", "partial")]
-    absent = f"Not at work on {wording.count(len(away), 'recorded day')}." if away else ""
+    absent = f"Not at work on {formats.count(len(away), 'recorded day')}." if away else ""
     if not seen:
         return Learning(None, (), absent)
     window = Window(seen[0][0], max(seen[-1][0], seen[0][0] + 1))
@@ -47,13 +46,13 @@ def learning(reading: Reading, number: int, rows: Sequence[Row]) -> Learning:
     picture = chart(
         "learning",
         "Output and estimate over time",
-        f"{wording.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
+        f"{formats.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
         f"from {reading.output(low)} to {reading.output(high)}.",
         scale,
-        [wording.number(tick, scale.digits) for tick in scale.ticks],
+        [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),
         bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
-        lines=[Line([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],
+        lines=[ChartLine([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],
         dots=[(at, value, "dot") for at, value in zip(places, shown, strict=True)],
         height=260,
     )
@@ -75,7 +74,7 @@ def _in_units(reading: Reading, mean: float, sd: float) -> tuple[float, float, f
 
 
 def narrowing(reading: Reading, number: int, values: Sequence[float]) -> list[tuple[float, float]]:
-    """Give mean and standard deviation after each of a worker's days; the last is the estimate shown elsewhere."""
+    """Return mean and standard deviation after each of a worker's days; the last is the estimate shown elsewhere."""
     pool, worker = beliefs_of(reading.site).pool, reading.site.workers[number]
     noise, weight = float(pool[NOISE]), float(pool[NOISE] / pool[BETWEEN])
     count, total, path = float(worker.prior_n), worker.prior_n * worker.prior_mean, []

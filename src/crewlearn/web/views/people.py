@@ -1,4 +1,4 @@
-"""The table of team and pool: everybody with what is thought of them, where they are, and who leaves and comes."""
+"""The table of team and pool: every worker with estimate, station, notes and pending replacement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +6,19 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from crewlearn.advisor import explain
-from crewlearn.advisor.explain import Member, is_overdue
-from crewlearn.advisor.site import LEFT, POOL, UNDER_WAY, Proposal
+from crewlearn.advisor.ledger.site import LEFT, POOL, UNDER_WAY, Proposal
+from crewlearn.advisor.wording.explain import Member, is_overdue
+from crewlearn.advisor.wording.names import place
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.web import wording
-from crewlearn.web.charts import Scale, interval_bar, scale_over
+from crewlearn.web import formats
+from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.proposals import STATUS_WORDS, expected
 from crewlearn.web.views.reading import Reading
 
 
 @dataclass(frozen=True)
 class Search:
-    """Whom to list: with these letters in name or id; team, pool or pending only; in which order; the first, or all."""
+    """A search of the table: letters in name or id; team, pool or pending only; the order; the first rows or all."""
 
     q: str = ""
     show: str = ""
@@ -26,51 +26,53 @@ class Search:
     sort: str = ""
 
     def address(self, url: str, **changes: str) -> str:
-        """Give where the same is asked for with some changes."""
+        """Return the URL of the same search with some changes."""
         asked = {"q": self.q, "show": self.show, "sort": self.sort, "everybody": "true" if self.everybody else ""}
-        given = {name: value for name, value in {**asked, **changes}.items() if value}
-        return f"{url}{'?' if given else ''}{urlencode(given)}#people"
+        query = {name: value for name, value in {**asked, **changes}.items() if value}
+        return f"{url}{'?' if query else ''}{urlencode(query)}#people"
 
 
-def found(reading: Reading, search: Search) -> list[Member]:
-    """Give the workers that a search asks for: the team by station and then the best, or as it says."""
+def matching(reading: Reading, search: Search) -> list[Member]:
+    """Return the workers that match a search; unless it names an order, the team by station and then the best."""
     wanted, show = search.q.strip().casefold(), search.show
-    pending = {number for one in reading.site.open_proposals() for number in (one.out, one.into)}
+    pending = {number for proposal in reading.site.open_proposals() for number in (proposal.out, proposal.into)}
     listed = [
-        one
-        for one in reading.snapshot.members
-        if (not wanted or wanted in one.label.casefold())
-        and (show != "team" or one.station is not None)
-        and (show != "pool" or one.station is None)
-        and (show != "pending" or one.number in pending)
+        member
+        for member in reading.snapshot.members
+        if (not wanted or wanted in member.label.casefold())
+        and (show != "team" or member.station is not None)
+        and (show != "pool" or member.station is None)
+        and (show != "pending" or member.number in pending)
     ]
     by = search.sort.removeprefix("-")
     if by not in HEADS:
-        return sorted(listed, key=lambda one: one.station is None and reading.site.workers[one.number].status == LEFT)
-    nowhere = [one for one in listed if one.station is None] if by == "station" else []
-    known = [one for one in listed if one.station is not None] if by == "station" else listed
+        return sorted(
+            listed, key=lambda member: member.station is None and reading.site.workers[member.number].status == LEFT
+        )
+    nowhere = [member for member in listed if member.station is None] if by == "station" else []
+    known = [member for member in listed if member.station is not None] if by == "station" else listed
     back = _downwards(reading, by) != search.sort.startswith("-")
-    return sorted(known, key=lambda one: _by(reading, one, by), reverse=back) + nowhere
+    return sorted(known, key=lambda member: _by(reading, member, by), reverse=back) + nowhere
 
 
-HEADS = {"name": "Worker", "station": "Station", "estimate": "Estimate, 95%", "days": "Days seen"}
-"""By what the table can be sorted, with the words at its head."""
+HEADS = {"name": "Worker", "station": "Station", "estimate": "Estimate, 95%", "days": "Days"}
+"""Sortable columns with their headings."""
 
 
 def _downwards(reading: Reading, by: str) -> bool:
-    """Say whether an order begins with what is highest: the best, and who was seen most."""
+    """Return whether an order begins with the highest value, as estimates and days do."""
     return by == "days" or (by == "estimate" and not reading.site.config.units.lower_is_better)
 
 
 def _by(reading: Reading, member: Member, by: str) -> tuple[float, str]:
-    """Give what a worker is sorted by."""
+    """Return the sort key of a worker."""
     numbers = {"station": member.station or 0, "estimate": member.estimate.mean, "days": member.estimate.days}
     return float(numbers.get(by, 0.0)), reading.name_of(member.number).casefold() if by == "name" else ""
 
 
 @dataclass(frozen=True)
 class Head:
-    """A head of the table: where it is sorted by that, how it is sorted now, and how it is at the first click."""
+    """A column heading: the URL that sorts by it, the current order, and the order at the first click."""
 
     words: str
     url: str
@@ -79,7 +81,7 @@ class Head:
 
 
 def heads(reading: Reading, search: Search) -> dict[str, Head]:
-    """Give the heads of the table; a second click turns the order around."""
+    """Return the column headings; a second click reverses the order."""
     made = {}
     for by, words in HEADS.items():
         ways = ("descending", "ascending") if _downwards(reading, by) else ("ascending", "descending")
@@ -90,13 +92,13 @@ def heads(reading: Reading, search: Search) -> dict[str, Head]:
 
 
 def common_scale(members: Sequence[Member]) -> Scale:
-    """Give one scale for everybody's interval."""
-    return scale_over([end for one in members for end in (one.estimate.low, one.estimate.high)], 6)
+    """Return a common scale for all intervals."""
+    return scale_over([end for member in members for end in (member.estimate.low, member.estimate.high)], 6)
 
 
 @dataclass(frozen=True)
-class Row:
-    """A worker in the table of team and pool."""
+class PersonRow:
+    """A row of the table of team and pool."""
 
     number: int
     name: str
@@ -113,15 +115,15 @@ class Row:
     mean: float
 
 
-def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> list[Row]:
-    """Give everybody as a row, with who leaves and comes."""
+def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> list[PersonRow]:
+    """Return a row for each worker, with pending replacements."""
     site, people = reading.site, reading.people
     coming: dict[int, Proposal] = {}
     going: dict[int, Proposal] = {}
-    for one in site.open_proposals():
-        coming[one.into] = one
-        if one.out != NOBODY:
-            going[one.out] = one
+    for proposal in site.open_proposals():
+        coming[proposal.into] = proposal
+        if proposal.out != NOBODY:
+            going[proposal.out] = proposal
     rows = []
     for member in members:
         number, seated = member.number, member.station is not None
@@ -133,7 +135,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
             other = coming[number]
             pending, direction = f"for {_place(reading, other)}{_when(reading, other)}", "in"
         rows.append(
-            Row(
+            PersonRow(
                 number=number,
                 name=reading.name_of(number),
                 identifier=(people.ids.get(number) or "") if people.names.get(number) else "",
@@ -155,7 +157,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
 
 
 def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
-    """Say in a few words what is special about a worker."""
+    """Return short notes on what is special about a worker."""
     site, worker = reading.site, reading.site.workers[number]
     seated = int(site.roster.arrays.station_of[number]) >= 0
     notes = []
@@ -164,18 +166,18 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     if worker.status != POOL:
         notes.append(worker.status)
     if worker.status == POOL and worker.barred_until > site.period and not seated:
-        notes.append(f"not asked before {reading.day(worker.barred_until)}")
+        notes.append(f"not proposed before {reading.day(worker.barred_until)}")
     if seated and not worker.pinned and site.period - worker.since < site.config.least_tenure:
         notes.append(f"stays until {reading.day(worker.since + site.config.least_tenure)} at least")
     if worker.fee is not None and worker.fee != site.config.fee:
-        notes.append(f"own fee {wording.money(worker.fee)}")
+        notes.append(f"own fee {formats.money(worker.fee)}")
     return tuple(notes)
 
 
 def _place(reading: Reading, proposal: Proposal) -> str:
-    """Give whose place is taken, by name alone where there is one."""
-    who = proposal.makes_room
-    return explain.place(reading.people, proposal) if who == NOBODY else reading.name_of(who)
+    """Return whose place is taken, by name alone where there is one."""
+    leaver = proposal.makes_room
+    return place(reading.people, proposal) if leaver == NOBODY else reading.name_of(leaver)
 
 
 def _when(reading: Reading, proposal: Proposal) -> str:

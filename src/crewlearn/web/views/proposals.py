@@ -1,4 +1,4 @@
-"""Proposals and offers as the pages show them: who for whom, what speaks for it, and what became of it."""
+"""Proposals and offers as the pages show them: who for whom, the reasons, and the outcome."""
 
 import math
 from collections.abc import Sequence
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from crewlearn.advisor import explain
-from crewlearn.advisor.explain import is_overdue
-from crewlearn.advisor.facts import Estimate, facts
-from crewlearn.advisor.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
-from crewlearn.web import wording
-from crewlearn.web.charts import Scale, interval_bar, scale_over
+from crewlearn.advisor.advice.facts import PeopleEstimate, facts
+from crewlearn.advisor.ledger.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.wording import explain
+from crewlearn.advisor.wording.explain import is_overdue
+from crewlearn.advisor.wording.names import place
+from crewlearn.web import formats
+from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.reading import Reading
 
 STATUS_WORDS = {
@@ -27,26 +28,26 @@ STATUS_WORDS = {
     REJECTED: "rejected",
     "withdrawn": "withdrawn",
 }
-"""What the states of a proposal are called on the pages."""
+"""Labels of a proposal's statuses."""
 
 TONES = {PROPOSED: "wait", STARTED: "good", "declined": "bad", "expired": "bad", "no-show": "bad", REJECTED: "bad"}
-"""Which states stand out, and how."""
+"""Statuses that stand out, with their style."""
 
 
 def arrival(site: Site, proposal: Proposal) -> int:
-    """Give the period in which an offer's worker is expected, as long as offers take on average."""
+    """Return the period in which an offer's worker is expected, by the mean delay."""
     return (proposal.decided_in or site.period) + math.ceil(site.mean_delay)
 
 
 def expected(reading: Reading, proposal: Proposal) -> str:
-    """Say when an offer's worker is expected, or was."""
+    """Return in words when an offer's worker is expected, or was."""
     when = arrival(reading.site, proposal)
     return f"{'was expected' if when < reading.site.period else 'expected'} {reading.day(when)}"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two in a replacement, as they were thought of when it was proposed."""
+    """One of the two people of a replacement, with their estimate at the time of the proposal."""
 
     name: str
     label: str
@@ -59,7 +60,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A proposal as the pages show it: who for whom, what speaks for it, what became of it."""
+    """A proposal as the pages show it: who for whom, the reasons, and the status."""
 
     id: int
     title: str
@@ -71,49 +72,51 @@ class Exchange:
     into: Side
     chance: str
     worth: str
+    ahead: str
     trial: str
     fee: str
     lines: tuple[str, ...]
 
 
 def exchange(reading: Reading, proposal: Proposal) -> Exchange:
-    """Show a proposal with its reasons as they were."""
-    said = facts(reading.site, proposal)
-    ends = [said.into.low, said.into.high, *([] if said.out is None else [said.out.low, said.out.high])]
+    """Return a proposal with its reasons as of then."""
+    reasons = facts(reading.site, proposal)
+    ends = [reasons.into.low, reasons.into.high, *([] if reasons.out is None else [reasons.out.low, reasons.out.high])]
     scale = scale_over(ends, 4)
     into = reading.name_of(proposal.into)
-    out = None if said.out is None else _side(reading, said.leaver, said.out, scale, "pool")
+    out = None if reasons.out is None else _side(reading, reasons.leaver, reasons.out, scale, "pool")
     return Exchange(
         id=proposal.id,
-        title=f"Bring in {into}" if said.out is None else f"{into} for {reading.name_of(said.leaver)}",
+        title=f"Bring in {into}" if reasons.out is None else f"{into} for {reading.name_of(reasons.leaver)}",
         status=STATUS_WORDS.get(proposal.status, proposal.status),
         tone=TONES.get(proposal.status, ""),
         url=_where(reading, proposal),
         out=out,
-        on_arrival=said.settled_on_arrival,
-        into=_side(reading, proposal.into, said.into, scale, "team"),
-        chance="" if said.chance_better is None else wording.share(said.chance_better),
-        worth=wording.money(said.value, sign=True),
-        trial="" if said.trial_periods is None else wording.count(round(said.trial_periods), "day"),
-        fee=wording.money(said.fee),
+        on_arrival=reasons.settled_on_arrival,
+        into=_side(reading, proposal.into, reasons.into, scale, "team"),
+        chance="" if reasons.chance_better is None else formats.share(reasons.chance_better),
+        worth=formats.money(reasons.value, sign=True),
+        ahead=formats.count(round(reasons.periods), "day"),
+        trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),
+        fee=formats.money(reasons.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal)[1:]),
     )
 
 
-def _side(reading: Reading, number: int, estimate: Estimate, scale: Scale, kind: str) -> Side:
+def _side(reading: Reading, number: int, estimate: PeopleEstimate, scale: Scale, kind: str) -> Side:
     return Side(
         name=reading.name_of(number),
         label=reading.label(number),
         url=reading.url("workers", number),
         estimate=reading.output(estimate.mean),
         interval=f"{reading.output(estimate.low)} – {reading.output(estimate.high)}",
-        days=wording.count(estimate.days, "day") if estimate.days else "never seen",
+        days=formats.count(estimate.days, "day") if estimate.days else "no days yet",
         bar=interval_bar(scale, estimate.low, estimate.mean, estimate.high, kind),
     )
 
 
 def _where(reading: Reading, proposal: Proposal) -> str:
-    """Give where a proposal is answered, or an offer recorded; empty if there is nothing left to say to it."""
+    """Return the URL where a proposal is answered or its offer recorded; empty if it is settled."""
     if proposal.status == PROPOSED:
         return f"{reading.url('proposals')}?at={proposal.id}#proposal-{proposal.id}"
     return f"{reading.url('offers')}?at={proposal.id}#offer-{proposal.id}" if proposal.status in UNDER_WAY else ""
@@ -121,7 +124,7 @@ def _where(reading: Reading, proposal: Proposal) -> str:
 
 @dataclass(frozen=True)
 class Choice:
-    """Something to choose in a form."""
+    """An option of a form's list."""
 
     value: str
     text: str
@@ -130,7 +133,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Answerable:
-    """A proposal that is to be answered: who may make room instead, and which follows it."""
+    """A proposal to answer: who may leave instead, and the number of the next proposal."""
 
     exchange: Exchange
     rooms: tuple[Choice, ...]
@@ -138,16 +141,17 @@ class Answerable:
 
 
 def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> tuple[Answerable, ...]:
-    """Show proposals with what an answer needs; `after` is the one that follows the last of them."""
-    ids = [*(one.id for one in listed), after]
+    """Return proposals with what an answer needs; `after` is the number that follows the last of them."""
+    ids = [*(proposal.id for proposal in listed), after]
     return tuple(
-        Answerable(exchange(reading, one), rooms(reading, one), ids[place + 1]) for place, one in enumerate(listed)
+        Answerable(exchange(reading, proposal), rooms(reading, proposal), ids[place + 1])
+        for place, proposal in enumerate(listed)
     )
 
 
 @dataclass(frozen=True)
-class Offer:
-    """An offer under way: since when, for when, who may make room, and on which days it may have been settled."""
+class OfferCard:
+    """An offer under way: its dates, who may leave, and the days on which it may have been settled."""
 
     id: int
     into: str
@@ -164,26 +168,26 @@ class Offer:
     steps: tuple[str, ...]
 
 
-def offers(reading: Reading, under_way: Sequence[Proposal]) -> list[Offer]:
-    """Show offers under way."""
+def offers(reading: Reading, under_way: Sequence[Proposal]) -> list[OfferCard]:
+    """Return offers under way as the pages show them."""
     site, calendar = reading.site, reading.site.config.calendar
     listed = []
-    for one in under_way:
+    for offer in under_way:
         listed.append(
-            Offer(
-                id=one.id,
-                into=reading.label(one.into),
-                into_url=reading.url("workers", one.into),
-                out=explain.place(reading.people, one),
-                status=STATUS_WORDS[one.status],
-                since=reading.day(one.decided_in),
-                expected=expected(reading, one),
-                overdue=is_overdue(site, one),
-                fee=wording.money(one.fee),
-                rooms=rooms(reading, one),
-                first_day=calendar.date_of(one.decided_in).isoformat(),
+            OfferCard(
+                id=offer.id,
+                into=reading.label(offer.into),
+                into_url=reading.url("workers", offer.into),
+                out=place(reading.people, offer),
+                status=STATUS_WORDS[offer.status],
+                since=reading.day(offer.decided_in),
+                expected=expected(reading, offer),
+                overdue=is_overdue(site, offer),
+                fee=formats.money(offer.fee),
+                rooms=rooms(reading, offer),
+                first_day=calendar.date_of(offer.decided_in).isoformat(),
                 last_day=calendar.date_of(site.period).isoformat(),
-                steps=tuple(step for step in ("offered", "accepted") if _before(one.status, step)),
+                steps=tuple(step for step in ("offered", "accepted") if _before(offer.status, step)),
             )
         )
     return listed
@@ -195,10 +199,10 @@ def _before(status: str, step: str) -> bool:
 
 
 def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
-    """List who may make room for the incoming worker: as agreed first, then whoever is not leaving anyway."""
+    """List who may leave for the incoming worker: as agreed first, then whoever is not leaving anyway."""
     site = reading.site
-    leaving = {one.out for one in site.open_proposals(*UNDER_WAY) if one.id != proposal.id}
-    agreed = explain.place(reading.people, proposal)
+    leaving = {offer.out for offer in site.open_proposals(*UNDER_WAY) if offer.id != proposal.id}
+    agreed = place(reading.people, proposal)
     others = sorted(
         (reading.label(number), reading.people.ids.get(number))
         for number in site.roster.active

@@ -1,30 +1,30 @@
-"""A site as it was read for a page, with its numbers and days in people's words."""
+"""A snapshot as a page reads it, with its numbers and days as text."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import quote
 
-from crewlearn.advisor.identities import People
-from crewlearn.advisor.site import Site
-from crewlearn.web import wording
-from crewlearn.web.reads import Snapshot
+from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.web import formats
+from crewlearn.web.snapshots import Snapshot
 
 
 def site_url(name: str, *parts: object) -> str:
-    """Give the address of a page of a site."""
+    """Return the URL of a page of a site."""
     return "/".join(["/sites", quote(name, safe=""), *(quote(str(part), safe="") for part in parts)])
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A site as it was read for a page, and which day it is there."""
+    """A snapshot of a site, and today's date there."""
 
     snapshot: Snapshot
     today: date
 
     @property
     def name(self) -> str:
-        """What the site is called."""
+        """The site's name."""
         return self.snapshot.name
 
     @property
@@ -34,41 +34,41 @@ class Reading:
 
     @property
     def version(self) -> int:
-        """The number of its last event."""
+        """The number of the site's last event."""
         return self.snapshot.version
 
     @property
     def site(self) -> Site:
-        """How it stands."""
+        """The site's state."""
         return self.snapshot.site
 
     @property
     def people(self) -> People:
-        """Who is who there."""
+        """The identities of its workers."""
         return self.snapshot.people
 
     def url(self, *parts: object) -> str:
-        """Give the address of one of the site's pages."""
+        """Return the URL of one of the site's pages."""
         return site_url(self.name, *parts)
 
     def day(self, period: int) -> str:
-        """Write a period as its day."""
-        return wording.period(self.site.config.calendar, period, self.today)
+        """Format a period as its day."""
+        return formats.period(self.site.config.calendar, period, self.today)
 
     def written(self, when: date) -> str:
-        """Write a date."""
-        return wording.day(when, self.today)
+        """Format a date."""
+        return formats.day(when, self.today)
 
     def output(self, value: float) -> str:
-        """Write output in the site's unit."""
-        return wording.number(value, wording.digits_of(self.site.config.units))
+        """Format output in the site's unit."""
+        return formats.number(value, formats.digits_of(self.site.config.units))
 
     def label(self, number: int) -> str:
-        """Write whom a number stands for."""
+        """Return a worker's name and id."""
         return self.people.label(number)
 
     def name_of(self, number: int) -> str:
-        """Give the name alone where there is one; the id stands beside it."""
+        """Return a worker's name alone where there is one, else the label."""
         return self.people.names.get(number) or self.label(number)
 
     @property
@@ -86,5 +86,5 @@ class Reading:
 
     @property
     def unit(self) -> str:
-        """What the numbers of output are."""
+        """The unit of output, in words."""
         return "units an hour" if self.rate else "units a period"

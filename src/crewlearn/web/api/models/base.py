@@ -1,7 +1,7 @@
-"""What requests and answers share: checked kinds of value, and models that refuse fields they do not know.
+"""Shared by the models of requests and answers: types with limits, and a base model that refuses unknown fields.
 
-Limits are those of the advisor, which checks everything again; a field that is not known is refused, so that a misspelt
-one is never silently left out.
+Limits are those of the advisor, which checks everything again. An unknown field is refused, so that a misspelt one is
+never silently ignored.
 """
 
 import re
@@ -16,10 +16,10 @@ from pydantic import (
     GetJsonSchemaHandler,
 )
 
-from crewlearn.advisor import units
-from crewlearn.advisor.text import LONGEST_ID
+from crewlearn.advisor.ledger.settings import units
+from crewlearn.advisor.ledger.text import LONGEST_ID
 from crewlearn.policies.registry import live_policies
-from crewlearn.web.api.examples import EXAMPLES
+from crewlearn.web.api.models.examples import EXAMPLES
 
 LONGEST_POLICY = 500
 T = TypeVar("T")
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def _iso_day(value: object) -> object:
-    """Let only days such as 2026-11-16 through: a number or a moment is no day."""
+    """Accept only days such as 2026-11-16, no numbers or timestamps."""
     if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)):
         return value
     raise ValueError("must be a day such as 2026-11-16")
@@ -54,24 +54,31 @@ WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description
 
 
 class Model(BaseModel):
-    """Anything sent or received: no field but those named."""
+    """The base of all models: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
     @classmethod
+    def public_name(cls) -> str:
+        """Return the model's name in the API: the class name without `Model`, which keeps it unique in the project."""
+        return cls.__name__.removesuffix("Model")
+
+    @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Describe the model, with its examples."""
-        schema = handler(core)
-        if cls.__name__ in EXAMPLES:
-            handler.resolve_ref_schema(schema)["examples"] = EXAMPLES[cls.__name__]
+        """Describe the model under its public name, with its examples."""
+        schema, name = handler(core), cls.public_name()
+        described = handler.resolve_ref_schema(schema)
+        described["title"] = name
+        if name in EXAMPLES:
+            described["examples"] = EXAMPLES[name]
         return schema
 
 
 class Page(Model, Generic[T]):
-    """A piece of a list; `next` is the cursor of the piece after it, null at the end."""
+    """A page of a list; `next` is the cursor of the next page, null at the end."""
 
     items: list[T]
-    next: str | None = Field(description="Give this as `cursor` to go on; null at the end.")
+    next: str | None = Field(description="Send this as `cursor` for the next page; null at the end.")
 
 
 def _without_default(schema: dict[str, Any]) -> None:
@@ -79,7 +86,7 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 def all_optional(model: type[M]) -> type[M]:
-    """Make every field of a model one that may be left out; what was given is its `model_fields_set`."""
+    """Make every field of a model optional; those sent are in its `model_fields_set`."""
     for info in model.model_fields.values():
         info.default = None
         info.json_schema_extra = _without_default

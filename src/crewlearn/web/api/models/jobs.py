@@ -1,22 +1,20 @@
-"""Long work, and what a plan is to simulate."""
+"""Jobs, and the settings of a plan."""
 
 from typing import Annotated, Any
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
 from crewlearn.planning.limits import FEWEST_RUNS, MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
-from crewlearn.web.api.models.output import Checked, Recorded
-from crewlearn.web.jobs import Status
-from crewlearn.web.problems import Problem
-from crewlearn.web.work import Kind
+from crewlearn.web.api.models.output import CheckedModel, Recorded
+from crewlearn.web.errors.problems import ProblemDocument
+from crewlearn.web.jobs.queue import Status
+from crewlearn.web.jobs.work import Kind
 
 
 class PlanRequest(Model):
-    """What to simulate: the site as it is, or what if some settings were other."""
+    """What to simulate: the site as it is, or with some settings changed."""
 
     policies: list[Policy] | None = Field(
         default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
@@ -42,8 +40,8 @@ class Spread(Model):
     best: Number
 
 
-class Prospect(Model):
-    """What a policy is expected to bring, in money."""
+class ProspectModel(Model):
+    """The simulated result of a policy, in money."""
 
     output: Spread
     fees: Number
@@ -54,8 +52,8 @@ class Prospect(Model):
     replacements: Number
 
 
-class Plan(Model):
-    """What came of a plan."""
+class PlanModel(Model):
+    """The result of a plan."""
 
     version: Count = Field(description="The version of the site that was simulated.")
     best: str = Field(description="The policy that is expected to earn most.")
@@ -66,16 +64,16 @@ class Plan(Model):
     team: Count
     fee: Number
     mean_delay: Number
-    changes: dict[str, Any] = Field(description="Settings that were other than the site's.")
+    changes: dict[str, Any] = Field(description="Settings that differ from the site's.")
     runs: Count
     seed: Count
-    lead: Spread | None = Field(description="What the best earns more than the next.")
+    lead: Spread | None = Field(description="How much more the best earns than the next.")
     notes: list[str]
-    policies: dict[str, Prospect] = Field(description="By name, what earns most first.")
+    policies: dict[str, ProspectModel] = Field(description="By name, the most profitable first.")
 
 
-class Verified(Model):
-    """What a check of the record found."""
+class VerifiedModel(Model):
+    """The result of a check of the record."""
 
     events: Count
     rows: Count
@@ -85,8 +83,8 @@ class Verified(Model):
     sound: Flag
 
 
-class Job(Model):
-    """Long work, how far it is, and what came of it."""
+class JobModel(Model):
+    """A job with its progress and result."""
 
     id: Count
     site: str
@@ -95,9 +93,9 @@ class Job(Model):
     input: dict[str, Any] = Field(description="What was asked for.")
     status: Status
     progress: Annotated[float, Field(ge=0, le=1)]
-    message: str = Field(description="What it is at, why it failed, or who cancelled it.")
-    result: Plan | Verified | Recorded | Checked | Problem | None = Field(
-        description="What came of it; of a failed one, a problem, if there is one."
+    message: str = Field(description="What it is doing, why it failed, or who cancelled it.")
+    result: PlanModel | VerifiedModel | Recorded | CheckedModel | ProblemDocument | None = Field(
+        description="Its result; for a failed job a problem, if there is one."
     )
     created: str
     started: str | None
@@ -105,5 +103,5 @@ class Job(Model):
     attempts: Count
 
 
-class Jobs(Page[Job]):
+class Jobs(Page[JobModel]):
     """Jobs, the newest first."""

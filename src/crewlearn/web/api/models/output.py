@@ -1,35 +1,31 @@
 """Output, and what became of an import."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import (
     Field,
     model_validator,
 )
 
-from crewlearn.problem.model import MOST
-from crewlearn.web.api.models.base import Count, Day, Flag, Model, Money, Number, Page, WorkerId
+from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.web.api.models import columns
+from crewlearn.web.api.models.base import Count, Flag, Model, Page
 
 MOST_ROWS = 10_000
-Attendance = Literal["worked", "partial", "absent", "no-show", "sent-home"]
+
+if TYPE_CHECKING:  # the fields are those of the file's columns, which no checker of types can follow
+    SentOutput = Model
+    ListedOutput = Model
+else:
+    SentOutput, ListedOutput = columns.sent(OUTPUT), columns.listed(OUTPUT)
 
 
-class NewOutput(Model):
+class NewOutput(SentOutput):
     """One worker's output of one day, or of one period where a day has several; of both given, one is the other's."""
-
-    date: Day | None = None
-    period: Annotated[int, Field(strict=True, ge=1, le=MOST)] | None = None
-    shift: Annotated[int, Field(strict=True, ge=1, le=24)] | None = Field(
-        default=None, description="Which of the day's shifts, where a day has several."
-    )
-    worker_id: WorkerId
-    units: Money | None = Field(default=None, description="What was made; left out where nobody worked.")
-    hours: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=24)] | None = None
-    attendance: Attendance | None = Field(default=None, description="worked, if left out and there are units.")
 
     @model_validator(mode="after")
     def _when(self) -> "NewOutput":
-        if self.date is None and self.period is None:
+        if all(getattr(self, name) is None for name in OUTPUT.either):
             raise ValueError("must say when it was: give date or period, or both if they agree")
         return self
 
@@ -40,15 +36,9 @@ class NewOutputs(Model):
     rows: list[NewOutput] = Field(min_length=1, max_length=MOST_ROWS)
 
 
-class Output(Model):
+class Output(ListedOutput):
     """Output that stands on record."""
 
-    date: Day
-    period: Count
-    worker_id: str | None = Field(description="Null for somebody erased.")
-    units: Number | None
-    hours: Number | None
-    attendance: Attendance
     event: Count = Field(description="The event that brought it.")
 
 
@@ -76,7 +66,7 @@ class CellError(Model):
     expected: str
 
 
-class Checked(Model):
+class CheckedModel(Model):
     """What importing a file would do; nothing was recorded."""
 
     sound: Flag = Field(description="Whether it can be imported as it is.")

@@ -1,12 +1,10 @@
-"""Proposals with what spoke for them, the advice they make up, and a person's answers."""
+"""Proposals with their reasons, the advice, and answers."""
 
 from typing import Literal
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
-from crewlearn.advisor.text import LONGEST_REASON
+from crewlearn.advisor.ledger.text import LONGEST_REASON
 from crewlearn.web.api.models.base import Count, Day, Flag, Model, Number, Page, WorkerId
 
 ProposalStatus = Literal[
@@ -25,8 +23,8 @@ ProposalStatus = Literal[
 Outcome = Literal["offered", "accepted", "started", "declined", "expired", "no-show", "cancelled"]
 
 
-class Estimate(Model):
-    """What was thought of a worker, in the firm's own units: expected output with the ends of a 95% interval."""
+class EstimateModel(Model):
+    """The estimate of a worker, in the firm's own units: expected output with a 95% interval."""
 
     days: Count = Field(description="Days observed here.")
     prior: Count = Field(description="Days observed before.")
@@ -36,15 +34,15 @@ class Estimate(Model):
 
 
 class Why(Model):
-    """What spoke for a proposal, in the firm's units and money, as it was then; null where a policy does not say."""
+    """The reasons for a proposal as of then, in the firm's units and money; null where a policy does not give them."""
 
-    out: Estimate | None = Field(description="Who makes room, or would; null for an empty station.")
-    into: Estimate
+    out: EstimateModel | None = Field(description="Who leaves, or would; null for an empty station.")
+    into: EstimateModel
     settled_on_arrival: Flag
     chance_better: Number | None = Field(description="Null for an empty station.")
     periods: Number = Field(description="Periods left after the wait.")
     mean_delay: Number
-    gain: Number = Field(description="What it would gain in those, if for good, before the fee.")
+    gain: Number = Field(description="The gain over those periods before the fee, if the replacement is for good.")
     fee: Number
     break_even: Number | None = Field(description="The fee above which it would not have been proposed.")
     optimistic_gain: Number | None
@@ -53,14 +51,14 @@ class Why(Model):
     trial_value: Number | None
 
 
-class Proposal(Model):
+class ProposalModel(Model):
     """A replacement: `out`, or as `place` says, by `in`."""
 
     id: Count
     status: ProposalStatus
     period: Count = Field(description="The period it was proposed for.")
     date: Day
-    out: str | None = Field(description="Who makes room, or made it; null if nobody does so far, or somebody erased.")
+    out: str | None = Field(description="Who leaves, or left; null if nobody does so far, or for somebody erased.")
     place: Literal["worker", "empty station", "settled on arrival"] = Field(description="Which place is taken.")
     into: str | None = Field(alias="in", description="Who comes in; null for somebody erased.")
     fee: Number
@@ -68,79 +66,79 @@ class Proposal(Model):
     why: Why
 
 
-class ProposalUnderWay(Proposal):
+class ProposalUnderWay(ProposalModel):
     """A proposal that is open."""
 
     overdue: Flag = Field(description="Whether the offer takes much longer than offers do.")
 
 
-class Explanation(Proposal):
-    """A proposal with why it was made, as it was then."""
+class Explanation(ProposalModel):
+    """A proposal with its explanation as of then."""
 
     explanation: list[str] = Field(description="In plain words, line by line.")
 
 
-class Proposals(Page[Proposal]):
+class Proposals(Page[ProposalModel]):
     """Proposals by number."""
 
 
-class Waiting(Model):
-    """What is waited for; which fields there are depends on the policy."""
+class WaitingModel(Model):
+    """What is being waited for; the fields depend on the policy."""
 
     awaited: list[str | None] = Field(description="Whose first day is awaited.")
     too_dear: list[str | None] = Field(default=[], description="Who would be proposed, but not at their fee.")
     cycle: Count | None = None
     phase: str | None = None
-    least_observed: str | None = Field(default=None, description="Who must still be seen.")
+    least_observed: str | None = Field(default=None, description="Who must still be observed.")
     still_needed: Count | None = Field(default=None, description="On how many days.")
-    look_again: Count | None = Field(default=None, description="The period in which waiting is thought over again.")
+    look_again: Count | None = Field(default=None, description="The period in which waiting is reconsidered.")
 
 
 class Advice(Model):
-    """What to do about the coming period."""
+    """What to do in the coming period."""
 
     site: str
     period: Count
     date: Day
-    sentence: str = Field(description="All of it in a sentence.", examples=["Wait (2026-11-16, period 1): …"])
+    sentence: str = Field(description="The advice in a sentence.", examples=["Wait (2026-11-16, period 1): …"])
     kind: Literal["propose", "wait"]
-    proposals: list[Proposal]
-    waiting: Waiting
+    proposals: list[ProposalModel]
+    waiting: WaitingModel
     held_back: Count = Field(description="Proposals held back by the weekly limit.")
-    changed: str | None = Field(description="How it differs from what was said of the same period before.")
+    changed: str | None = Field(description="How it differs from earlier advice for the same period.")
 
 
 class Approval(Model):
-    """An approval; somebody else may make room than was proposed."""
+    """An approval; somebody else than proposed may leave."""
 
-    out: WorkerId | None = Field(default=None, description="Somebody else to make room.")
+    out: WorkerId | None = Field(default=None, description="Somebody else who leaves instead.")
 
 
 class Rejection(Model):
     """A rejection, with a reason for the record."""
 
     reason: str = Field(default="", max_length=LONGEST_REASON)
-    keep_out: Flag = Field(default=False, description="Block who was to come in, for good.")
+    keep_out: Flag = Field(default=False, description="Never propose the same person again.")
 
 
-class Offer(Model):
-    """How an offer went."""
+class OfferModel(Model):
+    """The outcome of an offer."""
 
     outcome: Outcome
     on: Day | None = Field(default=None, description="The day it happened; the coming one if left out.")
-    out: WorkerId | None = Field(default=None, description="Who makes room after all, when somebody started.")
+    out: WorkerId | None = Field(default=None, description="Who leaves after all, if the newcomer started.")
 
 
 class Answered(Model):
-    """A proposal after an answer, and the advice that stands now: a decline brings the next candidate."""
+    """A proposal after an answer, and the current advice: a decline brings the next candidate."""
 
-    proposal: Proposal
-    warnings: list[str] = Field(description="What speaks against it; it is done all the same.")
+    proposal: ProposalModel
+    warnings: list[str] = Field(description="Reservations; the answer is recorded all the same.")
     advice: Advice
 
 
 class Undone(Model):
-    """What was taken back, and the advice that stands now."""
+    """The answer that was undone, and the current advice."""
 
-    taken_back: str | None = Field(description="Which answer it was; null if it was taken back before.")
+    taken_back: str | None = Field(description="The answer in words; null if it was undone before.")
     advice: Advice

@@ -1,11 +1,12 @@
-"""Sites: their settings, and how they stand."""
+"""Sites: their settings and status."""
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import (
     Amount,
@@ -20,39 +21,43 @@ from crewlearn.web.api.models.base import (
     Positive,
     all_optional,
 )
-from crewlearn.web.api.models.proposals import ProposalUnderWay, Waiting
-from crewlearn.web.api.models.workers import Worker
+from crewlearn.web.api.models.proposals import ProposalUnderWay, WaitingModel
+from crewlearn.web.api.models.workers import WorkerModel
 
 
-class Units(Model):
-    """What output means: `low` counts as nothing, `high` as the best there is; `high` below `low`: less is better."""
+class UnitsModel(Model):
+    """The output range: `low` counts as nothing, `high` as the best; with `high` below `low`, less is better."""
 
     low: Amount
     high: Amount
-    value_per_unit: Positive = Field(default=1.0, description="Money that one more recorded unit brings.")
-    hours_per_period: Positive | None = Field(default=None, description="Hours of a period, if output is a rate.")
+    value_per_unit: Positive = Field(
+        default=Units.value_per_unit, description="Money that one more recorded unit brings."
+    )
+    hours_per_period: Positive | None = Field(
+        default=Units.hours_per_period, description="Hours of a period, if output is a rate."
+    )
 
 
 class Calendar(Model):
-    """Which days count."""
+    """The working days."""
 
     start: Day = Field(description="The first working day, or a day before it.")
     weekdays: list[Annotated[int, Field(strict=True, ge=0, le=6)]] = Field(
-        default=[0, 1, 2, 3, 4], min_length=1, max_length=7, description="0 is Monday, 6 is Sunday."
+        default=list(WorkCalendar.weekdays), min_length=1, max_length=7, description="0 is Monday, 6 is Sunday."
     )
-    closures: list[Day] = Field(default=[], max_length=10_000)
-    shifts_per_day: Annotated[int, Field(strict=True, ge=1, le=24)] = 1
+    closures: list[Day] = Field(default=list(WorkCalendar.closures), max_length=10_000)
+    shifts_per_day: Annotated[int, Field(strict=True, ge=1, le=24)] = WorkCalendar.shifts_per_day
     cutoff_hour: Annotated[int, Field(strict=True, ge=0, le=23)] = Field(
-        default=0, description="A moment before this hour belongs to the day before."
+        default=WorkCalendar.cutoff_hour, description="A moment before this hour belongs to the day before."
     )
 
 
 class SiteSettings(Model):
-    """How a site is set up."""
+    """A site's settings."""
 
     team: Annotated[int, Field(strict=True, ge=1, le=10**5)] = Field(description="Stations to staff.")
     fee: Fee = Field(description="What a replacement costs, in money.")
-    units: Units
+    units: UnitsModel
     calendar: Calendar
     horizon: Annotated[int, Field(strict=True, ge=1, le=MOST)] = Field(
         description="Planned periods; if rolling, how many are always ahead."
@@ -60,27 +65,30 @@ class SiteSettings(Model):
     mean_delay: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=10**6)] = Field(
         description="Mean periods from an offer to the first day."
     )
-    rolling: Flag = Field(default=False, description="No planned end: the horizon moves along.")
-    learn_delay: Flag = Field(default=False, description="Learn the mean delay from the site's own offers.")
+    rolling: Flag = Field(default=SiteConfig.rolling, description="No planned end: the horizon moves along.")
+    learn_delay: Flag = Field(
+        default=SiteConfig.learn_delay, description="Learn the mean delay from the site's own offers."
+    )
     fee_due: Literal["initiation", "completion"] = "initiation"
-    policy: Policy = "value-of-replacement"
+    policy: Policy = SiteConfig.policy
     conventions: Literal["as-written", "as-released"] = "as-written"
     least_tenure: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
-        default=0, description="Periods before somebody may be replaced."
+        default=SiteConfig.least_tenure, description="Periods before somebody may be replaced."
     )
     most_a_week: Annotated[int, Field(strict=True, ge=0, le=MOST)] | None = Field(
-        default=None, description="Most replacements proposed in a week; null for no limit."
+        default=SiteConfig.most_a_week, description="Most replacements proposed in a week; null for no limit."
     )
     ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
-        default=10, description="Periods for which somebody who declined or was rejected is not proposed again."
+        default=SiteConfig.ask_again_after,
+        description="Periods for which somebody who declined or was rejected is not proposed again.",
     )
     stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
-        default=None, description="Names the policy's random stream; drawn if left out, and never shown."
+        default=None, description="Seed of the policy's random stream; drawn if left out, and never shown."
     )
 
 
 class NewSite(Model):
-    """A site to set up."""
+    """A site to create."""
 
     site: str = Field(
         min_length=1,
@@ -91,25 +99,25 @@ class NewSite(Model):
 
 
 @all_optional
-class UnitsChange(Units):
-    """What to change of the units; the range itself stays once output is recorded."""
+class UnitsChange(UnitsModel):
+    """Changes of the units; the range itself is fixed once output is recorded."""
 
 
 @all_optional
 class CalendarChange(Calendar):
-    """What to change of the calendar, for days to come."""
+    """Changes of the calendar, for days to come."""
 
 
 @all_optional
 class SiteChanges(SiteSettings):
-    """Settings to change from now on; those left out stay as they are, in `units` and `calendar` too."""
+    """Settings to change from now on; those left out stay, in `units` and `calendar` too."""
 
     units: UnitsChange
     calendar: CalendarChange
 
 
 class SiteLine(Model):
-    """A site in a line."""
+    """A site in a list."""
 
     site: str
     version: Count = Field(description="The number of its last event.")
@@ -122,7 +130,7 @@ class SiteLine(Model):
 
 
 class SiteFault(Model):
-    """A site whose kept state cannot be read, as when its policy's module is gone; the others are listed as usual."""
+    """A site whose stored state cannot be read, as when its policy's module is gone; the others are listed as usual."""
 
     site: str
     fault: str = Field(description="Why, and what to do.")
@@ -133,13 +141,13 @@ class SiteLines(Page[SiteLine | SiteFault]):
 
 
 class SiteView(SiteLine):
-    """A site and how it is set up."""
+    """A site with its settings."""
 
     settings: SiteSettings
 
 
-class Gain(Model):
-    """Money gained against keeping the first team, fees taken off, as estimated now, with a 95% interval."""
+class GainModel(Model):
+    """The gain over keeping the first team, net of fees, as estimated now, with a 95% interval."""
 
     expected: Number
     low: Number
@@ -158,7 +166,7 @@ class SiteStatus(Model):
     earned: Number = Field(description="What recorded output was worth, in money.")
     fees: Number
     mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
-    gain: Gain
-    cycle: Waiting
+    gain: GainModel
+    cycle: WaitingModel
     proposals: list[ProposalUnderWay]
-    workers: list[Worker]
+    workers: list[WorkerModel]

@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
-from crewlearn.web.access import Role
 from crewlearn.web.api.models.base import Count, Flag, Model, Page
+from crewlearn.web.auth.access import Role
 
 
-class Token(Model):
-    """What may be known of a token after it was shown."""
+class TokenModel(Model):
+    """A token without its secret."""
 
     id: Count
     label: str
@@ -20,18 +18,18 @@ class Token(Model):
     revoked: str | None
 
 
-class User(Model):
-    """Somebody who may sign in."""
+class UserModel(Model):
+    """A user."""
 
     name: str
     role: Role
     sites: list[str] | None = Field(description="The sites they may see; null for all.")
     disabled: Flag
     created: str
-    tokens: list[Token]
+    tokens: list[TokenModel]
 
 
-class Users(Page[User]):
+class Users(Page[UserModel]):
     """Users by name."""
 
 
@@ -46,13 +44,13 @@ class NewUser(Model):
 
 
 class NewToken(Model):
-    """A token to make."""
+    """A token to create."""
 
     days: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=3650)] = 90.0
     label: str = Field(default="", max_length=100)
 
 
-class ShownToken(Token):
+class ShownToken(TokenModel):
     """A token, shown this once."""
 
     token: str = Field(description="Keep it: it is never shown again.")

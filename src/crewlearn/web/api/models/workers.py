@@ -1,20 +1,19 @@
-"""Workers, as they are sent and received."""
+"""Workers in requests and answers."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
-from crewlearn.advisor.text import LONGEST_NAME
-from crewlearn.web.api.models.base import Amount, Count, Day, Fee, Flag, Model, Number, Page, WorkerId, all_optional
+from crewlearn.advisor.files.columns import WORKERS
+from crewlearn.web.api.models import columns
+from crewlearn.web.api.models.base import Count, Day, Fee, Flag, Model, Number, Page, all_optional
+from crewlearn.web.api.models.columns import Status
 
 MOST_WORKERS = 10_000
-Status = Literal["pool", "blocked", "left"]
 
 
-class Worker(Model):
-    """A worker, where they stand, and what is thought of them: expected output with a 95% interval, in own units."""
+class WorkerModel(Model):
+    """A worker with station, status and estimate: expected output with a 95% interval, in the firm's own units."""
 
     worker_id: str | None = Field(description="The firm's own id; null for somebody erased.")
     name: str | None
@@ -27,8 +26,8 @@ class Worker(Model):
     note: str
 
 
-class WorkerView(Worker):
-    """A worker with everything that was said of them."""
+class WorkerView(WorkerModel):
+    """A worker with everything on record about them."""
 
     pinned: Flag
     fee: Number | None = Field(description="Their own fee; null for the site's.")
@@ -40,35 +39,29 @@ class WorkerView(Worker):
     recorded_to: Day | None = Field(description="The last day with output of theirs.")
 
 
-class Workers(Page[Worker]):
+class Workers(Page[WorkerModel]):
     """Workers in the order asked for."""
 
 
-class NewWorker(Model):
-    """A worker who joins, or what is new of one who is known."""
+if TYPE_CHECKING:  # the fields are those of the file's columns, which no checker of types can follow
+    SentWorker = Model
+else:
+    SentWorker = columns.sent(WORKERS)
 
-    worker_id: WorkerId
-    name: str | None = Field(default=None, max_length=LONGEST_NAME)
-    active: Flag | None = Field(default=None, description="In the team at the start; proposals bring people in later.")
-    fee: Fee | None = Field(default=None, description="Their own fee, in money.")
-    prior_n: Annotated[int, Field(strict=True, ge=0, le=10**9)] | None = Field(
-        default=None, description="Days seen before this site, with prior_mean."
-    )
-    prior_mean: Amount | None = None
-    status: Status | None = None
-    interview: Amount | None = None
-    pinned: Flag | None = None
+
+class NewWorker(SentWorker):
+    """A new worker, or changes of a known one."""
 
 
 class NewWorkers(Model):
-    """Workers to take in, all or none."""
+    """Workers to import, all or none."""
 
     workers: list[NewWorker] = Field(min_length=1, max_length=MOST_WORKERS)
 
 
 @all_optional
 class WorkerChanges(Model):
-    """What to record of a worker; what is left out stays as it is."""
+    """Changes of a worker; what is left out stays."""
 
     status: Status
     pinned: Flag = Field(description="Keep them whatever is advised.")

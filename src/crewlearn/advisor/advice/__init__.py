@@ -1,0 +1,1 @@
+"""Advice: deriving it, answering it, and what it was worth."""

@@ -1,0 +1,128 @@
+"""Advice for the coming period: what the policy says, given the facts; derived once, then stored.
+
+The policy is asked once for each coming period. Within the period it is asked again only if facts changed that bear on
+it: somebody declined or was rejected, joined, left, was pinned or blocked, the setting or the record of output changed.
+As long as nobody has acted on this period's proposals it is then asked afresh, as if for the first time.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
+from crewlearn.advisor.ledger.advice_record import Reasons
+from crewlearn.advisor.ledger.events import Advised
+from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
+from crewlearn.policies.contract import NOT_INTERVIEWED, Pair, Policy, Report, Situation
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.transitions import LEGAL, request_fault
+
+WAIT, PROPOSE = "wait", "propose"
+
+
+def derive(site: Site) -> Advised:
+    """Ask the policy about the coming period and return the advice; the site is not changed.
+
+    Of the replacements that the policy wants and that are not under way, those that `most_a_week` does not allow are
+    held back.
+    """
+    policy = site.policy
+    interview = policy.interview(site.setting()) if site.memory is None else None
+    situation = site.situation()
+    memory = _memory_before(site, policy, situation)
+    situation, wanted, after, dear = _asked(site, policy, memory, situation)
+    room = _room_this_week(site)
+    proposed = wanted if room is None else wanted[:room]
+    reasons = reasons_of(site, policy, after, situation, proposed)
+    return Advised(
+        period=site.period,
+        kind=PROPOSE if proposed else WAIT,
+        pairs=tuple(proposed),
+        held_back=tuple(wanted[len(proposed) :]),
+        reasons=tuple(Reasons.from_json(reason) for reason in reasons),
+        waiting={**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
+        interviews=0.0 if interview is None else site.config.units.money(interview.fee),
+        memory=policy.state_to_json(memory),
+        after=policy.state_to_json(after),
+    )
+
+
+def _asked(
+    site: Site, policy: Policy[Any], memory: Any, situation: Situation
+) -> tuple[Situation, list[Pair], Any, set[int]]:
+    """Ask the policy, which knows the site's fee alone, and ask again without those whose own fee is too dear."""
+    dear = set[int]()
+    while True:
+        pairs, after = policy.decide(memory, situation)
+        wanted = [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL]
+        news: set[int] = set()
+        if any(site.fee_of(into) > site.config.fee for _, into in wanted):
+            news = too_dear(site, wanted, reasons_of(site, policy, after, situation, wanted))
+        if not news:
+            return situation, wanted, after, dear
+        dear |= news
+        may_enter = situation.may_enter.copy()
+        may_enter[list(news)] = False
+        situation = replace(situation, may_enter=may_enter)
+
+
+def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any:
+    """Return what the policy remembers when it is asked, having heard of all that happened since it was last asked."""
+    if site.memory is None or site.after is None:
+        return policy.start(situation, site.config.stream_key, _interview_scores(site, policy))
+    afresh = site.decided == site.period and not _acted_on(site)
+    memory = policy.state_from_json(site.memory if afresh else site.after)
+    if not afresh:
+        report = Report(
+            period=site.period - 1 if site.decided < site.period else site.period,
+            output=site.last_output if site.decided < site.period else {},
+            completed=tuple(site.completed),
+            failed=(*site.failed, *lapsed(site)),
+        )
+        memory = policy.observe(memory, report)
+    if site.revised:
+        memory = policy.revise(memory, situation)
+    return memory
+
+
+def lapsed(site: Site) -> list[Pair]:
+    """Return the pairs of an earlier period that nobody answered or that were held back: to the policy, they failed."""
+    if site.decided == site.period:
+        return []
+    unanswered = [
+        (proposal.out, proposal.into) for proposal in site.open_proposals(PROPOSED) if proposal.period < site.period
+    ]
+    return [*unanswered, *site.held_back]
+
+
+def _acted_on(site: Site) -> bool:
+    """Return whether a person has answered any proposal of this period."""
+    return bool(site.completed or site.failed) or any(
+        proposal.status in UNDER_WAY and proposal.decided_in == site.period for proposal in site.proposals.values()
+    )
+
+
+def _interview_scores(site: Site, policy: Policy[Any]) -> Any:
+    if policy.interview(site.setting()) is None:
+        return None
+    missing = site.not_interviewed()
+    if missing:
+        remedy = f"policy {policy.name} ranks by interview scores; worker {missing[0]} has none, so import one"
+        raise InvalidInput("interview", None, remedy)
+    scores = [NOT_INTERVIEWED if worker.interview is None else worker.interview for worker in site.workers]
+    return np.array(scores, dtype=np.float64)
+
+
+def _room_this_week(site: Site) -> int | None:
+    """Return how many more replacements may be proposed this week; None if there is no limit."""
+    most = site.config.most_a_week
+    if most is None:
+        return None
+    week = site.config.calendar.week_of(site.period)
+    begun = sum(
+        proposal.decided_in > 0 and site.config.calendar.week_of(proposal.decided_in) == week
+        for proposal in site.proposals.values()
+        if proposal.status not in (PROPOSED, REJECTED, WITHDRAWN, *FAILURES)  # a decline brings the next candidate
+    )
+    return max(0, most - begun)

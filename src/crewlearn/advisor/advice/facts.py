@@ -1,0 +1,99 @@
+"""The reasons for a proposal in people's own units: output as they record it, fees and gains in money."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.site import PROPOSED, REJECTED, WITHDRAWN, Proposal, Site
+from crewlearn.beliefs.posterior import TWO_SIDED_95
+from crewlearn.problem.arrays import NOBODY
+
+SURE = TWO_SIDED_95
+"""Half the width, in standard deviations, of the intervals that people see."""
+
+
+@dataclass(frozen=True)
+class PeopleEstimate:
+    """A worker's expected output in people's units, with the ends of a 95% interval.
+
+    `days` were observed here, `prior` is what they brought along.
+    """
+
+    days: int
+    prior: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ProposalFacts:
+    """The numbers behind a proposal as they were when it was made.
+
+    `leaver` is who makes room, or would if they came now; -1 is an empty station, and `out` is then nothing. `gain` is
+    what the exchange would bring over `periods` if it were for good, as expected then, before the fee; against an empty
+    station it is the whole of the output, and there is nobody to be better than. `break_even` is the fee above which it
+    would not have been proposed.
+    """
+
+    out: PeopleEstimate | None
+    into: PeopleEstimate
+    leaver: int
+    settled_on_arrival: bool
+    chance_better: float | None
+    periods: float
+    mean_delay: float
+    gain: float
+    fee: float
+    break_even: float | None
+    optimistic_gain: float | None
+    needed_gain: float | None
+    trial_periods: float | None
+    trial_value: float | None
+
+    @property
+    def value(self) -> float:
+        """The expected gain net of the fee: as a trial that may end, where a policy counts on that."""
+        return (self.gain if self.trial_value is None else self.trial_value) - self.fee
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as plain data, without the record's own worker numbers."""
+        return {name: value for name, value in asdict(self).items() if name != "leaver"}
+
+
+def people_estimate(units: Units, estimate: Mapping[str, Any]) -> PeopleEstimate:
+    """Convert an estimate to people's units; where less is better, low is still the smaller number."""
+    mean, reach = estimate["mean"], SURE * estimate["sd"]
+    ends = [units.people_output(min(1.0, max(0.0, end))) for end in (mean - reach, mean + reach)]
+    return PeopleEstimate(estimate["days"], estimate["prior"], units.people_output(mean), min(ends), max(ends))
+
+
+def facts(site: Site, proposal: Proposal) -> ProposalFacts:
+    """Return the numbers behind a proposal; the value of a unit is as it was then, the fee as agreed once it is."""
+    why, own = proposal.why, proposal.why.policy or {}
+    units = replace(site.config.units, value_per_unit=why.value_per_unit)
+    left = max(0.0, why.periods_left - why.mean_delay)
+    vacancy = why.leaver == NOBODY
+    if vacancy:
+        gain = left * units.money_of_output(why.into.mean)
+    else:
+        gain = units.money(left * (why.into.mean - why.out.mean))
+    agreed = proposal.status not in (PROPOSED, REJECTED, WITHDRAWN)
+    optimistic, needed, value = (own.get(name) for name in ("optimistic_gain", "threshold", "gain"))
+    return ProposalFacts(
+        out=None if vacancy else people_estimate(units, vars(why.out)),
+        into=people_estimate(units, vars(why.into)),
+        leaver=why.leaver,
+        settled_on_arrival=proposal.out == NOBODY and not vacancy,
+        chance_better=None if vacancy else why.chance_better,
+        periods=left,
+        mean_delay=why.mean_delay,
+        gain=gain,
+        fee=proposal.fee if agreed else why.fee,
+        break_even=why.break_even,
+        optimistic_gain=None if optimistic is None else units.people_difference(optimistic),
+        needed_gain=None if needed is None else units.people_difference(needed),
+        trial_periods=own.get("trial"),
+        trial_value=None if value is None else units.money(value),
+    )

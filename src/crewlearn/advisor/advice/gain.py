@@ -1,0 +1,142 @@
+"""What the replacements made so far have brought against keeping the first team, as far as can be told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import sqlalchemy as sa
+
+from crewlearn.advisor.advice.facts import SURE
+from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.ledger.queries import read_proposals
+from crewlearn.advisor.ledger.site import FAILURES, STARTED, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.stints import Stint, read_stints
+from crewlearn.problem.arrays import NOBODY, FloatArray
+
+Estimated = Sequence[Mapping[str, float]]
+"""What is thought of everybody, as `estimates_of` gives it."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Money gained against keeping the first team, the fees paid, with the ends of a 95% interval."""
+
+    expected: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GainByPeriod:
+    """Money gained up to each recorded period, from the first on: fees paid, the gain after them, its interval."""
+
+    fees: FloatArray
+    expected: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the gain is made from: who held which station when, and the proposals that were acted on."""
+
+    stints: tuple[Stint, ...]
+    proposals: tuple[Proposal, ...]
+
+
+def read_past(connection: sa.Connection, key: int) -> Past:
+    """Read what the gain of a site is made from."""
+    acted_on = read_proposals(connection, key, statuses=(STARTED, *UNDER_WAY, *FAILURES))
+    return Past(tuple(read_stints(connection, key)), tuple(acted_on))
+
+
+def gain_over_first_team(
+    site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
+) -> Gain:
+    """Estimate what all replacements so far have brought; `everybody` spares making estimates that are there."""
+    series = gain_by_period(site, stints, proposals, everybody)
+    if not len(series.expected):
+        return Gain(0.0, 0.0, 0.0)
+    return Gain(float(series.expected[-1]), float(series.low[-1]), float(series.high[-1]))
+
+
+def gain_by_period(
+    site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
+) -> GainByPeriod:
+    """Estimate period by period what the replacements have brought, by what is thought of everybody now.
+
+    The first team is whoever held each station first, to this day or until they left by themselves; what it cost to
+    bring them in is no cost of replacing. Everybody is taken to be present; the fee of an offer counts from the period
+    it fell due in, and what interviews cost from the first.
+    """
+    periods = site.period - 1
+    if everybody is None:
+        everybody, _ = estimates_of(site)
+    units = site.config.units
+    unit = np.array([site.value_in(period) for period in range(1, periods + 1)]) / units.value_per_unit
+    kept = _kept(stints, proposals)
+    differing, held = _held_otherwise(stints, kept, periods)
+    days = np.cumsum(held * unit, axis=1)
+    worth = np.array([units.money_of_output(everybody[worker]["mean"]) for worker in differing])
+    spread = np.array([units.money(everybody[worker]["sd"]) for worker in differing])
+    fees = _fees(site, [proposal for proposal in proposals if not _filled_first(proposal, kept)], periods)
+    expected = worth @ days - fees
+    sure = SURE * np.sqrt((spread**2) @ (days**2))
+    return GainByPeriod(fees, expected, expected - sure, expected + sure)
+
+
+def _held_otherwise(stints: Sequence[Stint], kept: Sequence[Stint], periods: int) -> tuple[list[int], FloatArray]:
+    """Name whose days differ between the two, and give each day's difference: 1 held a station, -1 would have."""
+    ours, theirs = ({(stint.worker, stint.since, stint.until) for stint in several} for several in (stints, kept))
+    workers = sorted({worker for worker, _, _ in ours ^ theirs})
+    rows = {worker: row for row, worker in enumerate(workers)}
+    held = np.zeros((len(workers), periods))
+    for several, sign in ((ours - theirs, 1.0), (theirs - ours, -1.0)):
+        for worker, since, until in several:
+            held[rows[worker], since - 1 : periods if until is None else until - 1] += sign
+    return workers, held
+
+
+def _kept(stints: Sequence[Stint], proposals: Sequence[Proposal]) -> list[Stint]:
+    """Return the stints of a first team that was kept: they end only where somebody left by themselves.
+
+    Who moves to another station, as theirs is done away with, stays in the team.
+    """
+    replaced = [(proposal.leaver, proposal.settled_in) for proposal in proposals if proposal.leaver != NOBODY]
+    begun = {(stint.worker, stint.since): stint for stint in stints}
+    moved = {(stint.worker, stint.until) for stint in stints} & begun.keys()
+    kept: list[Stint] = []
+    for _, own in groupby(
+        sorted(stints, key=lambda stint: (stint.station, stint.since)), key=lambda stint: stint.station
+    ):
+        first = next(own)
+        if (first.worker, first.since) in moved:
+            continue
+        last = first
+        while last.until is not None and (last.worker, last.until) in moved:
+            last = begun[last.worker, last.until]
+        stayed = last.until is None or any(
+            leaver == last.worker and last.since <= when <= last.until for leaver, when in replaced
+        )
+        kept.append(Stint(first.station, first.worker, first.since, None if stayed else last.until))
+    return kept
+
+
+def _filled_first(proposal: Proposal, kept: Sequence[Stint]) -> bool:
+    """Return whether a hire brought somebody to a station that nobody had held before."""
+    return proposal.status == STARTED and any(
+        stint.worker == proposal.into and proposal.settled_in <= stint.since for stint in kept
+    )
+
+
+def _fees(site: Site, proposals: Sequence[Proposal], periods: int) -> FloatArray:
+    """Return the fees paid up to each period."""
+    fees = np.zeros(periods)
+    if not periods:
+        return fees
+    for proposal in proposals:
+        if proposal.paid:
+            fees[min(proposal.paid_in, periods) - 1] += proposal.fee
+    fees[0] += site.interviews
+    return np.cumsum(fees)

@@ -1,0 +1,117 @@
+"""Why advice was given, in numbers as they were when it was derived; recorded with the advice.
+
+Output is in the policy's units, fees are money, and the value of a unit is as it was then; `explain` converts all of it
+to people's units.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.beliefs.posterior import LEARNED_FROM_DATA, NOISE, Beliefs, chance_above, learned
+from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.policies.explanations import Reason
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.transitions import unclaimed_stations
+
+
+def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
+    """Return everybody's estimate (days observed here and before, expected output, its sd) and the sd of a day.
+
+    It is the posterior given the pool's own data, whatever the policy, so that people see one estimate everywhere.
+    """
+    beliefs = beliefs_of(site)
+    everybody = [_estimate(site, beliefs, number) for number in range(len(site.workers))]
+    return everybody, math.sqrt(float(beliefs.pool[NOISE]))
+
+
+def _estimate(site: Site, beliefs: Beliefs, number: int) -> dict[str, float]:
+    worker = site.workers[number]
+    return {
+        "days": int(site.estimates.counts[number]) - worker.prior_n,
+        "prior": worker.prior_n,
+        "mean": float(beliefs.means[number]),
+        "sd": math.sqrt(beliefs.variances[number]),
+    }
+
+
+def beliefs_of(site: Site) -> Beliefs:
+    """Return the posterior of the pool and of everybody, given the pool's own data."""
+    prior = site.prior()
+    return learned(site.estimates, prior.counts, prior.sums, LEARNED_FROM_DATA)
+
+
+def reasons_of(
+    site: Site, policy: Policy[Any], after: Any, situation: Situation, pairs: Sequence[Pair]
+) -> list[dict[str, Any]]:
+    """Return why each pair is proposed: both workers' estimates, the chance of doing better, the policy's own reason.
+
+    `leaver` is who makes room: for a hire left open until arrival who would go now, -1 for an empty station.
+    `break_even` is the fee above which the policy would not have asked; None if it does not say.
+    """
+    if not pairs:
+        return []
+    beliefs, units = beliefs_of(site), site.config.units
+    nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
+    costs = [units.policy_cost(site.fee_of(into)) for _, into in pairs]
+    answer = policy.reasons(after, situation, pairs, costs)
+    own: Sequence[Reason | None] = [None] * len(pairs) if answer is None else answer
+    left = max(0, situation.setting.horizon - situation.period + 1)
+    vacancies = max(0, unclaimed_stations(situation.roster.arrays))
+    reasons = []
+    for (out, into), reason in zip(pairs, own, strict=True):
+        leaver, vacancies = _makes_room(out, reason, vacancies)
+        break_even = None if reason is None else policy.break_even(situation, reason)
+        leaving = nobody if leaver == NOBODY else _estimate(site, beliefs, leaver)
+        entering = _estimate(site, beliefs, into)
+        reasons.append(
+            {
+                "out": leaving,
+                "into": entering,
+                "leaver": leaver,
+                "chance_better": chance_above(
+                    entering["mean"], math.hypot(entering["sd"], leaving["sd"]), leaving["mean"]
+                ),
+                "periods_left": left,
+                "mean_delay": situation.setting.mean_delay,
+                "fee": site.fee_of(into),
+                "break_even": None if break_even is None else units.money(break_even),
+                "value_per_unit": units.value_per_unit,
+                "by": site.config.policy,
+                "policy": None if reason is None else _finite(reason.to_json()),
+            }
+        )
+    return reasons
+
+
+def _makes_room(out: int, reason: Reason | None, vacancies: int) -> tuple[int, int]:
+    """Return who makes room, and how many empty stations are left for the pairs that follow."""
+    if out != NOBODY:
+        return out, vacancies
+    if vacancies > 0:
+        return NOBODY, vacancies - 1
+    return (NOBODY if reason is None or reason.leaver is None else reason.leaver), 0
+
+
+def too_dear(site: Site, pairs: Sequence[Pair], reasons: Sequence[dict[str, Any]]) -> set[int]:
+    """Return the incoming workers whose own fee is above the site's and above what the policy would pay for them."""
+    return {
+        into
+        for (_, into), why in zip(pairs, reasons, strict=True)
+        if why["fee"] > site.config.fee and why["break_even"] is not None and why["fee"] > why["break_even"]
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Return data that can be recorded: an infinite bound, of somebody never seen, becomes None."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def waiting_of(policy: Policy[Any], after: Any, situation: Situation) -> dict[str, Any]:
+    """Return what is waited for: arrivals, and what the policy says it waits for."""
+    waiting = policy.waiting(after, situation)
+    awaited = [pending.into for pending in situation.roster.pending]
+    return {"awaited": awaited, **({} if waiting is None else waiting.to_json())}

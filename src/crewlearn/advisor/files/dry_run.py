@@ -1,0 +1,90 @@
+"""Dry runs: what importing a file would put on record, and all that is wrong with it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from crewlearn.advisor.files.cells import shortened
+from crewlearn.advisor.files.columns import columns_of
+from crewlearn.advisor.files.imports import ImportFile, ImportResult, day_rule, scan_file, take_in
+from crewlearn.advisor.files.tables import CsvError, CsvErrors, FileTable, read_table
+from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.transaction import SiteTransaction
+from crewlearn.problem.errors import InvalidInput
+
+
+class _Over(Exception):
+    """Ends a rehearsal."""
+
+
+@dataclass
+class Rehearsal(Store):
+    """A store whose writes are rolled back."""
+
+    @contextmanager
+    def writing(self, *given: Any, **named: Any) -> Iterator[SiteTransaction]:
+        """Write to a site in a transaction that is rolled back."""
+        try:
+            with super().writing(*given, **named) as work:
+                yield work
+                raise _Over
+        except _Over:
+            return
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What importing a file would do: which header is which column, what would be recorded, and what is wrong.
+
+    With errors nothing would be; `total` counts those that are not listed too.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    rows: int = 0
+    result: ImportResult = field(default_factory=ImportResult)
+    errors: tuple[CsvError, ...] = ()
+    total: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the file can be imported as it is."""
+        return self.total == 0
+
+
+def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None) -> DryRun:
+    """Import a file for nothing; return what that would do, with all that is wrong with it."""
+    dry_run, day_of = DryRun(), day_rule(store, site, file.kind)
+    try:
+        scanned = scan_file(file, day_of)
+        table = scanned.table
+        dry_run = DryRun(
+            columns={name: table.headers[at] for name, at in table.positions.items()},
+            ignored=table.ignored,
+            rows=scanned.rows,
+        )
+        rehearsal = Rehearsal(store.engine, store.derive, store.clock)
+        return replace(dry_run, result=take_in(rehearsal, site, file, actor, expected=expected, scanned=scanned))
+    except CsvErrors as error:
+        return replace(dry_run, errors=tuple(error.errors), total=error.total)
+    except InvalidInput as error:
+        if isinstance(error, (Stale, StoreUnavailable)):  # which is not about the file
+            raise
+        whole_file = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
+        return replace(dry_run, errors=(whole_file,), total=1)
+
+
+def readable_table(file: ImportFile) -> FileTable | None:
+    """Return the table of a file whose columns may be missing or ambiguous, so that a person can choose them."""
+    lenient = columns_of(file.kind).all_optional()
+    mapping = dict(file.options.mapping)
+    for _ in range(2):
+        try:
+            return read_table(file.data, file.what, lenient, mapping)
+        except CsvErrors as error:
+            mapping |= {fault.column: "" for fault in error.errors if fault.column in lenient.names}
+        except InvalidInput:
+            break
+    return None

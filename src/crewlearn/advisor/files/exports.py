@@ -1,0 +1,192 @@
+"""Exports: everything a user put in, and everything that was decided, as files for an auditor.
+
+Files of output and of workers have the columns that imports read, so that an export can be imported again.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import Any
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.files.cells import neutralised, unchanged
+from crewlearn.advisor.files.columns import OUTPUT as OUTPUT_COLUMNS
+from crewlearn.advisor.files.columns import WORKERS as WORKER_COLUMNS
+from crewlearn.advisor.files.columns import Column
+from crewlearn.advisor.ledger.answers import answer_trails
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow
+from crewlearn.advisor.ledger.identities import People, read_people
+from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.problem.arrays import NOBODY
+
+_ROWS_AT_ONCE = 10_000
+
+
+def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield every event as a line of JSON, imports with their rows; it holds numbers, no names."""
+    with store.reading() as connection:
+        key = store.key(connection, name)
+        for entry in read_entries(connection, key):
+            document, kind = vars(entry), KINDS.get(entry.type)
+            if kind is not None and kind.has_rows:
+                document = {**document, "rows": [row._asdict() for row in rows_of_event(connection, key, entry.number)]}
+            yield f"{json.dumps(document, ensure_ascii=False)}\n"
+
+
+_DECISIONS = (
+    *("proposal", "proposed_for", "out", "in", "status", "answered_in", "answered_by", "answered_at", "offered_at"),
+    *("accepted_at", "settled_as", "settled_on", "settled_by", "settled_at", "left", "fee", "fee_paid", "reason"),
+)
+
+
+def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield every proposal with who answered it and when, what became of it, and who made room in the end.
+
+    Times are UTC. Text that a spreadsheet would run is neutralised.
+    """
+    with store.reading() as connection:
+        key, site, _ = store.site(connection, name)
+        people, calendar = read_people(connection, key), site.config.calendar
+        proposals = read_proposals(connection, key)
+        answered = answer_trails(connection, key, proposals)
+    rows = []
+    for proposal in proposals:
+        answer = answered.get(proposal.id, AnswerTrail())
+        rows.append(
+            [
+                proposal.id,
+                str(calendar.date_of(proposal.period)),
+                _id_of(people, proposal.out),
+                _id_of(people, proposal.into),
+                proposal.status,
+                str(calendar.date_of(proposal.decided_in)) if proposal.decided_in else None,
+                answer.answered_by,
+                answer.answered_at,
+                answer.offered_at,
+                answer.accepted_at,
+                answer.outcome,
+                None if answer.settled_in is None else str(calendar.date_of(answer.settled_in)),
+                answer.settled_by,
+                answer.settled_at,
+                _id_of(people, proposal.leaver),
+                proposal.fee,
+                "yes" if proposal.paid else "no",
+                proposal.reason,
+            ]
+        )
+    yield from _csv(_DECISIONS, rows)
+
+
+def _id_of(people: People, number: int) -> str | None:
+    """Return a worker's id at the firm: None for nobody, a bare number for somebody erased."""
+    return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
+
+
+def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield the output that stands, as it was recorded; of people who were erased without an id, which nobody has."""
+    with store.reading() as connection:
+        key, site, _ = store.site(connection, name)
+        people, table = read_people(connection, key), schema.output_rows
+        several = site.config.calendar.shifts_per_day > 1
+        columns = [column for column in OUTPUT_COLUMNS.in_exports if several or column.name != "shift"]
+        query = (
+            sa.select(table)
+            .where(table.c.site == key, table.c.replaced_in.is_(None))
+            .order_by(table.c.period, table.c.worker)
+            .execution_options(yield_per=_ROWS_AT_ONCE)
+        )
+        with connection.execute(query) as standing:  # closed also when nobody reads to the end
+            yield from _table(columns, recorded_output(site, people), standing)
+
+
+Values = Mapping[str, Callable[[Any], object]]
+"""How a column's value is found in an entry of the record, by the column's name."""
+
+
+def recorded_output(site: Site, people: People) -> Values:
+    """Return how each column of output is found in a row of the record, which stores the others by their own names."""
+    calendar = site.config.calendar
+    return {
+        "date": lambda row: calendar.date_of(row.period),
+        "shift": lambda row: calendar.shift_of(row.period),
+        "worker_id": lambda row: people.ids.get(row.worker),
+    }
+
+
+def output_document(site: Site, people: People, event: int, row: RecordedRow) -> dict[str, Any]:
+    """Return a row of output that an event brought as plain data, in the columns that the API lists."""
+    values = recorded_output(site, people)
+    listed = [column for column in OUTPUT_COLUMNS.columns if column.listed]
+    return {
+        **{column.name: cell(row) for column, cell in zip(listed, _cells(listed, values), strict=True)},
+        "event": event,
+    }
+
+
+def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield the workers as they stand; prior means as they were given."""
+    with store.reading() as connection:
+        key, site, _ = store.site(connection, name)
+        people = read_people(connection, key)
+    active = set(site.roster.active)
+    values: Values = {
+        "worker_id": lambda entry: people.ids.get(entry[0]),
+        "name": lambda entry: people.names.get(entry[0]),
+        "active": lambda entry: entry[0] in active,
+        "prior_n": lambda entry: entry[1].prior_n or None,
+        "prior_mean": lambda entry: site.prior_mean_of(entry[0]),
+    }
+    known = (entry for entry in enumerate(site.workers) if people.ids.get(entry[0]) is not None)
+    yield from _table(WORKER_COLUMNS.in_exports, values, known, itemgetter(1))
+
+
+def _table(
+    columns: Sequence[Column], values: Values, entries: Iterable[Any], facts: Callable[[Any], Any] = unchanged
+) -> Iterator[str]:
+    """Return the lines of a file with these columns, a row for each entry of the record."""
+    cells = _cells(columns, values, facts)
+    return _csv([column.name for column in columns], ([cell(entry) for cell in cells] for entry in entries))
+
+
+def _cells(
+    columns: Sequence[Column], values: Values, facts: Callable[[Any], Any] = unchanged
+) -> list[Callable[[Any], object]]:
+    """Return what makes the cell of each column from an entry of the record.
+
+    A column that `values` lacks is an attribute of the entry's `facts`, by the column's name.
+    """
+
+    def cell_of(column: Column) -> Callable[[Any], object]:
+        stored, write = attrgetter(column.name), column.type.write
+        value = values.get(column.name) or (stored if facts is unchanged else lambda entry: stored(facts(entry)))
+        return value if write is unchanged else lambda entry: write(value(entry))
+
+    return [cell_of(column) for column in columns]
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield a header and rows as lines; text that a spreadsheet would run is neutralised."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        yield file.getvalue()
+        file.seek(0)
+        file.truncate()
+        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in row])
+    yield file.getvalue()
+
+
+EXPORTS: Mapping[str, Callable[[Store, str], Generator[str, None, None]]] = {
+    "events": events_as_json_lines,
+    "decisions": decisions_as_csv,
+    "output": output_as_csv,
+    "workers": workers_as_csv,
+}
+"""What can be exported; each yields a site's lines one by one, so that no file is held in memory."""

@@ -1,0 +1,111 @@
+"""Rows of a file to rows of the record: workers by number, days as periods, each row measured once."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.reading import attended
+from crewlearn.advisor.files.tables import ErrorCollector
+from crewlearn.advisor.ledger.events import ATTENDANCE, RecordedRow, observe
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.units import MOST
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+
+_UNKNOWN = "a worker known here and not erased; import the worker first, or leave such rows out (`skip_unknown`)"
+
+
+class MeasuredRow(NamedTuple):
+    """A row of the record, what it tells the policy, None if nothing, and the row of the file that it comes from."""
+
+    row: RecordedRow
+    observed: float | None
+    clipped: bool
+    source: OutputRow
+
+
+def measure(
+    site: Site, known: Mapping[str, int], today: date, what: str, rows: Sequence[OutputRow], *, normalised: bool
+) -> list[MeasuredRow]:
+    """Return the rows of the record that a file's rows make, or raise `CsvErrors` with all that is wrong.
+
+    The same row twice is one, two values are an error. Rows that are not `normalised` yet are checked each by itself
+    on the way.
+    """
+    units = site.config.units
+    periods = _Periods(site.config.calendar, today)
+    errors = ErrorCollector(what)
+    measured: dict[tuple[int, int], MeasuredRow] = {}
+    for source in rows:
+        try:
+            worker = known.get(source.worker_id)
+            if worker is None:
+                raise InvalidInput("worker_id", source.worker_id, _UNKNOWN)
+            period = periods.of(source)
+            made, hours, attendance = source.units, source.hours, source.attendance
+            if not normalised:
+                made, hours = _normalised(source)
+            row = RecordedRow(period, worker, made, hours, attendance)
+            observed, clipped = observe(units, made, hours, attendance)
+        except InvalidInput as error:
+            if error.field == "day":
+                errors.add(source.line, "date", str(error.value), f"a working day; this {error.remedy}")
+            else:
+                errors.add_error(source.line, error)
+            continue
+        entry = MeasuredRow(row, observed, clipped, source)
+        first = measured.setdefault((worker, period), entry)
+        if first is not entry and first.row != row:
+            expected = f"the same values as line {first.source.line}, which has this worker and period too; keep one"
+            errors.add(source.line, "worker_id", source.worker_id, expected)
+    errors.raise_any()
+    return list(measured.values())
+
+
+def _normalised(row: OutputRow) -> tuple[float | None, float | None]:
+    """Return the units and hours of a row made by hand, as a reader would have them."""
+    one_of("attendance", row.attendance, ATTENDANCE)
+    made, _ = attended(row.units, row.hours, row.attendance)
+    units = None if made is None else real("units", made) + 0.0
+    return units, None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
+
+
+class _Periods:
+    """The periods of a file's rows, looked up once for each day and shift."""
+
+    def __init__(self, calendar: WorkCalendar, today: date) -> None:
+        self.calendar, self.today = calendar, today
+        self.last = calendar.periods_between(calendar.start, today).stop - 1
+        self.cache: dict[tuple[date, int | None, int | None], int] = {}
+
+    def of(self, row: OutputRow) -> int:
+        """Return a row's period, which is not in the future."""
+        period = self._by_day(row, row.day) if row.day is not None else whole("period", row.period, 1)
+        if period > self.last:
+            when = row.period if row.day is None else row.day
+            raise InvalidInput("date" if row.day else "period", when, f"no time in the future; today is {self.today}")
+        return period
+
+    def _by_day(self, row: OutputRow, day: date) -> int:
+        """Return the period of a day, and of the shift where a day has several."""
+        key = (day, row.shift, row.period)
+        if key not in self.cache:
+            shift = self._shift(row)
+            period = self.calendar.period_of(day, shift)
+            if row.period is not None and row.period != period:
+                which = f"{day}, shift {shift}," if row.shift is not None else f"{day}"
+                raise InvalidInput("period", row.period, f"the period of the date; {which} is period {period}")
+            self.cache[key] = period
+        return self.cache[key]
+
+    def _shift(self, row: OutputRow) -> int:
+        """Return the shift of a row with a day: as the file has it, or as its period implies."""
+        if row.shift is not None:
+            return row.shift
+        if self.calendar.shifts_per_day == 1:
+            return 1
+        if row.period is not None:
+            return self.calendar.shift_of(row.period)
+        number = self.calendar.shifts_per_day
+        raise InvalidInput("shift", "", f"which of the day's {number} shifts it was, counted from 1")

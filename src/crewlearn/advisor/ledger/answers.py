@@ -1,0 +1,65 @@
+"""How each proposal was answered, by whom and when, as the record has it."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger.events import AnswerTrail, AnswerUndone, Event, ProposalAnswer, StaffFact, kinds_of
+from crewlearn.advisor.ledger.queries import read_events
+from crewlearn.advisor.ledger.site import Proposal
+
+
+def answer_trails(connection: sa.Connection, key: int, proposals: Sequence[Proposal]) -> dict[int, AnswerTrail]:
+    """Return how each proposal was answered, by its number; what was taken back does not count.
+
+    Who leaves cancels the offers that would have brought them.
+    """
+    trails: dict[int, AnswerTrail] = {}
+    before: dict[int, dict[int, AnswerTrail]] = {}
+    into = {proposal.id: proposal.into for proposal in proposals}
+    for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, StaffFact, AnswerUndone)):
+        if isinstance(event.fact, AnswerUndone):
+            trails |= before[event.fact.number]
+            continue
+        changed = _changed(event, trails, into)
+        before[event.number] = {number: trails.get(number, AnswerTrail()) for number in changed}
+        trails |= changed
+    return trails
+
+
+def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int]) -> dict[int, AnswerTrail]:
+    """Return the trails that an event changes."""
+    fact = event.fact
+    if isinstance(fact, ProposalAnswer):
+        trail = trails.get(fact.proposal, AnswerTrail())
+        return {fact.proposal: fact.traced(trail, event.actor, event.at)}
+    assert isinstance(fact, StaffFact)
+    left = set(fact.leavers())
+    return {
+        number: trail.settled("cancelled", event.actor, event.at)
+        for number, trail in trails.items()
+        if into.get(number) in left and trail.outcome is None
+    }
+
+
+def answers_by_proposal(connection: sa.Connection, key: int) -> dict[int, list[tuple[Event, bool]]]:
+    """Return the events that answered each proposal, in order, with whether they were taken back."""
+    listed = list(read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone)))
+    undone = {event.fact.number for event in listed if isinstance(event.fact, AnswerUndone)}
+    answers: dict[int, list[tuple[Event, bool]]] = {}
+    for event in listed:
+        if isinstance(event.fact, ProposalAnswer):
+            answers.setdefault(event.fact.proposal, []).append((event, event.number in undone))
+    return answers
+
+
+def last_answer(connection: sa.Connection, key: int, proposal: int) -> tuple[Event, ProposalAnswer] | None:
+    """Return the last answer to a proposal that was not taken back."""
+    taken_back = set()
+    for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone), newest_first=True):
+        fact = event.fact
+        if isinstance(fact, AnswerUndone):
+            taken_back.add(fact.number)
+        elif isinstance(fact, ProposalAnswer) and fact.proposal == proposal and event.number not in taken_back:
+            return event, fact
+    return None

@@ -1,0 +1,1 @@
+"""The database beneath the ledger: connections, schema, upgrades and backups."""

@@ -1,0 +1,141 @@
+"""The database: SQLite or PostgreSQL, with transactions that behave alike and errors that say what to do.
+
+An engine must not cross a fork: make it in the process that uses it.
+"""
+
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger.errors import StoreBusy, StoreUnavailable
+from crewlearn.problem.errors import InvalidInput
+
+LOCK_SECONDS = 30.0
+"""How long a writer waits for another before it gives up with a clear error; read when a store is opened."""
+
+_CLASHES = ("40001", "40P01")
+"""PostgreSQL's codes of a serialization failure and of a deadlock."""
+
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+
+
+def make_engine(url: str | sa.URL) -> sa.Engine:
+    """Return an engine whose transactions behave alike on both databases; nothing is opened yet."""
+    try:
+        address = sa.make_url(url)
+        backend = address.get_backend_name()
+    except (sa.exc.ArgumentError, ValueError):  # not chained: it holds the address, and that may hold a password
+        remedy = "is no database address; write sqlite:///file.db or postgresql://…"
+        raise StoreUnavailable(re.sub(r"//.*@", "//***@", str(url)), remedy) from None
+    if backend == "sqlite":
+        return _sqlite_engine(address)
+    if backend != "postgresql":
+        raise StoreUnavailable(address.render_as_string(), "must be an SQLite or PostgreSQL database")
+    try:
+        return _postgresql_engine(address.set(drivername="postgresql+psycopg"))
+    except ModuleNotFoundError as error:
+        remedy = "needs the PostgreSQL driver; run: pip install 'crewlearn[postgres]'"
+        raise StoreUnavailable(address.render_as_string(), remedy) from error
+
+
+def _sqlite_engine(address: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(
+        address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def connected(connection: sqlite3.Connection, record: Any) -> None:
+        connection.isolation_level = None  # transactions begin as we say, not as the driver guesses
+        for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-32768"):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get("crewlearn_writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql_engine(address: sa.URL) -> sa.Engine:
+    wait = {} if "connect_timeout" in address.query else {"connect_timeout": 10}
+    engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True, hide_parameters=True)
+    milliseconds = max(1, int(LOCK_SECONDS * 1000))  # 0 would be for ever
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: sa.Connection) -> None:
+        if connection.get_execution_options().get("crewlearn_writes"):
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+
+    return engine
+
+
+@contextmanager
+def begun_to_write(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Begin a transaction that writes, waiting for others; as long as it has not begun, trying again is safe."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        connection = engine.connect().execution_options(crewlearn_writes=True)
+        try:
+            transaction = connection.begin()
+            break
+        except sa.exc.DBAPIError as error:
+            connection.close()
+            if not _is_busy(error) or time.monotonic() >= deadline:
+                raise
+        except BaseException:
+            connection.close()
+            raise
+    with connection, transaction:
+        yield connection
+
+
+@contextmanager
+def clear_errors(engine: sa.Engine) -> Iterator[None]:
+    """Raise errors of the database as ours, with what happened and what to do."""
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        explained = _explained(engine, error)
+        if explained is None:
+            raise
+        raise explained from error
+    except sa.exc.TimeoutError as error:  # of the pool: it is none of the database's
+        raise StoreUnavailable(shown(engine), "has no free connection; nothing was done, try again") from error
+
+
+def _explained(engine: sa.Engine, error: sa.exc.DBAPIError) -> InvalidInput | None:
+    """Return a database error as one of ours; None if it is a fault of the program."""
+    message = str(error.orig).strip().partition("\n")[0]
+    if _is_busy(error):
+        remedy = f"is being written to by somebody else for more than {LOCK_SECONDS:g} s; nothing was done, try again"
+        return StoreBusy(shown(engine), remedy)
+    if isinstance(error, sa.exc.IntegrityError) or _code_of(error) in _CLASHES:
+        return StoreBusy(shown(engine), f"somebody else was quicker ({message}); nothing was done, try again")
+    if error.connection_invalidated:
+        remedy = f"broke off ({message}); do it again: what is on record by now is passed over or refused as done"
+        return StoreUnavailable(shown(engine), remedy)
+    refused = _code_of(error) == "42501"  # insufficient privilege
+    if refused or not isinstance(error, (sa.exc.ProgrammingError, sa.exc.DataError)):
+        return StoreUnavailable(shown(engine), f"cannot be used ({message}); nothing was done")
+    return None
+
+
+def _is_busy(error: sa.exc.DBAPIError) -> bool:
+    """Return whether somebody else holds the lock."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return _code_of(error) == "55P03" if code is None else code & 0xFF in BUSY
+
+
+def _code_of(error: sa.exc.DBAPIError) -> str | None:
+    return getattr(error.orig, "sqlstate", None)
+
+
+def shown(engine: sa.Engine) -> str:
+    """Return the address without its password."""
+    return engine.url.render_as_string(hide_password=True)

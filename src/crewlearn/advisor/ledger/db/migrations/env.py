@@ -1,0 +1,17 @@
+"""How alembic runs our migrations: on the connection it is handed, with our own version table."""
+
+from typing import Any
+
+from alembic import context
+
+from crewlearn.advisor.ledger.db.schema import VERSION_TABLE
+
+
+def run(config: Any) -> None:
+    """Migrate within the transaction that has begun."""
+    context.configure(connection=config.attributes["connection"], version_table=VERSION_TABLE, transactional_ddl=True)
+    context.run_migrations()
+
+
+if hasattr(context, "config"):  # merely imported, as by a search for doctests, this file does nothing
+    run(context.config)

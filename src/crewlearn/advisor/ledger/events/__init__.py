@@ -1,0 +1,98 @@
+"""Events: what is ever put on record for a site. Importing the package registers every kind."""
+
+from crewlearn.advisor.ledger.events.advised import Advised
+from crewlearn.advisor.ledger.events.answers import (
+    OUTCOMES,
+    AnswerTrail,
+    OfferRecorded,
+    ProposalAnswer,
+    ProposalApproved,
+    ProposalRejected,
+)
+from crewlearn.advisor.ledger.events.canonical import canonical
+from crewlearn.advisor.ledger.events.envelope import (
+    FIRST_HASH,
+    RULE_VERSION,
+    Event,
+    LedgerEntry,
+    hash_of,
+    next_entry,
+)
+from crewlearn.advisor.ledger.events.fact import (
+    KINDS,
+    Cached,
+    Fact,
+    Names,
+    Subject,
+    invalidated_by,
+    kinds_of,
+    parse_fact,
+)
+from crewlearn.advisor.ledger.events.output import OutputImported
+from crewlearn.advisor.ledger.events.rows import (
+    ATTENDANCE,
+    AWAY,
+    OBSERVED,
+    History,
+    Observation,
+    RecordedRow,
+    digest_of_rows,
+    observation,
+    observe,
+)
+from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events.undone import AnswerUndone
+from crewlearn.advisor.ledger.events.workers import (
+    StaffFact,
+    WorkerChanged,
+    WorkerErased,
+    WorkerFacts,
+    WorkersImported,
+    WorkerUpdate,
+    worker_facts,
+)
+
+__all__ = [
+    "ATTENDANCE",
+    "AWAY",
+    "FIRST_HASH",
+    "KINDS",
+    "OBSERVED",
+    "OUTCOMES",
+    "RULE_VERSION",
+    "Advised",
+    "AnswerTrail",
+    "AnswerUndone",
+    "Cached",
+    "Event",
+    "Fact",
+    "History",
+    "LedgerEntry",
+    "Names",
+    "Observation",
+    "OfferRecorded",
+    "OutputImported",
+    "ProposalAnswer",
+    "ProposalApproved",
+    "ProposalRejected",
+    "RecordedRow",
+    "SiteChanged",
+    "SiteCreated",
+    "StaffFact",
+    "Subject",
+    "WorkerChanged",
+    "WorkerErased",
+    "WorkerFacts",
+    "WorkerUpdate",
+    "WorkersImported",
+    "canonical",
+    "digest_of_rows",
+    "hash_of",
+    "invalidated_by",
+    "kinds_of",
+    "next_entry",
+    "observation",
+    "observe",
+    "parse_fact",
+    "worker_facts",
+]

@@ -1,0 +1,100 @@
+"""The event that advice was derived for the coming period."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.ledger.advice_record import EarlyReasons, Reasons, StandingAdvice, reasons_from_json
+from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_kind
+from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.ledger.text import counted
+from crewlearn.policies.contract import Pair
+
+
+@event_kind("advised")
+@dataclass(frozen=True)
+class Advised(Fact):
+    """Advice for a period, as it follows from the facts before it.
+
+    `pairs` are the replacements proposed, `held_back` those that the limit a week did not allow, `reasons` what spoke
+    for each pair. `waiting`, `memory` and `after` are the policy's own data: what it waits for, and what it remembered
+    before and after it was asked. `interviews` is what they cost, in money; None under rules 1, which did not charge.
+    """
+
+    period: int
+    kind: str
+    pairs: tuple[Pair, ...]
+    held_back: tuple[Pair, ...]
+    reasons: tuple[Reasons | EarlyReasons, ...]
+    waiting: Mapping[str, Any]
+    memory: Mapping[str, Any]
+    after: Mapping[str, Any]
+    interviews: float | None = None
+
+    by_people = False
+    invalidates = frozenset()
+    internal = frozenset({"memory", "after"})
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "Advised":
+        """Rebuild the fact from its wire form."""
+        return cls(
+            period=payload["period"],
+            kind=payload["kind"],
+            pairs=tuple((out, into) for out, into in payload["pairs"]),
+            held_back=tuple((out, into) for out, into in payload["held_back"]),
+            reasons=tuple(reasons_from_json(reasons) for reasons in payload["reasons"]),
+            waiting=dict(payload["waiting"]),
+            memory=dict(payload["memory"]),
+            after=dict(payload["after"]),
+            interviews=payload.get("interviews"),
+        )
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain = {
+            **vars(self),
+            "pairs": [list(pair) for pair in self.pairs],
+            "held_back": [list(pair) for pair in self.held_back],
+            "reasons": [reasons.to_json() for reasons in self.reasons],
+        }
+        if self.interviews is None:
+            del plain["interviews"]
+        return plain
+
+    def apply(self, site: Site, step: FoldStep) -> Site:
+        """Take up the advice: proposals that stand keep their number, others are withdrawn or made."""
+        standing = {(proposal.out, proposal.into): proposal.id for proposal in site.open_proposals(PROPOSED)}
+        for pair, number in standing.items():
+            if pair not in self.pairs:
+                site.set_proposal(number, status=WITHDRAWN)
+        ids = []
+        for (out, into), reasons in zip(self.pairs, self.reasons, strict=True):
+            number = standing.get((out, into), site.next_proposal)
+            site.next_proposal += number == site.next_proposal
+            why = reasons.completed(out, site.config.units, site.config.policy)
+            site.proposals[number] = Proposal(number, site.period, out, into, why=why)
+            ids.append(number)
+        site.held_back = list(self.held_back)
+        site.memory, site.after = dict(self.memory), dict(self.after)
+        site.decided, site.changed, site.revised = site.period, False, False
+        site.completed, site.failed = [], []
+        site.interviews += self.interviews or 0.0
+        site.fees += self.interviews or 0.0
+        first, because = site.advice.first_for(site.period)
+        site.advice = StandingAdvice(
+            period=self.period,
+            kind=self.kind,
+            proposals=tuple(ids),
+            held_back=self.held_back,
+            waiting=self.waiting,
+            before=first,
+            because=(*because, *site.because),
+        )
+        site.because = []
+        return site
+
+    def tell(self, names: Names) -> str:
+        """Return what was advised, in words."""
+        advice = counted(len(self.pairs), "replacement") if self.pairs else "to wait"
+        return f"was advised for {names.day(self.period)}: {advice}"

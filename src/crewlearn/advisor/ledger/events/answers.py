@@ -1,0 +1,271 @@
+"""Events that answer a proposal: it was approved or rejected, and how its offer went."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
+from crewlearn.advisor.ledger.events.offers import bar, fail
+from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.errors import one_of
+
+OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
+"""How an offer may go."""
+
+
+@dataclass(frozen=True)
+class AnswerTrail:
+    """Who answered a proposal and when (UTC), when it was offered and accepted, and how and when it was settled."""
+
+    answered_by: str | None = None
+    answered_at: str | None = None
+    offered_at: str | None = None
+    accepted_at: str | None = None
+    outcome: str | None = None
+    settled_by: str | None = None
+    settled_at: str | None = None
+    settled_in: int | None = None
+
+    def settled(self, outcome: str, actor: str, at: str, period: int | None = None) -> "AnswerTrail":
+        """Return the trail of a proposal that has come to its end."""
+        return replace(self, outcome=outcome, settled_by=actor, settled_at=at, settled_in=period)
+
+
+class ProposalAnswer(Happening):
+    """An answer to a proposal, by its number."""
+
+    proposal: int
+
+    undoable = True
+
+    @property
+    def subject(self) -> Subject:
+        """The proposal."""
+        return Subject(proposal=self.proposal)
+
+    @abstractmethod
+    def reply(self) -> str:
+        """Return what was answered in a few words, of a proposal that was just named."""
+
+    @abstractmethod
+    def full_reply(self, outcomes: Mapping[str, str]) -> str:
+        """Return what was answered with its reason; `outcomes` has the words for how an offer went."""
+
+    @abstractmethod
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+
+
+@event_kind("proposal-approved")
+@dataclass(frozen=True)
+class ProposalApproved(ProposalAnswer):
+    """A proposal was approved; `out` is who makes room, whom the person may have chosen. -1 is an empty station."""
+
+    proposal: int
+    out: int
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApproved":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["proposal"], payload["out"])
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return dict(vars(self))
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Begin a replacement, for the fee as agreed now, whatever is changed before they start."""
+        into = site.proposals[self.proposal].into
+        site.roster.initiate(self.out, into, site.period)
+        fee = site.fee_of(into)
+        due = site.config.fee_due == "initiation"
+        if due:
+            site.fees += fee
+        paid_in = site.period if due else 0
+        site.set_proposal(
+            self.proposal, status=APPROVED, out=self.out, decided_in=site.period, fee=fee, paid_in=paid_in
+        )
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return f"approved proposal {self.proposal}{names.exchange(self.proposal)}"
+
+    def reply(self) -> str:
+        """Return the answer in a few words."""
+        return "approved it"
+
+    def full_reply(self, outcomes: Mapping[str, str]) -> str:
+        """Return the answer in full."""
+        return self.reply()
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return who was approved."""
+        return _of_incoming(details, names, "was approved")
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        return f"the approval of {_proposal(subject, names)}"
+
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+        return replace(trail, answered_by=actor, answered_at=at)
+
+
+@event_kind("proposal-rejected")
+@dataclass(frozen=True)
+class ProposalRejected(ProposalAnswer):
+    """A proposal was rejected, with a reason for the record; `keep_out` blocks its incoming worker for good."""
+
+    proposal: int
+    reason: str
+    keep_out: bool = False
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalRejected":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["proposal"], payload["reason"], bool(payload.get("keep_out")))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain: dict[str, Any] = {"proposal": self.proposal, "reason": self.reason}
+        return {**plain, "keep_out": True} if self.keep_out else plain
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Drop the proposal; its incoming worker is left alone for a while, or kept out for good."""
+        proposal = site.set_proposal(self.proposal, status=REJECTED, reason=self.reason, decided_in=site.period)
+        bar(site, proposal.into)
+        if self.keep_out:
+            site.set_worker(proposal.into, status=BLOCKED)
+            site.revised = True
+        site.failed.append((proposal.out, proposal.into))
+        site.changed = True
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        reason = f": {self.reason}" if self.reason else ""
+        kept = ", for good" if self.keep_out else ""
+        return f"rejected proposal {self.proposal}{names.exchange(self.proposal)}{kept}{reason}"
+
+    def reply(self) -> str:
+        """Return the answer in a few words."""
+        return "rejected it"
+
+    def full_reply(self, outcomes: Mapping[str, str]) -> str:
+        """Return the answer in full."""
+        return f"rejected it: {self.reason}" if self.reason else "rejected it"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return who was rejected."""
+        return _of_incoming(details, names, "was rejected")
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        return f"the rejection of {_proposal(subject, names)}"
+
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+        return replace(trail, answered_by=actor, answered_at=at).settled("rejected", actor, at)
+
+
+@event_kind("offer-recorded")
+@dataclass(frozen=True)
+class OfferRecorded(ProposalAnswer):
+    """How an offer went, and in which period; of who started, `leaver` made room, -1 for an empty station."""
+
+    proposal: int
+    outcome: str
+    period: int
+    leaver: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("outcome", self.outcome, OUTCOMES)
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "OfferRecorded":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["proposal"], payload["outcome"], payload["period"], payload.get("leaver"))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def subject(self) -> Subject:
+        """The proposal, and how its offer went."""
+        return Subject(proposal=self.proposal, outcome=self.outcome)
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Take in how the offer went."""
+        proposal = site.proposals[self.proposal]
+        if self.outcome in (OFFERED, ACCEPTED):
+            site.set_proposal(proposal.id, status=self.outcome)
+        elif self.outcome in FAILURES:
+            fail(site, proposal, self.outcome, self.period)
+            if self.outcome != "cancelled":
+                bar(site, proposal.into)
+            site.changed = True
+        else:
+            self._start(site)
+
+    def _start(self, site: Site) -> None:
+        """Seat the incoming worker; the fee falls due if it has not."""
+        assert self.leaver is not None
+        proposal = site.proposals[self.proposal]
+        site.roster.complete(proposal.into, self.leaver)
+        site.completed.append((self.leaver, proposal.into))
+        site.set_proposal(proposal.id, status=STARTED, leaver=self.leaver, settled_in=self.period)
+        site.set_worker(proposal.into, since=self.period)
+        if self.leaver != NOBODY:
+            site.set_worker(self.leaver, since=0)
+        if not proposal.paid:
+            site.fees += proposal.fee
+            site.set_proposal(proposal.id, paid_in=self.period)
+        count, total = site.delays
+        site.delays = (count + 1, total + self.period - proposal.decided_in)
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return f"recorded proposal {self.proposal}{names.exchange(self.proposal)} as {self.outcome}"
+
+    def reply(self) -> str:
+        """Return the answer in a few words."""
+        return f"recorded it as {self.outcome}"
+
+    def full_reply(self, outcomes: Mapping[str, str]) -> str:
+        """Return the answer in full."""
+        return f"recorded: {outcomes[self.outcome]}"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return how the offer went."""
+        return _of_incoming(details, names, f"is {details['outcome']}")
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        return f"that {_proposal(subject, names)} is {subject.outcome}"
+
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+        if self.outcome == OFFERED:
+            return replace(trail, offered_at=at)
+        if self.outcome == ACCEPTED:
+            return replace(trail, accepted_at=at)
+        return trail.settled(self.outcome, actor, at, self.period)
+
+
+def _proposal(subject: Subject, names: Names) -> str:
+    number = subject.proposal or 0
+    return f"proposal {number}{names.exchange(number)}"
+
+
+def _of_incoming(details: Mapping[str, Any], names: Names, verb: str) -> str:
+    """Return what happened to who would come in; empty if the proposal is no longer known."""
+    who = names.incoming(details["proposal"])
+    return "" if who is None else f"{who} {verb}"

@@ -1,0 +1,67 @@
+"""The envelope of events: who recorded what and when, each chained to the one before by a hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.ledger.events.canonical import canonical
+from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
+
+RULE_VERSION = "2"
+"""Names the rules by which advice is derived from facts; it changes when the same facts would give other advice."""
+
+FIRST_HASH = "0" * 64
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """An event as it is stored, its payload unparsed; `number` counts from 1 without gaps, `at` is UTC in ISO form."""
+
+    number: int
+    at: str
+    actor: str
+    rule_version: str
+    type: str
+    payload: Mapping[str, Any]
+    previous: str
+    hash: str
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the entry is as it was written."""
+        again = hash_of(self.number, self.at, self.actor, self.rule_version, self.type, self.payload, self.previous)
+        return again == self.hash
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of a site, with what it records as a typed fact."""
+
+    number: int
+    at: str
+    actor: str
+    rule_version: str
+    fact: Fact
+    previous: str
+    hash: str
+
+    @classmethod
+    def of(cls, entry: LedgerEntry) -> "Event":
+        """Parse a stored event."""
+        fact = parse_fact(entry.type, entry.payload)
+        return cls(entry.number, entry.at, entry.actor, entry.rule_version, fact, entry.previous, entry.hash)
+
+
+def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payload: Any, previous: str) -> str:
+    """Hash an event and, through the previous hash, everything before it."""
+    text = canonical([number, at, actor, rule_version, kind, payload, previous])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def next_entry(number: int, at: str, actor: str, fact: Fact, previous: str) -> LedgerEntry:
+    """Make the entry that follows the one with hash `previous`."""
+    plain = json.loads(canonical(fact.to_payload()))  # what is hashed is what will be read back
+    digest = hash_of(number, at, actor, RULE_VERSION, fact.type, plain, previous)
+    return LedgerEntry(number, at, actor, RULE_VERSION, fact.type, plain, previous, digest)

@@ -1,0 +1,78 @@
+"""Rows of output as the record keeps them: in people's units, by worker number and period."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from crewlearn.advisor.ledger.events.canonical import canonical
+from crewlearn.advisor.ledger.settings.units import Units
+
+
+class RecordedRow(NamedTuple):
+    """A row of recorded output; None where nothing was given."""
+
+    period: int
+    worker: int
+    units: float | None
+    hours: float | None
+    attendance: str
+
+
+History = Callable[[int], Sequence[RecordedRow]]
+"""Returns a worker's current rows in order of period, those of the event at hand included."""
+
+ATTENDANCE = ("worked", "partial", "absent", "no-show", "sent-home")
+
+OBSERVED = ("worked", "partial")
+"""Attendance that gives an observation; a partial day does so only where output is a rate."""
+
+AWAY = ("absent", "no-show")
+"""Attendance without output; who is sent home may have made something, which is paid and not learned from."""
+
+_AT_ONCE = 10_000
+
+
+class Observation(NamedTuple):
+    """Output in the policy's units, None if it observes nothing, and whether the output is outside the range."""
+
+    value: float | None
+    clipped: bool
+
+
+_NOTHING = Observation(None, clipped=False)
+
+
+def observe(units: Units, made: float | None, hours: float | None, attendance: str) -> Observation:
+    """Measure a row; raise InvalidInput for output that cannot be measured.
+
+    A partial day gives an observation only where output is a rate.
+
+    >>> observe(Units(0.0, 80.0), 60.0, None, "worked"), observe(Units(0.0, 80.0), 100.0, 4.0, "partial")
+    (Observation(value=0.75, clipped=False), Observation(value=None, clipped=True))
+    """
+    if made is None or attendance not in OBSERVED:
+        return _NOTHING
+    measured = units.policy_output(made, hours)
+    if attendance == "partial" and units.hours_per_period is None:
+        return Observation(None, measured.clipped)
+    return Observation(*measured)
+
+
+def observation(units: Units, row: RecordedRow) -> float | None:
+    """Return what the policy observes in a row, in its own units; None if it observes nothing."""
+    return observe(units, row.units, row.hours, row.attendance).value
+
+
+def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
+    """Hash the rows of an import as one JSON list, piece by piece, so that the chain covers them too.
+
+    >>> rows = [RecordedRow(1, 0, 0.5, None, "worked"), RecordedRow(1, 1, None, None, "absent")]
+    >>> digest_of_rows(rows) == hashlib.sha256(canonical(rows).encode()).hexdigest()
+    True
+    """
+    digest = hashlib.sha256(b"[")
+    for start in range(0, len(rows), _AT_ONCE):
+        piece = canonical(rows[start : start + _AT_ONCE])[1:-1]
+        digest.update((f",{piece}" if start else piece).encode())
+    digest.update(b"]")
+    return digest.hexdigest()

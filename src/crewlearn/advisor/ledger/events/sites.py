@@ -1,0 +1,106 @@
+"""Events about a site as a whole: it was set up, or its settings changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, event_kind
+from crewlearn.advisor.ledger.events.rows import RecordedRow
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import Site
+
+
+@event_kind("site-created")
+@dataclass(frozen=True)
+class SiteCreated(Fact):
+    """A site was set up; every record begins with this."""
+
+    site: str
+    config: SiteConfig
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "SiteCreated":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["site"], SiteConfig.from_json(payload["config"]))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return {"site": self.site, "config": self.config.to_json()}
+
+    def begin(self) -> Site:
+        """Return the site with nobody in it."""
+        return Site.empty(self.config)
+
+    def apply(self, site: Site, step: FoldStep) -> Site:
+        """Begin anew."""
+        return self.begin()
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return "set the site up"
+
+    def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
+        """Return that the record is another site's, if it is."""
+        return None if site == self.site else f"the record is that of site {self.site}"
+
+
+@event_kind("site-changed")
+@dataclass(frozen=True)
+class SiteChanged(Happening):
+    """Settings changed: `changes` are those that did, as `SiteConfig.to_json` writes them.
+
+    `period` is the first that they hold for; the first records did not say.
+    """
+
+    changes: Mapping[str, Any]
+    period: int | None = None
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "SiteChanged":
+        """Rebuild the fact from its wire form."""
+        return cls(dict(payload["changes"]), payload.get("period"))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain: dict[str, Any] = {"changes": dict(self.changes)}
+        return plain if self.period is None else {**plain, "period": self.period}
+
+    def config_after(self, before: SiteConfig) -> SiteConfig:
+        """Return the settings after the change."""
+        return SiteConfig.from_json({**before.to_json(), **self.changes})
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Take new settings from now on; another policy begins anew."""
+        before = site.config
+        site.config = self.config_after(before)
+        if site.config.units.value_per_unit != before.units.value_per_unit:
+            earlier = [(since, value) for since, value in site.values if since < site.period]
+            site.values = [*earlier, (site.period, site.config.units.value_per_unit)]
+        if site.config.team != before.team:
+            site.roster = site.roster.resized(site.config.team)
+        if (site.config.policy, site.config.conventions) != (before.policy, before.conventions):
+            site.memory = site.after = None
+        site.revised = True
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return f"changed {', '.join(_setting(name, value) for name, value in self.changes.items())}"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return which settings changed."""
+        return f"the site's {', '.join(name.replace('_', ' ') for name in details['changes'])} changed"
+
+
+def _setting(name: str, value: Any) -> str:
+    """Write what a setting was changed to, as people would.
+
+    >>> _setting("fee", 1510.0), _setting("most_a_week", None), _setting("rolling", True), _setting("units", {})
+    ('fee to 1,510', 'most a week to none', 'rolling to yes', 'units')
+    """
+    called = name.replace("_", " ")
+    if isinstance(value, (dict, list)):
+        return called
+    if value is None or isinstance(value, bool):
+        return f"{called} to {'none' if value is None else 'yes' if value else 'no'}"
+    return f"{called} to {value if isinstance(value, str) else f'{value:,.10g}'}"

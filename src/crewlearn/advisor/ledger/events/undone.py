@@ -1,0 +1,54 @@
+"""The event that the last answer, or what was last said of a worker, was taken back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crewlearn.advisor.ledger.events.fact import KINDS, NO_SUBJECT, Fact, FoldStep, Names, Subject, event_kind
+from crewlearn.advisor.ledger.site import WITHDRAWN, Site
+from crewlearn.problem.errors import InvalidInput
+
+
+@event_kind("undone")
+@dataclass(frozen=True)
+class AnswerUndone(Fact):
+    """Event `number` was taken back; `undone` names its kind and `about` what it was about, where the record says."""
+
+    number: int
+    undone: str | None = None
+    about: Subject = NO_SUBJECT
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "AnswerUndone":
+        """Rebuild the fact from its wire form."""
+        about = Subject(payload.get("proposal"), payload.get("outcome"), payload.get("worker"))
+        return cls(payload["number"], payload.get("type"), about)
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain: dict[str, Any] = {"number": self.number, **self.about.to_payload()}
+        return plain if self.undone is None else {**plain, "type": self.undone}
+
+    @property
+    def subject(self) -> Subject:
+        """What the event that was taken back was about."""
+        return self.about
+
+    def apply(self, site: Site, step: FoldStep) -> Site:
+        """Return the site as it was before; proposals that followed keep their numbers, withdrawn."""
+        slip = site.undo
+        if slip is None or slip.number != self.number:
+            raise InvalidInput("undo", self.number, "is not the last answer given; only that can be taken back")
+        earlier = Site.from_json({**site.to_json(), **slip.before, "undo": None})
+        for number, worker in slip.workers.items():
+            earlier.workers[number] = worker
+        for proposal in site.proposals.values():
+            if proposal.id not in earlier.proposals:
+                earlier.proposals[proposal.id] = replace(proposal, status=WITHDRAWN)
+        return earlier
+
+    def tell(self, names: Names) -> str:
+        """Return what was taken back, in words."""
+        kind = KINDS.get(self.undone or "")
+        slip = "" if kind is None else kind.slip(self.about, names)
+        return f"took back {slip or f'event {self.number}'}"

@@ -1,0 +1,248 @@
+"""Events about workers: a file of them was imported, or one of them changed or was erased."""
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict, cast
+
+from crewlearn.advisor.ledger.advice_record import Cause
+from crewlearn.advisor.ledger.events.fact import Cached, FoldStep, Happening, Names, Subject, event_kind
+from crewlearn.advisor.ledger.events.learning import sum_again
+from crewlearn.advisor.ledger.events.offers import release
+from crewlearn.advisor.ledger.events.rows import observation
+from crewlearn.advisor.ledger.site import LEFT, POOL, Site, Worker
+from crewlearn.beliefs.estimates import grown
+from crewlearn.problem.roster import Roster
+
+
+class WorkerFacts(TypedDict, total=False):
+    """What may be recorded of a worker; a key that is left out says nothing."""
+
+    status: str
+    pinned: bool
+    fee: float | None
+    prior_n: int
+    prior_mean: float
+    prior_given: float | None
+    interview: float | None
+
+
+def worker_facts(plain: Mapping[str, Any]) -> WorkerFacts:
+    """Return plain data as facts of a worker; a key that is none is refused."""
+    unknown = plain.keys() - WorkerFacts.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"of a worker there is no {', '.join(sorted(unknown))}")
+    return cast(WorkerFacts, dict(plain))
+
+
+_NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
+
+
+@dataclass(frozen=True)
+class WorkerUpdate:
+    """What a file says anew of one worker, by number; `active` seats them in the first team."""
+
+    worker: int
+    facts: WorkerFacts
+    active: bool = False
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "WorkerUpdate":
+        """Rebuild the update from its wire form."""
+        facts = {name: value for name, value in payload.items() if name not in ("worker", "active")}
+        return cls(payload["worker"], worker_facts(facts), bool(payload.get("active")))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain = {"worker": self.worker, **self.facts}
+        return {**plain, "active": True} if self.active else plain
+
+    @property
+    def is_newcomer(self) -> bool:
+        """Whether it says all that is said of somebody who joins."""
+        return self.facts.keys() >= _NEWCOMER
+
+
+class StaffFact(Happening):
+    """A fact about workers, which may cancel the hires of those who left."""
+
+    @abstractmethod
+    def leavers(self) -> Collection[int]:
+        """Return who left by it."""
+
+
+@event_kind("workers-imported")
+@dataclass(frozen=True)
+class WorkersImported(StaffFact):
+    """A file of workers, by its digest: newcomers, what changed of others, and whose name changed.
+
+    Names are kept apart from the record. The first records did not say who was renamed.
+    """
+
+    digest: str
+    workers: tuple[WorkerUpdate, ...]
+    renamed: tuple[int, ...] | None = ()
+
+    invalidates = frozenset({Cached.PAST, Cached.PEOPLE})
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "WorkersImported":
+        """Rebuild the fact from its wire form."""
+        renamed = payload.get("renamed")
+        workers = tuple(WorkerUpdate.from_payload(update) for update in payload["workers"])
+        return cls(payload["digest"], workers, None if renamed is None else tuple(renamed))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        plain = {"digest": self.digest, "workers": [update.to_payload() for update in self.workers]}
+        return plain if self.renamed is None else {**plain, "renamed": list(self.renamed)}
+
+    def cause(self) -> Cause:
+        """Return that there was an import; who was in it would be too much to keep."""
+        return Cause(self.type, {})
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
+        known = len(site.workers)
+        for update in self.workers:
+            if update.worker == len(site.workers):
+                site.workers.append(Worker(**update.facts))
+            else:
+                site.set_worker(update.worker, **update.facts)
+        count = len(site.workers)
+        site.roster, site.estimates = site.roster.grown(count), grown(site.estimates, count)
+        for update in self.workers:
+            if update.worker >= known:
+                sum_again(site, update.worker, ())
+            elif "prior_n" in update.facts:
+                rows = step.history(update.worker)
+                sum_again(site, update.worker, ((row, observation(site.config.units, row)) for row in rows))
+        seated = [update.worker for update in self.workers if update.active]
+        if seated:
+            site.roster = Roster.start(count, seated, site.config.team)
+            for number in seated:
+                site.set_worker(number, since=site.period)
+        for update in self.workers:
+            if site.workers[update.worker].status == LEFT:
+                release(site, update.worker)
+        site.revised = site.revised or bool(self.workers)  # a new name alone changes nothing for the policy
+
+    def leavers(self) -> Collection[int]:
+        """Return whom the file says to have left."""
+        return [update.worker for update in self.workers if update.facts.get("status") == LEFT]
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        joined = sum(update.is_newcomer for update in self.workers)
+        changed = {update.worker for update in self.workers} | set(self.renamed or ())
+        return f"imported workers: {joined:,} joined, {len(changed) - joined:,} changed"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return that there was an import."""
+        return "the list of workers changed"
+
+
+@event_kind("worker-changed")
+@dataclass(frozen=True)
+class WorkerChanged(StaffFact):
+    """A worker left, returned, was blocked, was pinned or has another fee."""
+
+    worker: int
+    changes: WorkerFacts
+
+    undoable = True
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "WorkerChanged":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["worker"], worker_facts(payload["changes"]))
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return {"worker": self.worker, "changes": dict(self.changes)}
+
+    @property
+    def subject(self) -> Subject:
+        """The worker."""
+        return Subject(worker=self.worker)
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Change what is known of the worker; who left makes their station free."""
+        site.set_worker(self.worker, **self.changes)
+        if self.changes.get("status") == LEFT:
+            release(site, self.worker)
+        site.revised = True
+
+    def leavers(self) -> Collection[int]:
+        """Return the worker, if they left."""
+        return [self.worker] if self.changes.get("status") == LEFT else []
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        changed = ", ".join(_change(name, value) for name, value in self.changes.items())
+        return f"recorded that {names.person(self.worker)} {changed}"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return who changed."""
+        return f"{names.person(details['worker'])} changed"
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        assert subject.worker is not None
+        return f"what was last said of {names.person(subject.worker)}"
+
+
+def _change(name: str, value: Any) -> str:
+    if name == "status":
+        return {POOL: "is in the pool", LEFT: "left"}.get(value, f"is {value}")
+    if name == "pinned":
+        return "is pinned" if value else "is no longer pinned"
+    if name == "fee":
+        return "costs the site's fee" if value is None else f"costs a fee of {value:,.2f}"
+    return f"has another {name.replace('_', ' ')}"
+
+
+@event_kind("worker-erased")
+@dataclass(frozen=True)
+class WorkerErased(StaffFact):
+    """A person was erased: the number stays on record, as one who left."""
+
+    worker: int
+
+    invalidates = frozenset(Cached)
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "WorkerErased":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["worker"])
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return {"worker": self.worker}
+
+    @property
+    def erased(self) -> Collection[int]:
+        """The person's number."""
+        return (self.worker,)
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Let the worker go for good."""
+        site.set_worker(self.worker, status=LEFT, pinned=False)
+        release(site, self.worker)
+        site.revised = True
+
+    def leavers(self) -> Collection[int]:
+        """Return the worker."""
+        return [self.worker]
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return f"erased worker {self.worker}"
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Return that somebody was erased."""
+        return "a worker was erased"

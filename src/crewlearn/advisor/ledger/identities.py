@@ -1,0 +1,32 @@
+"""Identities of workers, stored apart from the record: a person can be erased and the record stays whole."""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.problem.arrays import NOBODY
+
+
+@dataclass(frozen=True)
+class People:
+    """Names and the firm's own ids by number."""
+
+    ids: dict[int, str | None]
+    names: dict[int, str | None]
+
+    def label(self, number: int) -> str:
+        """Return a worker's name and id, or the bare number of somebody erased."""
+        if number == NOBODY:
+            return "an empty station"
+        identifier, name = self.ids.get(number), self.names.get(number)
+        if identifier is None:
+            return f"worker {number} (erased)"
+        return f"{name} ({identifier})" if name else identifier
+
+
+def read_people(connection: sa.Connection, key: int) -> People:
+    """Read who is who at a site."""
+    table = schema.identities
+    rows = connection.execute(sa.select(table).where(table.c.site == key)).all()
+    return People({row.worker: row.external_id for row in rows}, {row.worker: row.name for row in rows})

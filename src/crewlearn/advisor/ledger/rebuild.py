@@ -1,0 +1,168 @@
+"""Rebuilding a site from its events, which alone determine its state and its proposals."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger import stints
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors
+from crewlearn.advisor.ledger.db.upgrade import make_tables, migrate, other_schema, schema_version
+from crewlearn.advisor.ledger.events import (
+    FIRST_HASH,
+    KINDS,
+    RULE_VERSION,
+    Advised,
+    AnswerUndone,
+    Event,
+    LedgerEntry,
+    RecordedRow,
+    canonical,
+)
+from crewlearn.advisor.ledger.events.fold import apply
+from crewlearn.advisor.ledger.queries import proposal_row, read_entries, rows_of_event, state_text, unusable_policy
+from crewlearn.advisor.ledger.site import Proposal, Site
+from crewlearn.advisor.ledger.transaction import DeriveAdvice
+from crewlearn.problem.errors import InvalidInput
+
+
+def upgrade(engine: sa.Engine) -> str | None:
+    """Bring a store to the newest revision and rebuild every site from its events.
+
+    Returns the revision that it was of; None if there was nothing.
+    """
+    with clear_errors(engine):
+        version = schema_version(engine)
+        if version is None:
+            make_tables(engine)
+        elif version > schema.SCHEMA:
+            raise other_schema(engine, version)
+        with begun_to_write(engine) as connection:
+            migrate(connection)
+            rebuild(connection)
+    return version
+
+
+def rebuild(connection: sa.Connection) -> None:
+    """Write every site's state, proposals and stints anew from its events; a record that is damaged is refused."""
+    sites, proposals = schema.sites, schema.proposals
+    for kept in connection.execute(sa.select(sites).order_by(sites.c.id).with_for_update()).all():
+        rebuilt, faults = rebuilt_from(connection, kept, None)
+        if faults or rebuilt.site is None:
+            remedy = f"has a damaged record ({faults[0]}); nothing was done: restore a backup that is sound"
+            raise InvalidInput("site", kept.name, remedy)
+        connection.execute(sites.update().where(sites.c.id == kept.id).values(state=state_text(rebuilt.site)))
+        connection.execute(proposals.delete().where(proposals.c.site == kept.id))
+        if rebuilt.proposals:
+            rows = [proposal_row(proposal, kept.id) for _, proposal in sorted(rebuilt.proposals.items())]
+            connection.execute(proposals.insert(), rows)
+        connection.execute(schema.stints.delete().where(schema.stints.c.site == kept.id))
+        if rebuilt.stints:
+            held = [{"site": kept.id, **vars(stint)} for _, stint in sorted(rebuilt.stints.items())]
+            connection.execute(schema.stints.insert(), held)
+
+
+Progress = Callable[[int, int], None]
+"""Called with how many events were applied of how many; what it raises ends the work."""
+
+
+def rebuilt_from(
+    connection: sa.Connection, kept: Any, derive: DeriveAdvice | None, progress: Progress | None = None
+) -> tuple["Rebuilt", list[str]]:
+    """Rebuild a site from its row in the table of sites; return it with what is wrong with the record."""
+    rebuilt = Rebuilt(kept.name, derive)
+    faults: list[str] = []
+    for entry in read_entries(connection, kept.id):
+        kind = KINDS.get(entry.type)
+        has_rows = kind is not None and kind.has_rows
+        faults += rebuilt.take(entry, rows_of_event(connection, kept.id, entry.number) if has_rows else [])
+        if progress is not None:
+            progress(entry.number, kept.events)
+    if rebuilt.number != kept.events or rebuilt.head != kept.head:
+        faults.append(
+            f"the record ends at event {rebuilt.number}, the site says {kept.events}: events were added or lost"
+        )
+    if rebuilt.site is None:
+        faults.append("the record does not begin with the site's creation")
+    return rebuilt, faults
+
+
+class Rebuilt:
+    """A site rebuilt event by event, with its rows in memory; after a fault only the chain is checked further.
+
+    With `derive`, every advice is derived again and compared.
+    """
+
+    def __init__(self, name: str, derive: DeriveAdvice | None) -> None:
+        self.name, self.derive = name, derive
+        self.site: Site | None = None
+        self.number, self.head = 0, FIRST_HASH
+        self.rows = self.advice = self.older = 0
+        self.broken = False
+        self.by_worker: dict[int, dict[int, tuple[int, RecordedRow]]] = {}
+        self.replaced: dict[tuple[int, int, int], int] = {}
+        self.erased: set[int] = set()
+        self.proposals: dict[int, Proposal] = {}
+        self.stints: dict[tuple[int, int], stints.Stint] = {}
+
+    def take(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
+        """Take the next event; return what is wrong with it."""
+        faults = self._chain_faults(entry)
+        self.number, self.head = entry.number, entry.hash
+        if not faults:
+            try:
+                faults = self._facts_faults(entry, rows)
+            except Exception as error:  # a record that hangs together and makes no sense was not written by us
+                missing = unusable_policy(error)
+                if missing is not None:  # which is no fault of the record
+                    raise missing from error
+                faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
+        self.broken = self.broken or bool(faults)
+        return faults
+
+    def _chain_faults(self, entry: LedgerEntry) -> list[str]:
+        faults = []
+        if entry.number != self.number + 1:
+            faults.append(f"event {self.number + 1} is missing")
+        if entry.previous != self.head or not entry.is_intact:
+            faults.append(f"event {entry.number} ({entry.type}) was altered")
+        return faults
+
+    def _facts_faults(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
+        """Apply an event that follows in the chain; return what is wrong with its facts."""
+        event = Event.of(entry)
+        fact = event.fact
+        fault = fact.fault(self.name, event.number, rows)
+        if fault is not None or self.broken:
+            return [] if fault is None else [fault]
+        faults = self._check_advice(entry) if isinstance(fact, Advised) else []
+        for row in rows:
+            own = self.by_worker.setdefault(row.worker, {})
+            if row.period in own:
+                self.replaced[row.worker, row.period, own[row.period][0]] = event.number
+            own[row.period] = (event.number, row)
+        self.rows += len(rows)
+        self.erased.update(fact.erased)
+        seats = [] if self.site is None else self.site.seats
+        self.site = apply(self.site, event, rows, self._history)
+        self.proposals.update(self.site.proposals)
+        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+            stints.taken_in(self.stints, change)
+        return faults
+
+    def _history(self, worker: int) -> list[RecordedRow]:
+        return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]
+
+    def _check_advice(self, entry: LedgerEntry) -> list[str]:
+        """Derive the advice again from the facts before it; under older rules it may have been another."""
+        self.advice += 1
+        if entry.rule_version != RULE_VERSION:
+            self.older += 1
+            return []
+        if self.derive is None:
+            return []
+        assert self.site is not None
+        again = json.loads(canonical(self.derive(self.site).to_payload()))
+        return [] if again == entry.payload else [f"the advice of event {entry.number} does not follow from the facts"]

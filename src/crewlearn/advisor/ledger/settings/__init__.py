@@ -1,0 +1,1 @@
+"""What a site is set up as: its configuration, units and calendar."""

@@ -1,0 +1,91 @@
+"""What a site is set up as: stations, money, horizon, calendar, policy, and the brakes people want."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.ledger.errors import UnusablePolicy
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.registry import REGISTRY, live_policies, make_policy
+from crewlearn.problem.errors import InvalidInput, one_of, real, unknown_name, whole
+from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.model import FEE_DUE, MOST
+
+EARLIEST, LATEST = 1970, 2200
+"""The years a site may begin in: beyond them lies a slip of the keyboard, and soon the end of the calendar."""
+
+
+@dataclass(frozen=True)
+class SiteConfig:
+    """A site's settings.
+
+    `fee` is money. `horizon` is the number of planned periods or, if `rolling`, how many the policy always sees ahead.
+    `mean_delay` is in periods; with `learn_delay` it is where learning from the site's own offers begins. Nobody is let
+    go before `least_tenure` periods, nor are more than `most_a_week` replacements proposed in a week. Who declined
+    or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random stream.
+    """
+
+    team: int
+    fee: float
+    units: Units
+    calendar: WorkCalendar
+    horizon: int
+    mean_delay: float
+    rolling: bool = False
+    learn_delay: bool = False
+    fee_due: str = "initiation"
+    policy: str = "value-of-replacement"
+    conventions: str = "as-written"
+    least_tenure: int = 0
+    most_a_week: int | None = None
+    ask_again_after: int = 10
+    stream_key: int = 1
+
+    def __post_init__(self) -> None:
+        whole("team", self.team, 1, 10**5)
+        real("fee", self.fee, 0.0, MOST_FEE)
+        whole("horizon", self.horizon, 1, MOST)
+        real("mean_delay", self.mean_delay, 0.0, 10**6)
+        one_of("fee_due", self.fee_due, FEE_DUE)
+        for name in ("rolling", "learn_delay"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(name, getattr(self, name), "must be true or false")
+        if not EARLIEST <= self.calendar.start.year <= LATEST:
+            remedy = f"must lie between the years {EARLIEST} and {LATEST}"
+            raise InvalidInput("start", self.calendar.start.isoformat(), remedy)
+        check_conventions(self.conventions)
+        whole("least_tenure", self.least_tenure, 0, MOST)
+        if self.most_a_week is not None:
+            whole("most_a_week", self.most_a_week, 0, MOST)
+        whole("ask_again_after", self.ask_again_after, 0, MOST)
+        whole("stream_key", self.stream_key, 0, 2**63 - 1)
+        self.make_policy()
+
+    def make_policy(self) -> Policy[Any]:
+        """Build the policy; one that needs what only a simulation knows is refused, and not named where names help."""
+        try:
+            if ":" not in self.policy and self.policy not in REGISTRY:
+                raise unknown_name("policy", self.policy, live_policies())
+            policy = make_policy(self.policy, self.conventions)
+        except InvalidInput as error:
+            if error.field != "policy":  # one of its parameters
+                raise
+            raise UnusablePolicy(error.field, error.value, error.remedy) from error.__cause__
+        if policy.oracle:
+            remedy = "needs true means or delays, which no site knows; choose another"
+            raise UnusablePolicy("policy", self.policy, remedy)
+        return policy
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the settings as plain data."""
+        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {**plain, "units": self.units.to_json(), "calendar": self.calendar.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "SiteConfig":
+        """Rebuild what `to_json` described."""
+        parts = {"units": Units.from_json(data["units"]), "calendar": WorkCalendar.from_json(data["calendar"])}
+        return cls(**{**data, **parts})

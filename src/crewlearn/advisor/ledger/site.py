@@ -1,0 +1,347 @@
+"""A site as it stands: plain facts, the policy's memory, and what waits for a person.
+
+Everything here is a fold over the site's events. It can be written as JSON and read back, so that an ordinary command
+reads the last state instead of the whole history.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.beliefs.estimates import Estimates, Prior, no_data
+from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.model import Setting
+from crewlearn.problem.roster import Roster
+
+POOL, BLOCKED, LEFT = "pool", "blocked", "left"
+"""What a worker may be: to be had, not to be hired, gone."""
+
+STATUSES = (POOL, BLOCKED, LEFT)
+
+PROPOSED, APPROVED, OFFERED, ACCEPTED = "proposed", "approved", "offered", "accepted"
+OPEN = (PROPOSED, APPROVED, OFFERED, ACCEPTED)
+UNDER_WAY = (APPROVED, OFFERED, ACCEPTED)
+STARTED = "started"
+FAILURES = ("declined", "expired", "no-show", "cancelled")
+REJECTED, WITHDRAWN = "rejected", "withdrawn"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker as the record knows them: a number, never a name.
+
+    `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
+    proposed again. `recorded_to` is the last period with a row of theirs, `earned` what all their output was worth, in
+    money. `prior_mean` is in the policy's units, `prior_given` the same as it was given, before it was clipped.
+    """
+
+    status: str = POOL
+    pinned: bool = False
+    fee: float | None = None
+    prior_n: int = 0
+    prior_mean: float = 0.0
+    interview: float | None = None
+    since: int = 0
+    barred_until: int = 0
+    recorded_to: int = 0
+    earned: float = 0.0
+    prior_given: float | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A replacement proposed in a period: `out` (-1: an empty station, or open until arrival) by `into`.
+
+    `decided_in` is the period of a person's answer, `reason` theirs if they said no, `settled_in` the period in which
+    the offer came to its end. `fee` is as agreed on approval, and fell due in period `paid_in`. `why` is what spoke for
+    it.
+    """
+
+    id: int
+    period: int
+    out: int
+    into: int
+    status: str = PROPOSED
+    decided_in: int = 0
+    fee: float = 0.0
+    reason: str = ""
+    leaver: int = NOBODY
+    settled_in: int = 0
+    paid_in: int = 0
+    why: Reasons = NO_REASONS
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Proposal":
+        """Rebuild what `to_json` described."""
+        return cls(**{**data, "why": Reasons.from_json(data["why"])})
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the proposal as plain data."""
+        return {**vars(self), "why": self.why.to_json()}
+
+    @property
+    def paid(self) -> bool:
+        """Whether the fee has fallen due."""
+        return self.paid_in > 0
+
+    @property
+    def makes_room(self) -> int:
+        """Who makes room or, once it is started, made it; -1 for an empty station, or open until arrival."""
+        return self.leaver if self.status == STARTED else self.out
+
+
+@dataclass(frozen=True)
+class Slip:
+    """What undoing the last answer, event `number`, puts back.
+
+    `before` is the part of the state that an answer may change, as `Site.answered_json` wrote it then; `workers` are
+    those whom the answer changed, as they were.
+    """
+
+    number: int
+    before: Mapping[str, Any]
+    workers: Mapping[int, Worker]
+
+    @classmethod
+    def between(cls, number: int, before: Mapping[str, Any], workers: Sequence[Worker], site: "Site") -> "Slip":
+        """Return what puts back a site that had this state and these workers before the event."""
+        pairs = enumerate(zip(workers, site.workers, strict=True))
+        return cls(number, before, {worker: was for worker, (was, now) in pairs if was is not now})
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Slip":
+        """Rebuild what `to_json` described."""
+        workers = {int(number): Worker(**worker) for number, worker in data["workers"].items()}
+        return cls(data["number"], data["before"], workers)
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the slip as plain data."""
+        workers = {str(number): dict(vars(worker)) for number, worker in self.workers.items()}
+        return {"number": self.number, "before": dict(self.before), "workers": workers}
+
+
+@dataclass
+class Site:
+    """The state of a site after some event.
+
+    `period` is the coming one, which advice is for. `memory` is what the policy remembered before it was last asked,
+    `after` what it remembers since. `decided` is the period it was last asked about. `changed` tells that facts changed
+    which call for new advice within the period, `revised` that setting or pool did; `because` is what happened since
+    the last advice. `completed` and `failed` are pairs that the policy has not heard of yet. `values` is what a unit
+    of output was worth, from which period on; `interviews` is what of the fees was for them. `seats` is who holds each
+    station, from which period on. `undo` is what the last answer changed.
+    """
+
+    config: SiteConfig
+    roster: Roster
+    estimates: Estimates
+    workers: list[Worker] = field(default_factory=list)
+    period: int = 1
+    memory: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
+    decided: int = 0
+    changed: bool = False
+    revised: bool = False
+    because: list[Cause] = field(default_factory=list)
+    completed: list[Pair] = field(default_factory=list)
+    failed: list[Pair] = field(default_factory=list)
+    held_back: list[Pair] = field(default_factory=list)
+    proposals: dict[int, Proposal] = field(default_factory=dict)
+    next_proposal: int = 1
+    advice: StandingAdvice = NO_ADVICE
+    fees: float = 0.0
+    interviews: float = 0.0
+    values: list[tuple[int, float]] = field(default_factory=list)
+    seats: list[tuple[int, int]] = field(default_factory=list)
+    delays: tuple[int, int] = (0, 0)
+    last_output: dict[int, float] = field(default_factory=dict)
+    undo: Slip | None = None
+
+    @classmethod
+    def empty(cls, config: SiteConfig) -> "Site":
+        """Return a site with nobody in it."""
+        values = [(1, config.units.value_per_unit)]
+        seats = [(NOBODY, 1)] * config.team
+        return cls(config, Roster.start(0, [], config.team), no_data(0), values=values, seats=seats)
+
+    @property
+    def policy(self) -> Policy[Any]:
+        """The site's policy."""
+        return self.config.make_policy()
+
+    @property
+    def mean_delay(self) -> float:
+        """What the policy is told: as set, or learned from the site's own offers with the weight of one given offer."""
+        count, total = self.delays
+        if not self.config.learn_delay:
+            return self.config.mean_delay
+        return (self.config.mean_delay + total) / (1 + count)
+
+    def setting(self) -> Setting:
+        """Return the setting as the policy is told it, in its own units."""
+        config = self.config
+        horizon = self.period - 1 + config.horizon if config.rolling else config.horizon
+        return Setting(len(self.workers), config.team, horizon, config.units.policy_cost(config.fee), self.mean_delay)
+
+    def situation(self) -> Situation:
+        """Return what the policy may look at for the coming period."""
+        may_enter = np.array([self.may_enter(worker) for worker in range(len(self.workers))], dtype=np.bool_)
+        may_leave = np.array([self.may_leave(worker) for worker in range(len(self.workers))], dtype=np.bool_)
+        prior = self.prior()
+        return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave, prior=prior)
+
+    def prior(self) -> Prior:
+        """Return what people brought along, whose spread nobody knows."""
+        counts = np.array([worker.prior_n for worker in self.workers], dtype=np.int64)
+        sums = np.array([worker.prior_n * worker.prior_mean for worker in self.workers], dtype=np.float64)
+        return Prior(counts, sums)
+
+    def prior_mean_of(self, number: int) -> float | None:
+        """Return the mean of what a worker brought along, in people's units as it was given; None if they brought none.
+
+        Older records have it only as clipped to the range.
+        """
+        worker = self.workers[number]
+        if not worker.prior_n:
+            return None
+        return self.config.units.people_output(worker.prior_mean) if worker.prior_given is None else worker.prior_given
+
+    def may_enter(self, number: int) -> bool:
+        """Return whether a worker may be hired now."""
+        worker = self.workers[number]
+        return worker.status == POOL and worker.barred_until <= self.period
+
+    def may_leave(self, number: int) -> bool:
+        """Return whether a worker may be let go now."""
+        worker = self.workers[number]
+        return not worker.pinned and self.period - worker.since >= self.config.least_tenure
+
+    @property
+    def needs_advice(self) -> bool:
+        """Whether advice must be derived: for a new period, or because facts changed within it."""
+        return bool(self.workers) and (self.decided < self.period or self.changed or self.revised)
+
+    def not_interviewed(self) -> list[int]:
+        """Return who has no interview score and may need one: who left or was erased comes last if they return."""
+        return [
+            number for number, worker in enumerate(self.workers) if worker.interview is None and worker.status != LEFT
+        ]
+
+    def fee_of(self, number: int) -> float:
+        """Return what hiring a worker costs, in money."""
+        own = self.workers[number].fee
+        return self.config.fee if own is None else own
+
+    @property
+    def earned(self) -> float:
+        """What all recorded output was worth, in money, each day's at the value of a unit then.
+
+        Where less is better, it is what was saved against the worst that counts.
+        """
+        return math.fsum(worker.earned for worker in self.workers)
+
+    def value_in(self, period: int) -> float:
+        """Return what a unit of output is worth in a period, in money."""
+        return next(value for since, value in reversed(self.values) if since <= period)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anybody was seated or hired, or any period recorded; before that, a first team may be named."""
+        return bool(self.roster.active or self.roster.pending) or self.period > 1
+
+    def open_proposals(self, *statuses: str) -> list[Proposal]:
+        """Return the proposals in these states, oldest first."""
+        return [proposal for proposal in self.proposals.values() if proposal.status in (statuses or OPEN)]
+
+    def set_worker(self, number: int, **changes: Any) -> None:
+        """Change what is known of a worker."""
+        self.workers[number] = replace(self.workers[number], **changes)
+
+    def set_proposal(self, number: int, **changes: Any) -> Proposal:
+        """Change a proposal."""
+        self.proposals[number] = replace(self.proposals[number], **changes)
+        return self.proposals[number]
+
+    def copy(self) -> "Site":
+        """Return a copy that events can be applied to: they change its arrays, lists and dicts, and nothing deeper."""
+        own: dict[str, Any] = {
+            name: value.copy() for name, value in vars(self).items() if isinstance(value, (list, dict, Roster))
+        }
+        counts, sums, squares = self.estimates
+        return replace(self, estimates=Estimates(counts.copy(), sums.copy(), squares.copy()), **own)
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the state as plain data."""
+        return {
+            "config": self.config.to_json(),
+            "estimates": {name: array.tolist() for name, array in self.estimates._asdict().items()},
+            "workers": [dict(vars(worker)) for worker in self.workers],
+            "period": self.period,
+            "next_proposal": self.next_proposal,
+            "interviews": self.interviews,
+            "values": [list(pair) for pair in self.values],
+            "last_output": {str(worker): value for worker, value in self.last_output.items()},
+            "undo": None if self.undo is None else self.undo.to_json(),
+            **self.answered_json(),
+        }
+
+    def answered_json(self) -> dict[str, Any]:
+        """Describe what an answer, and the advice that follows it, may change beside workers."""
+        return {
+            "roster": self.roster.to_json(),
+            "memory": self.memory,
+            "after": self.after,
+            "decided": self.decided,
+            "changed": self.changed,
+            "revised": self.revised,
+            "because": [cause.to_json() for cause in self.because],
+            "completed": [list(pair) for pair in self.completed],
+            "failed": [list(pair) for pair in self.failed],
+            "held_back": [list(pair) for pair in self.held_back],
+            "proposals": [proposal.to_json() for proposal in self.proposals.values()],
+            "advice": self.advice.to_json(),
+            "fees": self.fees,
+            "seats": [list(seat) for seat in self.seats],
+            "delays": list(self.delays),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Site":
+        """Rebuild what `to_json` described."""
+        estimates = data["estimates"]
+        return cls(
+            config=SiteConfig.from_json(data["config"]),
+            roster=Roster.from_json(data["roster"]),
+            estimates=Estimates(
+                np.array(estimates["counts"], dtype=np.int64),
+                np.array(estimates["sums"], dtype=np.float64),
+                np.array(estimates["squares"], dtype=np.float64),
+            ),
+            workers=[Worker(**worker) for worker in data["workers"]],
+            period=data["period"],
+            memory=data["memory"],
+            after=data["after"],
+            decided=data["decided"],
+            changed=data["changed"],
+            revised=data["revised"],
+            because=[Cause.from_json(cause) for cause in data["because"]],
+            completed=[(out, into) for out, into in data["completed"]],
+            failed=[(out, into) for out, into in data["failed"]],
+            held_back=[(out, into) for out, into in data["held_back"]],
+            proposals={proposal["id"]: Proposal.from_json(proposal) for proposal in data["proposals"]},
+            next_proposal=data["next_proposal"],
+            advice=StandingAdvice.from_json(data["advice"]),
+            fees=data["fees"],
+            interviews=data["interviews"],
+            values=[(since, value) for since, value in data["values"]],
+            seats=[(worker, since) for worker, since in data["seats"]],
+            delays=(data["delays"][0], data["delays"][1]),
+            last_output={int(worker): value for worker, value in data["last_output"].items()},
+            undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
+        )

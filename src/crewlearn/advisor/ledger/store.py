@@ -1,0 +1,245 @@
+"""The store: readers have one consistent view; a writer takes the lock first and writes in one transaction."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger.db import engine as database
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors, make_engine, shown
+from crewlearn.advisor.ledger.db.upgrade import make_tables, other_schema, schema_version
+from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
+from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
+from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
+from crewlearn.advisor.ledger.queries import read_events, retold, state_of
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site_cache import SiteCache
+from crewlearn.advisor.ledger.text import checked_text
+from crewlearn.advisor.ledger.transaction import Clock, DeriveAdvice, SiteTransaction
+from crewlearn.problem.errors import Unknown
+
+DEFAULT_URL = "sqlite:///crewlearn.db"
+LONGEST_ACTOR = 200
+_MOST_RETOLD = 20
+
+
+def _now() -> datetime:
+    """Return the time on this machine's clock: days are the site's own, while the record has UTC."""
+    return datetime.now().astimezone()
+
+
+class Version(NamedTuple):
+    """Which site, and after which event: its key, how many events it has, and the last one's hash."""
+
+    key: int
+    events: int
+    head: str
+
+
+@dataclass(frozen=True)
+class SiteSnapshot:
+    """A site's state at a version. Nobody changes it."""
+
+    version: Version
+    site: Site
+
+
+@dataclass
+class Store:
+    """An open store; closed when its context ends.
+
+    `derive` gives the advice that follows from a site's state; `advisor.advice.opening.open_store` supplies it.
+
+    Every change of a site adds an event, so a site's event number and last hash tell whether the cached state is still
+    current: one small query instead of reading the whole state.
+    """
+
+    engine: sa.Engine
+    derive: DeriveAdvice
+    clock: Clock = field(default=_now)
+    _cache: SiteCache[SiteSnapshot] = field(default_factory=SiteCache, init=False, repr=False)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Read in one consistent view, whatever others write meanwhile."""
+        options: dict[str, Any] = {}
+        if self.engine.dialect.name == "postgresql":
+            options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with (
+            clear_errors(self.engine),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def writing(self, site: str, actor: str, expected: int | None = None) -> Iterator[SiteTransaction]:
+        """Yield a transaction on a site under its lock; then derive advice if it is due, and commit.
+
+        With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
+        """
+        checked_text("actor", actor, LONGEST_ACTOR)
+        with self.in_turn(site), self.changing() as connection:
+            now = self.snapshot(connection, site, lock=True)
+            key, events, head = now.version
+            if expected is not None and expected != events:
+                raise _stale(connection, now, expected)
+            work = SiteTransaction(connection, key, now.site.copy(), events, head, actor, self.clock, self.derive)
+            yield work
+            work.finish()
+        if work.added:
+            self._cache.put(site, SiteSnapshot(Version(key, work.number, work.head), work.site))
+        if Cached.QUOTATIONS in work.invalidated:
+            self.scrub()
+
+    @contextmanager
+    def in_turn(self, site: str, patience: float | None = None) -> Iterator[None]:
+        """Serialise this process's long work on a site before it reaches the database.
+
+        There, each waiting writer would hold a connection, which readers then lack, and on SQLite it would poll. After
+        the timeout the work goes on, and the database reports the conflict. Readers need not wait; expensive ones do
+        so for `patience` seconds, as long work side by side delays short answers.
+        """
+        lock = _site_locks.of(self.engine, site)
+        taken = lock.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
+        try:
+            yield
+        finally:
+            if taken:
+                lock.release()
+
+    def create(self, name: str, config: SiteConfig, actor: str) -> None:
+        """Begin the record of a site."""
+        checked_text("actor", actor, LONGEST_ACTOR)
+        with self.changing() as connection:
+            taken = connection.execute(sa.select(schema.sites.c.id).where(schema.sites.c.name == name)).first()
+            if taken is not None:
+                raise Conflict("site", name, "exists already; choose another name")
+            try:
+                made = connection.execute(
+                    schema.sites.insert().values(name=name, events=0, head=FIRST_HASH, state="{}")
+                ).inserted_primary_key
+            except sa.exc.IntegrityError as error:  # somebody else was quicker
+                raise Conflict("site", name, "exists already; choose another name") from error
+            assert made is not None
+            work = SiteTransaction(connection, made[0], None, 0, FIRST_HASH, actor, self.clock, self.derive)
+            work.add(SiteCreated(name, config))
+            work.finish()
+
+    def site(self, connection: sa.Connection, name: str) -> tuple[int, Site, int]:
+        """Return a site's key, its state, which nobody changes, and how many events it has."""
+        now = self.snapshot(connection, name)
+        return now.version.key, now.site, now.version.events
+
+    def key(self, connection: sa.Connection, name: str) -> int:
+        """Return the key of a site."""
+        return self._known(connection, name).key
+
+    def snapshot(self, connection: sa.Connection, name: str, *, lock: bool = False) -> SiteSnapshot:
+        """Return a site's current state, under `lock` until the transaction ends; it is read if it is not cached."""
+        version, table = self._known(connection, name, lock=lock), schema.sites
+        cached = self._cache.get(name)
+        if cached is not None and cached.version == version:
+            return cached
+        row = connection.execute(sa.select(table.c.name, table.c.state).where(table.c.id == version.key)).one()
+        return self._cache.put(name, SiteSnapshot(version, state_of(row)))
+
+    def version(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Version | None:
+        """Return a site's version; None if there is no such site."""
+        if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
+            return None
+        row = connection.execute(_LOCKED if lock else _VERSION, {"name": name}).one_or_none()
+        return None if row is None else Version(*row)
+
+    def names(self) -> list[str]:
+        """Return the names of the sites."""
+        with self.reading() as connection:
+            return self._names(connection)
+
+    def scrub(self) -> None:
+        """Drop what SQLite still has of erased text in its write-ahead log; PostgreSQL does so when it vacuums."""
+        if self.engine.dialect.name == "sqlite":
+            with suppress(sqlite3.OperationalError), self.engine.connect() as connection:  # a reader may be in the way
+                raw = connection.connection.dbapi_connection
+                assert raw is not None
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+
+    def _names(self, connection: sa.Connection) -> list[str]:
+        return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())
+
+    def _known(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Version:
+        version = self.version(connection, name, lock=lock)
+        if version is None:
+            raise Unknown("site", name, f"does not exist; there are: {', '.join(self._names(connection)) or 'none'}")
+        return version
+
+    @contextmanager
+    def changing(self) -> Iterator[sa.Connection]:
+        """Begin a transaction that writes; on SQLite it takes the lock at once, so that no read turns into a write."""
+        with clear_errors(self.engine), begun_to_write(self.engine) as connection:
+            yield connection
+
+
+_VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.head).where(
+    schema.sites.c.name == sa.bindparam("name")
+)
+_LOCKED = _VERSION.with_for_update(key_share=True)  # others may add what belongs to the site, such as a job
+_site_locks = KeyedLocks()
+
+
+def _stale(connection: sa.Connection, now: SiteSnapshot, expected: int) -> Stale:
+    """Return the error of who looked at an earlier version, with what people recorded since."""
+    key = now.version.key
+    later = (event for event in read_events(connection, key, expected) if event.fact.by_people)
+    since = retold(connection, key, now.site, islice(later, _MOST_RETOLD))
+    remedy = f"is at version {now.version.events} by now; look at what changed, then do it again"
+    return Stale("version", expected, remedy, since)
+
+
+def open_ledger(url: str, derive: DeriveAdvice, clock: Clock | None = None, *, make: bool = True) -> Store:
+    """Open a store with what derives its advice; where there is none it is made or, without `make`, refused.
+
+    An older one is refused with the command that upgrades it.
+    """
+    engine = make_engine(url)
+    try:
+        with clear_errors(engine):
+            version = schema_version(engine) if make or _may_exist(engine) else None
+            if version is None and not make:
+                remedy = "there is no store here; mind --db and CREWLEARN_DB, or begin one: crewlearn site create"
+                raise StoreUnavailable(shown(engine), remedy)
+            if version is None:
+                make_tables(engine)
+        if version is not None and version != schema.SCHEMA:
+            raise other_schema(engine, version)
+    except BaseException:
+        engine.dispose()
+        raise
+    return Store(engine, derive) if clock is None else Store(engine, derive, clock)
+
+
+def _may_exist(engine: sa.Engine) -> bool:
+    """Return whether there can be a store, without making a file by looking; a server must be asked."""
+    path = engine.url.database or ""
+    return engine.dialect.name != "sqlite" or path.startswith("file:") or Path(path).is_file()

@@ -1,0 +1,62 @@
+"""Text: checks before it is stored, so that every database keeps it as it was; counts and lists in words."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from crewlearn.problem.errors import InvalidInput
+
+LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
+
+
+def counted(many: int, one: str, more: str | None = None) -> str:
+    """Write how many there are of something.
+
+    >>> counted(1, "day"), counted(2, "day"), counted(1200, "person", "people")
+    ('1 day', '2 days', '1,200 people')
+    """
+    return f"{many:,} {one if many == 1 else more or one + 's'}"
+
+
+_OPTION = re.compile(r"`(correct|map|out|skip_unknown)(=[^`]*)?`")
+
+
+def options_said(text: str, how: Callable[[str, str], str]) -> str:
+    """Replace the options that an error names by the words of whoever shows it, which `how` returns.
+
+    Errors name an option as programs do, in backquotes: a command, a page and the API each write it their own way.
+
+    >>> options_said("choose with `map=units=HEADER`", lambda name, value: f"--{name} {value}")
+    'choose with --map units=HEADER'
+    """
+    return _OPTION.sub(lambda match: how(match[1], (match[2] or "=")[1:]), text)
+
+
+def some_of(names: Sequence[str], shown: int = 5) -> str:
+    """List the first of some names, and say how many more there are.
+
+    >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d"], 2)
+    ('a and b', 'a, b and 2 more')
+    """
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:
+    """Check that `value` is text which both databases can keep: not too long, no NUL, nothing that is no character.
+
+    >>> checked_text("name", "O'Brien 🙂", 200)
+    "O'Brien 🙂"
+    """
+    if not isinstance(value, str):
+        raise InvalidInput(field, value, "must be text")
+    if not least <= len(value) <= longest:
+        shown = value if len(value) <= 40 else f"{value[:40]}…"
+        raise InvalidInput(field, shown, f"must have from {least} to {longest} characters; this has {len(value)}")
+    if "\0" in value:
+        raise InvalidInput(field, value, "has a NUL character, which no database keeps; take it out")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(field, value, "has half a character (a lone surrogate); save the file as UTF-8") from None
+    return value

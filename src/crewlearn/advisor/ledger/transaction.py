@@ -1,0 +1,185 @@
+"""Writing to a site: events with their rows, and what follows from them, in one transaction."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger import stints
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.events import (
+    Advised,
+    AnswerUndone,
+    Cached,
+    Event,
+    Fact,
+    RecordedRow,
+    canonical,
+    next_entry,
+)
+from crewlearn.advisor.ledger.events.fold import apply
+from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, standing_rows, state_text
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.text import some_of
+from crewlearn.problem.errors import InvalidInput
+
+ROWS_AT_ONCE = 20_000
+
+Clock = Callable[[], datetime]
+
+DeriveAdvice = Callable[[Site], Advised]
+"""Derives the advice for a site's coming period from its state, without changing it."""
+
+
+@dataclass
+class SiteTransaction:
+    """A transaction that adds events to one site.
+
+    `derive` is asked for advice when the transaction ends, if it is due then. `changed` are the proposals that differ,
+    `invalidated` is what caches hold that became stale.
+    """
+
+    connection: sa.Connection
+    key: int
+    state: Site | None
+    number: int
+    head: str
+    actor: str
+    clock: Clock
+    derive: DeriveAdvice
+    changed: set[int] = field(default_factory=set)
+    added: int = 0
+    invalidated: set[Cached] = field(default_factory=set)
+
+    @property
+    def site(self) -> Site:
+        """The state so far."""
+        assert self.state is not None
+        return self.state
+
+    def add(
+        self,
+        fact: Fact,
+        rows: Sequence[RecordedRow] = (),
+        replaced: Collection[tuple[int, int, int]] = (),
+        observed: Sequence[float | None] | None = None,
+    ) -> Event:
+        """Record a fact as the next event, with the rows of an import, and apply it to the state.
+
+        `replaced` names the rows that these correct, by worker, period and the event that brought them; `observed` has
+        each row's observation, if it was measured already.
+        """
+        before = {} if self.state is None else dict(self.state.proposals)
+        seats = [] if self.state is None else self.state.seats
+        at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
+        entry = next_entry(self.number + 1, at, self.actor, fact, self.head)
+        self.connection.execute(
+            schema.events.insert().values(**{**vars(entry), "payload": canonical(entry.payload), "site": self.key})
+        )
+        event = Event.of(entry)
+        if rows:
+            self._write_rows(event.number, rows, replaced)
+        self.state = apply(self.state, event, rows, self._history, observed)
+        self.number, self.head = event.number, event.hash
+        self.added += 1
+        self.changed |= {number for number, now in self.site.proposals.items() if before.get(number) != now}
+        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+            stints.write(self.connection, self.key, change)
+        self._invalidate(fact.invalidates)
+        return event
+
+    def _invalidate(self, stale: Collection[Cached]) -> None:
+        """Note what became stale; finished jobs that may quote from files go at once."""
+        self.invalidated.update(stale)
+        if Cached.QUOTATIONS in stale:
+            jobs = schema.jobs
+            self.connection.execute(jobs.delete().where(jobs.c.site == self.key, jobs.c.finished.is_not(None)))
+
+    def finish(self) -> None:
+        """Derive advice if it is due and write the state; without an event nothing is written."""
+        if not self.added:
+            return
+        if self.site.needs_advice:
+            self.add(self.derive(self.site))
+        self._write_proposals()
+        self.connection.execute(
+            schema.sites.update()
+            .where(schema.sites.c.id == self.key)
+            .values(events=self.number, head=self.head, state=state_text(self.site))
+        )
+
+    def identities(self, among: Collection[str] | None = None) -> dict[str, int]:
+        """Return the numbers of workers by the firm's own ids, of all or of a few."""
+        return {external: number for external, (number, _) in self.people(among).items()}
+
+    def people(self, among: Collection[str] | None = None) -> dict[str, tuple[int, str | None]]:
+        """Return the numbers and names of workers by the firm's own ids, of all or of a few."""
+        table = schema.identities
+        query = sa.select(table.c.external_id, table.c.worker, table.c.name).where(
+            table.c.site == self.key, table.c.external_id.is_not(None)
+        )
+        if among is not None and len(among) <= AT_ONCE:
+            query = query.where(table.c.external_id.in_(among))
+        return {row.external_id: (row.worker, row.name) for row in self.connection.execute(query)}
+
+    def check_interviews(self) -> None:
+        """Refuse, before advice is derived, to let a policy begin without the interview scores that it ranks by."""
+        site = self.site
+        if site.memory is not None or not site.workers or site.policy.interview(site.setting()) is None:
+            return
+        without = set(site.not_interviewed())
+        if without:
+            ids = sorted(external for external, number in self.identities().items() if number in without)
+            missing = "the one that is" if len(without) == 1 else f"the {len(without)} that are"
+            remedy = f"needs an interview score for everybody; import {missing} missing ({some_of(ids)})"
+            raise InvalidInput("policy", site.config.policy, remedy)
+
+    def rows_in_place_of(self, rows: Sequence[RecordedRow]) -> dict[tuple[int, int], tuple[int, RecordedRow]]:
+        """Return the rows on record for the same workers and periods, with their event, by worker and period.
+
+        Rows later than anything known of their worker meet none, so a new day needs no query.
+        """
+        workers = self.site.workers
+        met = [row for row in rows if row.period <= workers[row.worker].recorded_to]
+        if not met:
+            return {}
+        first, last = min(row.period for row in met), max(row.period for row in met)
+        standing = standing_rows(self.connection, self.key, sorted({row.worker for row in met}), range(first, last + 1))
+        return {(row.worker, row.period): (event, row) for event, row in standing}
+
+    def _write_rows(self, number: int, rows: Sequence[RecordedRow], replaced: Collection[tuple[int, int, int]]) -> None:
+        """Write the rows of an import, in the order they are kept in; those they correct stay, marked as replaced."""
+        table = schema.output_rows
+        if replaced:
+            self.connection.execute(
+                table.update()
+                .where(
+                    table.c.site == self.key,
+                    table.c.worker == sa.bindparam("of_worker"),
+                    table.c.period == sa.bindparam("of_period"),
+                    table.c.event == sa.bindparam("of_event"),
+                )
+                .values(replaced_in=number),
+                [
+                    {"of_worker": worker, "of_period": period, "of_event": event}
+                    for worker, period, event in sorted(replaced)
+                ],
+            )
+        for batch in batches(sorted(rows, key=lambda row: (row.worker, row.period)), ROWS_AT_ONCE):
+            self.connection.execute(
+                table.insert(), [{"site": self.key, "event": number, **row._asdict()} for row in batch]
+            )
+
+    def _history(self, worker: int) -> list[RecordedRow]:
+        return [row for _, row in standing_rows(self.connection, self.key, [worker])]
+
+    def _write_proposals(self) -> None:
+        table = schema.proposals
+        numbers = [number for number in sorted(self.changed) if number in self.site.proposals]
+        if not numbers:
+            return
+        self.connection.execute(table.delete().where(table.c.site == self.key, table.c.id.in_(numbers)))
+        self.connection.execute(
+            table.insert(), [proposal_row(self.site.proposals[number], self.key) for number in numbers]
+        )

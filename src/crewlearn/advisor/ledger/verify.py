@@ -1,0 +1,92 @@
+"""Checking a record from zero: the chain, the rows, the state, and every advice ever given."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from crewlearn.advisor.ledger import stints
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.queries import read_proposals
+from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
+from crewlearn.advisor.ledger.site import Proposal, Site
+from crewlearn.advisor.ledger.store import Store
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The result of a check: how much there was, what is damaged, and what was advised under older rules."""
+
+    events: int
+    rows: int
+    advice: int
+    older: int
+    faults: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is damaged."""
+        return not self.faults
+
+
+def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
+    """Rebuild a site from its first event and compare everything that is kept."""
+    with store.reading() as connection:
+        kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
+        if kept is None:
+            store.key(connection, name)  # raises, naming the sites there are
+        assert kept is not None
+        rebuilt, faults = rebuilt_from(connection, kept, store.derive, progress)
+        if rebuilt.site is not None and not faults:
+            faults += _state_faults(rebuilt.site, kept.state)
+            stored = {proposal.id: proposal for proposal in read_proposals(connection, kept.id)}
+            faults += _proposal_faults(rebuilt.proposals, stored)
+            if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
+                faults.append("who held which station when differs from the record")
+            faults += _row_faults(connection, kept.id, rebuilt)
+            faults += _identity_faults(connection, kept.id, rebuilt)
+    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults))
+
+
+def _state_faults(rebuilt: Site, kept: str) -> list[str]:
+    plain = json.loads(json.dumps(rebuilt.to_json()))
+    try:
+        state = json.loads(kept)
+    except ValueError:
+        state = None
+    if not isinstance(state, dict) or state.keys() != plain.keys():
+        return ["the kept state cannot be read"]
+    return [f"the kept state differs from the record in {name}" for name in plain if plain[name] != state[name]]
+
+
+def _proposal_faults(rebuilt: Mapping[int, Proposal], stored: Mapping[int, Proposal]) -> list[str]:
+    return [
+        f"proposal {number} differs from the record"
+        for number in sorted(rebuilt.keys() | stored.keys())
+        if rebuilt.get(number) != stored.get(number)
+    ]
+
+
+def _row_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
+    """Compare which rows there are and which of them were replaced; each event's own rows have their digest."""
+    table = schema.output_rows
+    count = connection.execute(sa.select(sa.func.count()).select_from(table).where(table.c.site == key)).scalar_one()
+    faults = [] if count == rebuilt.rows else [f"there are {count} rows, and events brought {rebuilt.rows}"]
+    rows = connection.execute(
+        sa.select(table.c.worker, table.c.period, table.c.event, table.c.replaced_in).where(
+            table.c.site == key, table.c.replaced_in.is_not(None)
+        )
+    )
+    replaced = {(worker, period, event): by for worker, period, event, by in rows}
+    return faults if replaced == rebuilt.replaced else [*faults, "the rows that stand differ from the record"]
+
+
+def _identity_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
+    """Check that every worker has an identity and that the erased have none, which is on record as names are not."""
+    table = schema.identities
+    rows = connection.execute(sa.select(table.c.worker, table.c.external_id, table.c.name).where(table.c.site == key))
+    nobody = {worker: external is None and name is None for worker, external, name in rows}
+    assert rebuilt.site is not None
+    expected = {worker: worker in rebuilt.erased for worker in range(len(rebuilt.site.workers))}
+    return [] if nobody == expected else ["the identities do not belong to the workers on record"]

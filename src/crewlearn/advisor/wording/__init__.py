@@ -1,0 +1,1 @@
+"""What the advisor says to people and programs: explanations, narration and documents."""

@@ -1,0 +1,167 @@
+"""What programs are told of a site, as plain data: one form, for the command line and the web alike.
+
+Workers go by the firm's own ids, null for nobody or somebody erased, which a proposal's `place` tells apart; money and
+output are in people's units.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from crewlearn.advisor.advice.facts import facts
+from crewlearn.advisor.advice.gain import Gain
+from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
+from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
+from crewlearn.advisor.wording.explain import Member, explain, is_overdue, members, sentence, what_changed
+from crewlearn.advisor.wording.names import place_kind
+from crewlearn.advisor.wording.waiting import cycle_of
+
+if TYPE_CHECKING:  # asking for advice need not load what reads files and checks records
+    from crewlearn.advisor.files.dry_run import DryRun
+    from crewlearn.advisor.files.imports import ImportResult
+    from crewlearn.advisor.ledger.verify import Verified
+
+
+def advice(name: str, site: Site, people: People) -> dict[str, Any]:
+    """Describe the advice for the coming period."""
+    proposals = site.open_proposals(PROPOSED)
+    return {
+        **_when(name, site, people),
+        "kind": "propose" if proposals else "wait",
+        "proposals": [proposal(site, people, listed) for listed in proposals],
+        "waiting": cycle_of(site, people),
+        "held_back": len(site.held_back),
+        "changed": what_changed(site, people) or None,
+    }
+
+
+def status(name: str, site: Site, people: People, gain: Gain, listed: Iterable[Member] | None = None) -> dict[str, Any]:
+    """Describe the team, the pool, what is under way, and money so far."""
+    return {
+        **_when(name, site, people),
+        "stations": site.config.team,
+        "filled": site.config.team - site.roster.empty,
+        "earned": site.earned,
+        "fees": site.fees,
+        "mean_delay": site.mean_delay,
+        "gain": vars(gain),
+        "cycle": cycle_of(site, people),
+        "proposals": [
+            {**proposal(site, people, pending), "overdue": is_overdue(site, pending)}
+            for pending in site.open_proposals()
+        ],
+        "workers": [worker(site, people, member) for member in (members(site, people) if listed is None else listed)],
+    }
+
+
+def _when(name: str, site: Site, people: People) -> dict[str, Any]:
+    return {
+        "site": name,
+        "period": site.period,
+        "date": str(site.config.calendar.date_of(site.period)),
+        "sentence": sentence(site, people),
+    }
+
+
+def settings(config: SiteConfig) -> dict[str, Any]:
+    """Describe a site's settings, without the name of the policy's random stream, which says nothing to people."""
+    return {name: value for name, value in config.to_json().items() if name != "stream_key"}
+
+
+def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
+    """Describe a worker: where they stand, and what is thought of them."""
+    return {
+        "worker_id": people.ids.get(member.number),
+        "name": people.names.get(member.number),
+        "station": None if member.station is None else member.station + 1,
+        "status": site.workers[member.number].status,
+        "days": member.estimate.days,
+        "estimate": member.estimate.mean,
+        "low": member.estimate.low,
+        "high": member.estimate.high,
+        "note": member.note,
+    }
+
+
+def proposal(site: Site, people: People, described: Proposal) -> dict[str, Any]:
+    """Describe a proposal; what spoke for it is as it was then."""
+    reasons = facts(site, described)
+    return {
+        "id": described.id,
+        "status": described.status,
+        "period": described.period,
+        "date": str(site.config.calendar.date_of(described.period)),
+        "out": people.ids.get(described.makes_room),
+        "place": place_kind(described),
+        "in": people.ids.get(described.into),
+        "fee": reasons.fee,
+        "reason": described.reason or None,
+        "why": reasons.to_json(),
+    }
+
+
+def explanation(site: Site, people: People, described: Proposal) -> dict[str, Any]:
+    """Describe a proposal with why it was made, as it was then."""
+    return {**proposal(site, people, described), "explanation": explain(site, people, described)}
+
+
+def verified(result: "Verified") -> dict[str, Any]:
+    """Describe what a check of the record came to."""
+    return {**vars(result), "faults": list(result.faults), "sound": result.sound}
+
+
+def site_line(name: str, version: int, site: Site, people: People) -> dict[str, Any]:
+    """Describe a site in a line."""
+    return {
+        "site": name,
+        "version": version,
+        "advice": sentence(site, people),
+        "period": site.period,
+        "date": str(site.config.calendar.date_of(site.period)),
+        "stations": site.config.team,
+        "filled": site.config.team - site.roster.empty,
+        "proposals": len(site.open_proposals(PROPOSED)),
+    }
+
+
+def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]:
+    """Describe a worker with everything that was said of them."""
+    known, calendar = site.workers[member.number], site.config.calendar
+    return {
+        **worker(site, people, member),
+        "pinned": known.pinned,
+        "fee": known.fee,
+        "prior_n": known.prior_n,
+        "prior_mean": site.prior_mean_of(member.number),
+        "interview": known.interview,
+        "since": str(calendar.date_of(known.since)) if known.since else None,
+        "not_before": str(calendar.date_of(known.barred_until)) if known.barred_until > site.period else None,
+        "recorded_to": str(calendar.date_of(known.recorded_to)) if known.recorded_to else None,
+    }
+
+
+def event(entry: LedgerEntry) -> dict[str, Any]:
+    """Describe an event, without what only programs read, such as the policy's memory; the export has all."""
+    kind = KINDS.get(entry.type)
+    internal = frozenset[str]() if kind is None else kind.internal
+    return {**vars(entry), "payload": {name: value for name, value in entry.payload.items() if name not in internal}}
+
+
+def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
+    """Describe what an import put on record, and the advice that stands now."""
+    return {**vars(done), "warnings": list(done.warnings), "advice": words}
+
+
+def checked(result: "DryRun") -> dict[str, Any]:
+    """Describe what importing a file would do."""
+    done = {**vars(result.result), "warnings": list(result.result.warnings)}
+    return {
+        "sound": result.sound,
+        "columns": dict(result.columns),
+        "ignored": list(result.ignored),
+        "rows": result.rows,
+        **done,
+        "errors": [vars(error) for error in result.errors],
+        "total_errors": result.total,
+    }

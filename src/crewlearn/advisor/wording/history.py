@@ -1,0 +1,41 @@
+"""Since when each setting is as it is, as the record has it."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from crewlearn.advisor.ledger.events import Event, SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.queries import read_events
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.wording.settings import differences, in_words
+
+
+class Since(NamedTuple):
+    """Since which day a setting holds, and who set it."""
+
+    day: str
+    actor: str
+
+
+def settings_since(store: Store, name: str) -> dict[str, Since]:
+    """Return since when each setting is as it is, by its plain key: the day of the first period it held for."""
+    since: dict[str, Since] = {}
+    config: SiteConfig | None = None
+    with store.reading() as connection:
+        key = store.key(connection, name)
+        for event in read_events(connection, key, kinds=(SiteCreated, SiteChanged)):
+            fact = event.fact
+            if isinstance(fact, SiteCreated):
+                config = fact.config
+                since = dict.fromkeys(in_words(config), Since(_day(event), event.actor))
+            elif isinstance(fact, SiteChanged):
+                assert config is not None
+                before, config = config, fact.config_after(config)
+                day = _day(event) if fact.period is None else str(config.calendar.date_of(fact.period))
+                since |= {changed.setting: Since(day, event.actor) for changed in differences(before, config)}
+    return since
+
+
+def _day(event: Event) -> str:
+    """Return the day an event was recorded, on this machine's clock."""
+    return str(datetime.fromisoformat(event.at).astimezone().date())

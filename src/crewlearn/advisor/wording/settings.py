@@ -1,0 +1,83 @@
+"""A site's settings in words and units."""
+
+from typing import NamedTuple
+
+from crewlearn.advisor.ledger.settings.changes import DAYS
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.text import counted
+
+
+class Difference(NamedTuple):
+    """A setting that changed, in words."""
+
+    setting: str
+    before: str
+    after: str
+
+
+def in_words(config: SiteConfig) -> dict[str, str]:
+    """Return every setting in words, by the key that changes it.
+
+    >>> from datetime import date
+    >>> from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+    >>> from crewlearn.advisor.ledger.settings.units import Units
+    >>> words = in_words(SiteConfig(2, 250.0, Units(0.0, 80.0), WorkCalendar(date(2026, 11, 16)), 200, 3.0))
+    >>> words["fee"], words["output_range"], words["weekdays"]
+    ('250 a replacement', '0 to 80 units a period', 'mon, tue, wed, thu, fri')
+    """
+    units, calendar = config.units, config.calendar
+    per = "an hour" if units.hours_per_period is not None else "a period"
+    better = ", less is better" if units.lower_is_better else ""
+    ahead = "always ahead" if config.rolling else "planned"
+    return {
+        "team": counted(config.team, "station"),
+        "fee": f"{config.fee:,.10g} a replacement",
+        "fee_due": f"at {config.fee_due}",
+        "output_range": f"{units.low:,.10g} to {units.high:,.10g} units {per}{better}",
+        "value_per_unit": f"{units.value_per_unit:,.10g} a unit",
+        "hours": "none: output is no rate" if units.hours_per_period is None else _hours(units.hours_per_period),
+        "horizon": f"{counted(config.horizon, 'period')} {ahead}",
+        "rolling": _yes(config.rolling),
+        "mean_delay": f"{_periods(config.mean_delay)} from an offer to the first day",
+        "learn_delay": _yes(config.learn_delay),
+        "policy": config.policy,
+        "conventions": config.conventions,
+        "least_tenure": counted(config.least_tenure, "period"),
+        "most_a_week": "no limit" if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        "ask_again_after": counted(config.ask_again_after, "period"),
+        "start": str(calendar.start),
+        "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
+        "closed": ", ".join(map(str, calendar.closures)) or "no days",
+        "shifts": f"{calendar.shifts_per_day} a day",
+        "cutoff_hour": f"{calendar.cutoff_hour}:00",
+    }
+
+
+def learned_delay(site: Site) -> str:
+    """Return the mean delay that a site has learned from its own offers, in words; empty if it does not learn.
+
+    What was set counts as one offer.
+    """
+    count, _ = site.delays
+    if not site.config.learn_delay:
+        return ""
+    return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
+
+
+def _periods(mean: float) -> str:
+    return f"{mean:.10g} {'period' if mean == 1 else 'periods'}"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:g} {'hour' if hours == 1 else 'hours'} a period"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def differences(before: SiteConfig, after: SiteConfig) -> list[Difference]:
+    """Return the settings that differ, in words."""
+    old, new = in_words(before), in_words(after)
+    return [Difference(key, old[key], new[key]) for key in old if old[key] != new[key]]

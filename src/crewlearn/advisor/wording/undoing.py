@@ -1,0 +1,15 @@
+"""Undoing with the answer that was taken back told in words."""
+
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.wording.narration import last_told
+
+
+def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> str:
+    """Take back the last answer, as `commands.undo` does; return in words which it was."""
+    try:
+        return last_told(commands.undo(store, name, actor, expected=expected, number=number))
+    except NotTheLastAnswer as error:
+        remedy = f"that is no longer the last answer, which is: {last_told(error.last)}"
+        raise Conflict(error.field, error.value, remedy) from error

@@ -1,0 +1,211 @@
+"""What is known of each worker's mean: a normal prior shared by the pool and learned from it, updated by own output.
+
+Workers' means are taken as normal around a common centre, their output as normal around their mean with one noise
+variance for all. Noise is pooled from the spread of each worker's own output. Centre and spread of the pool are weighed
+by their likelihood given everybody ever seen, each with as much weight as their data carry. Likelihood is not fooled by
+who was hired, kept or sent away, as long as that was decided by what had been seen; averages of those still active are.
+
+Spread is averaged over a grid rather than estimated at one point: while data are few, a pool that looks alike may yet
+hold workers worth finding, and a point estimate of zero would end the search for good.
+"""
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crewlearn.beliefs.estimates import Estimates
+from crewlearn.problem.arrays import FloatArray, IntArray
+
+SPREADS = 11
+NARROWEST = 0.0125
+"""The grid of spreads between workers' means: 0.0125 to 0.4, each sqrt(2) times the last, at first equally likely."""
+
+CENTRE_GUESS = 0.5
+CENTRE_PRECISION = 1.0 / (0.3 * 0.3)
+"""Where the pool's centre lies before any data: 0.5, give or take 0.3."""
+
+LEAST_NOISE = 1e-8
+"""Noise variance is never taken as less, so that output without noise does no harm."""
+
+_SMALL, _LARGE = 1e-200, 1e200
+
+
+class Beliefs(NamedTuple):
+    """What the pool's data say, as arrays that `learn` fills in.
+
+    `pool` holds the centre, the variance between workers, that of the noise, and that of the centre itself; `means` and
+    `variances` are everybody's posterior. `spared_counts` and `spared_sums` are earlier encounters whose spread nobody
+    knows (`with_prior` puts the largest in its place): they count for the means, not for the noise.
+    """
+
+    pool: FloatArray
+    means: FloatArray
+    variances: FloatArray
+    spared_counts: IntArray
+    spared_sums: FloatArray
+
+
+CENTRE, BETWEEN, NOISE, CENTRE_DOUBT = range(4)
+"""Places in `Beliefs.pool`."""
+
+LEARN = -1.0
+"""What stands for a number that is to be learned."""
+
+NOISE_GUESS, GUESS_WEIGHT = 0.5, 4.0
+"""The standard deviation of output before any data, the largest there is, with the weight of so many observations."""
+
+TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
+"""Standard deviations to either side of a normal's mean that hold 95%."""
+
+_ROOT_HALF = math.sqrt(0.5)
+
+
+def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
+    """Make room for what will be learned."""
+    workers = len(spared_counts)
+    return Beliefs(
+        np.zeros(4, dtype=np.float64),
+        np.zeros(workers, dtype=np.float64),
+        np.zeros(workers, dtype=np.float64),
+        spared_counts,
+        spared_sums,
+    )
+
+
+class Assumed(NamedTuple):
+    """What is held of the pool before any data, as standard deviations.
+
+    `noise_guess` has the weight of `guess_weight` observations. What is told of centre, spread between workers and
+    noise is taken for certain; `LEARN` stands for what nobody knows.
+    """
+
+    noise_guess: float
+    guess_weight: float
+    centre: float
+    between_sd: float
+    noise_sd: float
+
+
+LEARNED_FROM_DATA = Assumed(NOISE_GUESS, GUESS_WEIGHT, LEARN, LEARN, LEARN)
+"""What is assumed where nobody has said anything about the pool."""
+
+
+def learn(beliefs: Beliefs, estimates: Estimates, assumed: Assumed) -> None:
+    """Learn the pool's centre, spread and noise, and everybody's posterior, from all that was seen."""
+    counts, sums, pool = estimates.counts, estimates.sums, beliefs.pool
+    if assumed.noise_sd >= 0.0:
+        noise = max(assumed.noise_sd * assumed.noise_sd, LEAST_NOISE)
+    else:
+        noise = _pooled_noise(beliefs, estimates, assumed.noise_guess * assumed.noise_guess, assumed.guess_weight)
+    pool[NOISE] = noise
+    _weigh_spreads(beliefs, estimates, noise, assumed.between_sd)
+    if assumed.centre >= 0.0:
+        pool[CENTRE], pool[CENTRE_DOUBT] = assumed.centre, 0.0
+    shrinkage = noise / pool[BETWEEN]  # the prior's weight, in observations
+    for worker in range(len(counts)):
+        weight = counts[worker] + shrinkage
+        beliefs.means[worker] = (sums[worker] + shrinkage * pool[CENTRE]) / weight
+        share = shrinkage / weight  # of the centre in the mean, and so of its doubt
+        beliefs.variances[worker] = noise / weight + pool[CENTRE_DOUBT] * share * share
+
+
+def learned(estimates: Estimates, spared_counts: IntArray, spared_sums: FloatArray, assumed: Assumed) -> Beliefs:
+    """Return what was learned from these data, not to be changed; the same data are not gone through twice."""
+    whole, real = (estimates.counts, spared_counts), (estimates.sums, estimates.squares, spared_sums)
+    data = [np.asarray(array, dtype=np.int64) for array in whole] + [np.asarray(array, np.float64) for array in real]
+    return _recalled(assumed, *(array.tobytes() for array in data))
+
+
+@lru_cache(maxsize=16)
+def _recalled(
+    assumed: Assumed, counts: bytes, spared_counts: bytes, sums: bytes, squares: bytes, spared_sums: bytes
+) -> Beliefs:
+    seen, spared = (np.frombuffer(data, np.int64) for data in (counts, spared_counts))
+    totals, of_squares, spared_totals = (np.frombuffer(data, np.float64) for data in (sums, squares, spared_sums))
+    room = fresh_beliefs(spared, spared_totals)
+    lists: Any = Beliefs(*(array.tolist() for array in room))  # plain Python reads and writes them much faster
+    learn(lists, Estimates(*(array.tolist() for array in (seen, totals, of_squares))), assumed)
+    filled: Any = (np.array(values, array.dtype) for values, array in zip(lists, room, strict=True))
+    return Beliefs(*filled)
+
+
+def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: float) -> float:
+    """Return the variance of a worker's output around the own mean, pooled over everybody."""
+    counts, sums, squares = estimates.counts, estimates.sums, estimates.squares
+    freedom, scatter = weight, weight * guess
+    for worker in range(len(counts)):
+        n = counts[worker] - beliefs.spared_counts[worker]
+        if n > 1:
+            spared = beliefs.spared_sums[worker]
+            total = sums[worker] - spared
+            scatter += max(0.0, squares[worker] - spared - total * total / n)
+            freedom += n - 1
+    return max(scatter / freedom, LEAST_NOISE)
+
+
+def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: float) -> None:
+    """Average centre and variance between workers over the grid of spreads, by likelihood with the centre integrated.
+
+    Under spread s, the average of n observations has variance (n s^2 + noise) / n around the centre. A spread that was
+    told is the only one.
+    """
+    seen, averages = beliefs.variances, beliefs.means  # filled in for good only afterwards
+    tried = 0
+    for worker in range(len(estimates.counts)):
+        n = estimates.counts[worker]
+        if n > 0:
+            seen[tried] = n
+            averages[tried] = estimates.sums[worker] / n
+            tried += 1
+    best, whole, centre, square, variance = -math.inf, 0.0, 0.0, 0.0, 0.0
+    between = told * told if told > 0.0 else NARROWEST * NARROWEST
+    for _ in range(1 if told > 0.0 else SPREADS):
+        precision = CENTRE_PRECISION
+        weighted = CENTRE_PRECISION * CENTRE_GUESS
+        squares = CENTRE_PRECISION * CENTRE_GUESS * CENTRE_GUESS
+        logs, product = 0.0, 1.0
+        for place in range(tried):
+            n, average = float(seen[place]), float(averages[place])
+            spread = n * between + noise
+            weight = n / spread
+            moment = weight * average
+            precision += weight
+            weighted += moment
+            squares += moment * average
+            product *= spread
+            if product < _SMALL or product > _LARGE:  # one logarithm for many factors
+                logs += math.log(product)
+                product = 1.0
+        deviance = logs + math.log(product) + math.log(precision) + squares - weighted * weighted / precision
+        if -0.5 * deviance > best:
+            rescale = math.exp(best + 0.5 * deviance)
+            best = -0.5 * deviance
+            whole *= rescale
+            centre *= rescale
+            square *= rescale
+            variance *= rescale
+        share = math.exp(-0.5 * deviance - best)
+        whole += share
+        middle = weighted / precision
+        centre += share * middle
+        square += share * (1.0 / precision + middle * middle)
+        variance += share * between
+        between *= 2.0
+    centre /= whole
+    beliefs.pool[CENTRE] = centre
+    beliefs.pool[CENTRE_DOUBT] = max(0.0, square / whole - centre * centre)
+    beliefs.pool[BETWEEN] = variance / whole
+
+
+def chance_above(mean: float, sd: float, level: float) -> float:
+    """Return the chance that a normal exceeds a level.
+
+    >>> round(chance_above(0.6, 0.1, 0.5), 4), chance_above(0.6, 0.0, 0.5)
+    (0.8413, 1.0)
+    """
+    if sd <= 0.0:
+        return 1.0 if mean > level else 0.0
+    return 0.5 * math.erfc((level - mean) / sd * _ROOT_HALF)

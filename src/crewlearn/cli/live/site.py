@@ -1,0 +1,149 @@
+"""`crewlearn site`: set a site up, and change it."""
+
+import sys
+from datetime import date
+from typing import Annotated
+
+import typer
+
+from crewlearn.cli.live.session import (
+    DEFAULT_DB,
+    ActorOption,
+    DbOption,
+    SiteArgument,
+    advice_of,
+    opened,
+    read_site,
+    who,
+)
+from crewlearn.cli.options import JsonOption
+from crewlearn.cli.output import print_json, print_table
+
+app = typer.Typer(help="Set sites up.", no_args_is_help=True)
+
+
+@app.command("create")
+def create_command(
+    name: Annotated[str, typer.Argument(help="What to call the site.")],
+    team: Annotated[int, typer.Option(help="Stations to staff.")],
+    cost: Annotated[float, typer.Option(help="Fee of a replacement, in money.")],
+    horizon: Annotated[int, typer.Option(help="Planned periods; with --rolling, how many are always ahead.")],
+    mean_delay: Annotated[float, typer.Option(help="Mean periods from an offer to the first day.")],
+    output_range: Annotated[str, typer.Option(help="LO:HI, what counts as 0 and as 1; HI below LO: less is better.")],
+    value_per_unit: Annotated[float, typer.Option(help="What one unit of output is worth, in money.")] = 1.0,
+    policy: Annotated[str, typer.Option(help="Policy, as name or name:parameter=value,….")] = "value-of-replacement",
+    hours: Annotated[
+        float | None, typer.Option(help="Hours of a period, if output is a rate (units per hour).")
+    ] = None,
+    rolling: Annotated[bool, typer.Option("--rolling", help="No planned end: the horizon moves along.")] = False,
+    learn_delay: Annotated[
+        bool, typer.Option("--learn-delay", help="Learn the mean delay from the site's offers.")
+    ] = False,
+    fee_due: Annotated[str, typer.Option(help="When the fee falls due: initiation or completion.")] = "initiation",
+    start: Annotated[str | None, typer.Option(help="First working day (2026-11-16); today if left out.")] = None,
+    weekdays: Annotated[str, typer.Option(help="Working days, such as mon,tue,wed,thu,fri.")] = "mon,tue,wed,thu,fri",
+    closed: Annotated[list[str] | None, typer.Option(help="A day the site is closed; repeat.")] = None,
+    shifts: Annotated[int, typer.Option(help="Shifts a day; each is a period of its own.")] = 1,
+    cutoff_hour: Annotated[int, typer.Option(help="Hour before which a night's work counts for the day before.")] = 0,
+    least_tenure: Annotated[int, typer.Option(help="Periods before somebody may be replaced.")] = 0,
+    most_a_week: Annotated[int | None, typer.Option(help="Most replacements a week.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Set up a site."""
+    with opened(db, make=True) as store:
+        import secrets
+
+        from crewlearn.advisor.advice.commands import create_site
+        from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+        from crewlearn.advisor.ledger.settings.changes import read_day, read_weekdays
+        from crewlearn.advisor.ledger.settings.config import SiteConfig
+        from crewlearn.advisor.ledger.settings.units import Units, parse_range
+
+        low, high = parse_range(output_range)
+        calendar = WorkCalendar(
+            start=date.today() if start is None else read_day("start", start),
+            weekdays=read_weekdays(weekdays),
+            closures=tuple(sorted(read_day("closed", day) for day in closed or ())),
+            shifts_per_day=shifts,
+            cutoff_hour=cutoff_hour,
+        )
+        config = SiteConfig(
+            team=team,
+            fee=cost,
+            units=Units(low, high, value_per_unit, hours),
+            calendar=calendar,
+            horizon=horizon,
+            mean_delay=mean_delay,
+            rolling=rolling,
+            learn_delay=learn_delay,
+            fee_due=fee_due,
+            policy=policy,
+            least_tenure=least_tenure,
+            most_a_week=most_a_week,
+            stream_key=secrets.randbelow(2**62),
+        )
+        create_site(store, name, config, who(actor))
+    print(f"Site {name} is set up. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
+
+
+@app.command("list")
+def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
+    """List the sites, each with its advice in one line."""
+    with opened(db) as store:
+        advice = {name: advice_of(store, name) for name in store.names()}
+    if json:
+        print_json([{"site": name, "advice": words} for name, words in advice.items()])
+    elif advice:
+        print_table("Sites:", ["site", "advice"], [[name, words] for name, words in advice.items()], words=2)
+    else:
+        print("There is no site yet. Set one up: crewlearn site create --help, or look at one: crewlearn demo")
+
+
+@app.command("show")
+def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
+    """Show a site's settings in words, and from when each holds."""
+    with opened(db) as store:
+        from crewlearn.advisor.wording.documents import settings
+        from crewlearn.advisor.wording.history import settings_since
+        from crewlearn.advisor.wording.settings import in_words, learned_delay
+
+        now, _ = read_site(store, name)
+        since = settings_since(store, name)
+    words = in_words(now.config)
+    if delay := learned_delay(now):
+        words["mean_delay"] += f"; now {delay}"
+    if json:
+        holds = {key: since_when._asdict() for key, since_when in since.items()}
+        current = {"settings": settings(now.config), "mean_delay": now.mean_delay}
+        print_json({"site": name, **current, "in_words": words, "since": holds})
+        return
+    rows = [[key, setting_text, f"{since[key].day}, {since[key].actor}"] for key, setting_text in words.items()]
+    print_table(f"{name}:", ["setting", "now", "since, by"], rows, words=3)
+
+
+@app.command("set")
+def set_command(
+    name: SiteArgument,
+    changes: Annotated[
+        list[str],
+        typer.Argument(
+            help="setting=value, such as fee=250, team=12, value_per_unit=0.9, closed=2026-12-24 (one more closure), "
+            "open=2026-12-24 (no closure after all), weekdays=mon,tue,wed, cutoff_hour=6; repeat."
+        ),
+    ],
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Change settings from now on; `crewlearn site show` lists them all."""
+    with opened(db) as store:
+        from crewlearn.advisor.advice.commands import change_site
+        from crewlearn.advisor.ledger.settings.changes import parsed
+        from crewlearn.advisor.wording.settings import differences
+
+        done = differences(*change_site(store, name, parsed(changes), who(actor)))
+        now, _ = read_site(store, name)
+        first_day = now.config.calendar.date_of(now.period)
+        for change in done:
+            print(f"{change.setting}: {change.before} → {change.after}, from {first_day} on")
+        print(advice_of(store, name) if done else "Nothing changed.")

@@ -1,0 +1,1 @@
+"""Commands for researchers: reproduce, simulate, sweep, leaderboard, policies and bounds."""

@@ -1,0 +1,102 @@
+"""`crewlearn simulate`: play policies against each other in the same simulated worlds."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crewlearn.cli.options import (
+    DEFAULT_POLICIES,
+    AtOption,
+    EngineOption,
+    JsonOption,
+    PolicyOption,
+    ProblemConventionsOption,
+    ProblemOption,
+    SeedOption,
+    ThreadsOption,
+    read_at_option,
+    read_problem_option,
+)
+from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from crewlearn.engine.results import SimulationResult
+
+
+def simulate_command(
+    problem: ProblemOption = None,
+    policy: PolicyOption = None,
+    runs: Annotated[int, typer.Option(help="Simulated runs of each policy.")] = 50,
+    seed: SeedOption = 1,
+    at: AtOption = None,
+    conventions: ProblemConventionsOption = None,
+    engine: EngineOption = "local",
+    threads: ThreadsOption = None,
+    out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Folder for traces of the first runs, every event a row: one file a policy.")
+    ] = None,
+    trace_runs: Annotated[int, typer.Option(help="How many runs of each policy are traced.")] = 3,
+    json: JsonOption = False,
+) -> None:
+    """Simulate policies in the same worlds and compare their regret."""
+    with plain_errors():
+        from crewlearn.engine.local import checked_periods, checked_policies, compile_first, simulate
+        from crewlearn.problem.instances import MONTHS, followed_conventions
+
+        chosen = policy or list(DEFAULT_POLICIES)
+        whole_problem, periods = read_problem_option(problem, conventions), read_at_option(at)
+        followed = followed_conventions(whole_problem, conventions)
+        if problem is None and periods is None:
+            periods = list(MONTHS.values())
+        checked_periods(whole_problem, runs, seed, periods)
+        if out is not None:
+            check_writable("out", out)
+        if trace is not None:
+            checked_periods(whole_problem, trace_runs, seed, periods)
+            trace.mkdir(parents=True, exist_ok=True)
+        if engine == "local":  # before the bar is drawn, as it speaks of itself
+            compile_first(whole_problem, checked_policies(chosen, followed).values(), seed)
+        with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
+            result = simulate(
+                whole_problem, chosen, runs, seed, periods, followed, threads=threads, engine=engine, progress=done
+            )
+        if out is not None:
+            result.to_parquet(out)
+        if trace is not None:
+            _write_traces(result, trace, min(trace_runs, runs))
+    if json:
+        print_json(result.to_json())
+        return
+    rows = [
+        [
+            name,
+            *(
+                f"{summary.mean:,.0f} ± {summary.std:,.0f}"
+                for summary in (result.regret(name, at=t) for t in result.at)
+            ),
+            f"{ours.normalized_loss[:, -1].mean():.1f}%",
+            f"{ours.replacements.mean():,.1f}",
+        ]
+        for name, ours in result.policies.items()
+    ]
+    setting = whole_problem.setting
+    print_table(
+        f"Team of {setting.team} from {setting.workers} workers, {setting.horizon} periods, fee {setting.cost:g}, "
+        f"mean delay {setting.mean_delay:g}.\nRegret after so many periods, mean ± SD over {runs} runs:",
+        ["policy", *(str(period) for period in result.at), "loss", "replaced"],
+        rows,
+    )
+    print("Regret: output lost against the best team, plus fees.\nLoss: regret in percent of the best team's output.")
+
+
+def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:
+    """Write the first runs of each policy, event by event."""
+    from crewlearn.engine.trace import trace, write_trace
+
+    for name, ours in result.policies.items():
+        rows = trace(result.problem, ours.policy, runs, result.seed, result.conventions)
+        path = folder / f"{re.sub(r'[^A-Za-z0-9.+-]+', '-', name)}.parquet"
+        write_trace(rows, path, made_by={**result.made_by(), "runs": runs, "policy": name})

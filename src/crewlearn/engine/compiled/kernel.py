@@ -1,0 +1,422 @@
+"""Many runs of one policy as one loop over arrays, written so that it can be compiled; it is plain Python itself.
+
+Period by period it does what `interpreted.play` does, with the functions of the policy's rule in the same order, so
+that both give the same decisions and the same numbers to the last bit. The loop knows no policy by name: the functions
+that it calls as `rule_...` are replaced, in a copy of the loop, by those of the rule it is to play.
+"""
+
+import types
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crewlearn.beliefs.estimates import Estimates, Prior
+from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, TEAM, policy_key, run_key
+from crewlearn.policies.contract import Hidden
+from crewlearn.policies.rule import Happened, Rule, RuleFacts, always_decide, ignore, no_memory, nobody_makes_room
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.interviews import score_interviews
+from crewlearn.problem.laws import (
+    UNIFORM_OUTPUT,
+    DelayForm,
+    OutputForm,
+    day_mean,
+    draw_day_effect,
+    draw_output,
+    pair_delay,
+    room_of,
+)
+from crewlearn.problem.transitions import (
+    COMPLETED,
+    EVERY_STATION_IS_SPOKEN_FOR,
+    INITIATED,
+    LEGAL,
+    PENDING,
+    RosterArrays,
+    complete,
+    completion_fault,
+    fail,
+    initiate,
+    next_elapsed,
+    request_fault,
+)
+
+OBSERVES, DIAGNOSES = False, False
+"""Whether the rule played has `observe` and `diagnose`: constants, so that what it lacks is not even compiled."""
+
+NO_INTERVIEW = -9.0
+"""The correlation of a policy that buys no interview scores."""
+
+REQUEST, ARRIVAL, LAPSE, DECISION = range(4)
+"""Kinds of event in a log. A decision is one that the rule's `diagnose` calls so; it has, in place of a pair, the two
+numbers that `diagnose` noted."""
+
+FAULT, FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN = range(5)
+"""Places in `Tally.fault`: what was wrong, when, and with which pair."""
+
+
+class ProblemForm(NamedTuple):
+    """A problem as the loop takes it.
+
+    `seen_*` is what is known of each worker at the start, `prior` the part whose spread nobody knows. `stations` is the
+    team at the start; where it is empty, each run draws its own.
+    """
+
+    workers: int
+    team: int
+    horizon: int
+    cost: float
+    mean_delay: float
+    paid_on_completion: bool
+    output: OutputForm
+    delay: DelayForm
+    seen_counts: IntArray
+    seen_sums: FloatArray
+    seen_squares: FloatArray
+    prior: Prior
+    stations: IntArray
+    may_enter: BoolArray
+    may_leave: BoolArray
+
+
+class PolicyForm(NamedTuple):
+    """A policy as the loop takes it: its parameters, the interview it buys, and the delay law that an oracle sees."""
+
+    parameters: Any
+    rho: float
+    interview_fee: float
+    oracle: bool
+    delay_shown: DelayForm
+
+
+class Tally(NamedTuple):
+    """What the loop fills in for each run.
+
+    Regret after each period asked for, and after every period; replacements initiated and completed; the largest second
+    number that the rule's `diagnose` noted; the sums of output by worker; and, as far as there is room, a log of events
+    (run, period, kind, out, in) whose number stands in `logged`. `curve` and `sums` may have no columns, and the log no
+    rows. `fault` tells of a replacement that the rule must not have asked for, which ends the work. Somebody else sets
+    `stop` to have the loop end early.
+    """
+
+    regret: FloatArray
+    curve: FloatArray
+    initiated: IntArray
+    completed: IntArray
+    largest_noted: IntArray
+    sums: FloatArray
+    log: IntArray
+    logged: IntArray
+    fault: IntArray
+    stop: IntArray
+
+
+def rule_decide(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
+    """Stand for a rule's `decide`."""
+    return 0
+
+
+def rule_diagnose(parameters: Any, memory: Any, period: int, numbers: IntArray) -> bool:
+    """Stand for a rule's `diagnose`."""
+    return False
+
+
+rule_fresh, rule_nothing_to_decide, rule_assign = no_memory, always_decide, nobody_makes_room
+rule_after_moves = rule_observe = ignore
+
+
+def play_runs(
+    problem: ProblemForm,
+    policy: PolicyForm,
+    means: FloatArray,
+    best: FloatArray,
+    root: int,
+    first_run: int,
+    at: IntArray,
+    tally: Tally,
+) -> None:
+    """Play the runs from `first_run` on, one for each row of `means`; `best` is what each run's best team puts out."""
+    workers, team, horizon = problem.workers, problem.team, problem.horizon
+    parameters = policy.parameters
+    cost, paid_on_completion, delay_form = problem.cost, problem.paid_on_completion, problem.delay
+    law, spread, day_effect_sd = problem.output.code, problem.output.spread, problem.output.day_effect_sd
+    curve, regrets, stop = tally.curve, tally.regret, tally.stop
+    want_curve, checkpoints = curve.shape[1] > 0, len(at)
+    may_enter, may_leave = problem.may_enter, problem.may_leave
+    outs = np.empty(team, dtype=np.int64)
+    ins = np.empty(team, dtype=np.int64)
+    stations = np.empty(team, dtype=np.int64)
+    station_of = np.empty(workers, dtype=np.int64)
+    role = np.empty(workers, dtype=np.int64)
+    pending_out = np.empty(team, dtype=np.int64)
+    pending_in = np.empty(team, dtype=np.int64)
+    pending_since = np.empty(team, dtype=np.int64)
+    pending_due = np.empty(team, dtype=np.int64)
+    counts = np.empty(4, dtype=np.int64)
+    roster = RosterArrays(stations, station_of, role, pending_out, pending_in, pending_since, pending_due, counts)
+    seen = np.empty(workers, dtype=np.int64)
+    sums = np.empty(workers, dtype=np.float64)
+    squares = np.empty(workers, dtype=np.float64)
+    estimates = Estimates(seen, sums, squares)
+    scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
+    nothing_shown = np.empty(0, dtype=np.float64)
+    centre = np.empty(team, dtype=np.float64)
+    room = np.empty(team, dtype=np.float64)
+    station_sums = np.empty(team, dtype=np.float64)
+    station_squares = np.empty(team, dtype=np.float64)
+    desk = Desk(centre, room, station_sums, station_squares)
+    completed_out = np.empty(team, dtype=np.int64)
+    completed_in = np.empty(team, dtype=np.int64)
+    failed_out = np.empty(team, dtype=np.int64)
+    failed_in = np.empty(team, dtype=np.int64)
+    worked = np.empty(team, dtype=np.int64)
+    amounts = np.empty(team, dtype=np.float64)
+    noted = np.zeros(2, dtype=np.int64)
+    for index in range(len(means)):
+        run = first_run + index
+        mu = means[index]
+        outputs = run_key(root, run, OUTPUT)
+        days = run_key(root, run, DAY)
+        delays = run_key(root, run, DELAY)
+        shown_key = delays if policy.oracle else delays ^ delays  # 0, of the same type
+        hidden = Hidden(mu if policy.oracle else nothing_shown, policy.delay_shown, shown_key)
+        if len(problem.stations) > 0:
+            for station in range(team):
+                stations[station] = problem.stations[station]
+        else:
+            choose_sorted(stations, team, workers, run_key(root, run, TEAM))
+        for worker in range(workers):
+            station_of[worker] = NOBODY
+            role[worker] = 0
+            seen[worker] = problem.seen_counts[worker]
+            sums[worker] = problem.seen_sums[worker]
+            squares[worker] = problem.seen_squares[worker]
+        for station in range(team):
+            if stations[station] != NOBODY:
+                station_of[stations[station]] = station
+        for place in range(len(counts)):
+            counts[place] = 0
+        if policy.rho != NO_INTERVIEW:
+            score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
+        facts = RuleFacts(
+            roster,
+            estimates,
+            may_enter,
+            may_leave,
+            horizon,
+            cost,
+            problem.mean_delay,
+            problem.prior,
+            scores,
+            hidden,
+        )
+        memory = rule_fresh(parameters, facts, policy_key(root, run))
+        made = _take_seats(desk, stations, mu, estimates)
+        written = 0
+        regret = 0.0
+        column = 0
+        largest = 0
+        for period in range(1, horizon + 1):
+            if stop[0] != 0:
+                return
+            n = 0
+            if not rule_nothing_to_decide(parameters, memory, period, facts, period - 1 - written):
+                written = _write_up(desk, stations, estimates, written, period - 1)
+                n = rule_decide(parameters, memory, period, facts, outs, ins)
+                if DIAGNOSES and rule_diagnose(parameters, memory, period, noted):
+                    largest = max(largest, noted[1])
+                    _note(tally, run, period, DECISION, noted[0], noted[1])
+                if n > team:
+                    _find_fault(tally, EVERY_STATION_IS_SPOKEN_FOR, run, period, NOBODY, NOBODY)
+                    return
+            for pair in range(n):
+                out, into = int(outs[pair]), int(ins[pair])
+                fault = request_fault(roster, out, into)
+                if fault != LEGAL:
+                    _find_fault(tally, fault, run, period, out, into)
+                    return
+                initiate(roster, out, into, period, period + pair_delay(delay_form, delays, period, out, into))
+                _note(tally, run, period, REQUEST, out, into)
+            arrived = lapsed = 0
+            if counts[PENDING] > 0:
+                slot = next_elapsed(roster, period)
+                if slot >= 0:
+                    written = _write_up(desk, stations, estimates, written, period - 1)
+                while slot >= 0:
+                    out, into = int(pending_out[slot]), int(pending_in[slot])
+                    if out == NOBODY:
+                        out = rule_assign(parameters, memory, period, facts, into)
+                    fault = completion_fault(roster, slot, out)
+                    if fault == LEGAL:
+                        complete(roster, slot, out)
+                        completed_out[arrived] = out
+                        completed_in[arrived] = into
+                        arrived += 1
+                        _note(tally, run, period, ARRIVAL, out, into)
+                    elif out == NOBODY:  # nobody makes room: the hire lapses, its fee is lost
+                        fail(roster, slot)
+                        failed_out[lapsed] = out
+                        failed_in[lapsed] = into
+                        lapsed += 1
+                        _note(tally, run, period, LAPSE, out, into)
+                    else:
+                        _find_fault(tally, fault, run, period, out, into)
+                        return
+                    slot = next_elapsed(roster, period)
+                if arrived > 0:
+                    made = _take_seats(desk, stations, mu, estimates)
+            if day_effect_sd > 0.0:
+                day_effect = draw_day_effect(day_effect_sd, mix(days, period))
+                for station in range(team):
+                    if stations[station] != NOBODY:
+                        centre[station] = day_mean(mu[stations[station]], day_effect)
+                        room[station] = room_of(centre[station])
+            period_key = mix(outputs, period)
+            if law == UNIFORM_OUTPUT:  # apart, so that the compiler draws several outputs at once
+                for station in range(team):
+                    key = mix(period_key, stations[station])
+                    output = draw_output(UNIFORM_OUTPUT, spread, centre[station], room[station], key)
+                    if OBSERVES:
+                        amounts[station] = output
+                    station_sums[station] += output
+                    station_squares[station] += output * output
+            else:
+                for station in range(team):
+                    key = mix(period_key, stations[station])
+                    output = draw_output(law, spread, centre[station], room[station], key)
+                    if OBSERVES:
+                        amounts[station] = output
+                    station_sums[station] += output
+                    station_squares[station] += output * output
+            if arrived + lapsed > 0:
+                moves = Happened(
+                    period,
+                    worked[:0],
+                    amounts[:0],
+                    completed_out[:arrived],
+                    completed_in[:arrived],
+                    failed_out[:lapsed],
+                    failed_in[:lapsed],
+                )
+                rule_after_moves(parameters, memory, moves)
+            if OBSERVES:
+                present = _list_output(stations, amounts, worked)
+                happened = Happened(
+                    period,
+                    worked[:present],
+                    amounts[:present],
+                    completed_out[:arrived],
+                    completed_in[:arrived],
+                    failed_out[:lapsed],
+                    failed_in[:lapsed],
+                )
+                rule_observe(parameters, memory, happened)
+            fees = cost * (arrived if paid_on_completion else n)
+            if period == 1:
+                fees += policy.interview_fee
+            regret += best[index] - made + fees
+            if want_curve:
+                curve[index, period - 1] = regret
+            if column < checkpoints and at[column] == period:
+                regrets[index, column] = regret
+                column += 1
+        _write_up(desk, stations, estimates, written, horizon)
+        tally.initiated[index] = counts[INITIATED]
+        tally.completed[index] = counts[COMPLETED]
+        tally.largest_noted[index] = largest
+        if tally.sums.shape[1] > 0:
+            for worker in range(workers):
+                tally.sums[index, worker] = sums[worker]
+
+
+class Desk(NamedTuple):
+    """The active team's numbers by station, side by side: the day's mean and room, and the sums of output so far.
+
+    The sums are the workers' own, taken over and given back, so adding to them here or there is the same to the last
+    bit. An empty station has mean and room 0, so that every law draws an output of 0 there, and nobody's sums.
+    """
+
+    centre: FloatArray
+    room: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+
+
+def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estimates) -> float:
+    """Take over the sums of the active team; return its mean output."""
+    made = 0.0
+    for station in range(len(stations)):
+        worker = stations[station]
+        if worker == NOBODY:
+            desk.centre[station] = desk.room[station] = 0.0
+            desk.sums[station] = desk.squares[station] = 0.0
+            continue
+        desk.centre[station] = mu[worker]
+        desk.room[station] = room_of(mu[worker])
+        desk.sums[station] = estimates.sums[worker]
+        desk.squares[station] = estimates.squares[worker]
+        made += mu[worker]
+    return made
+
+
+def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int, completed: int) -> int:
+    """Write the active team's sums back to the workers' estimates; return the last period written."""
+    for station in range(len(stations)):
+        worker = stations[station]
+        if worker != NOBODY:
+            estimates.counts[worker] += completed - written
+            estimates.sums[worker] = desk.sums[station]
+            estimates.squares[worker] = desk.squares[station]
+    return completed
+
+
+def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
+    """Log an event as long as there is room."""
+    place = tally.logged[0]
+    if place < len(tally.log):
+        tally.log[place, 0] = run
+        tally.log[place, 1] = period
+        tally.log[place, 2] = event
+        tally.log[place, 3] = out
+        tally.log[place, 4] = into
+        tally.logged[0] = place + 1
+
+
+def _find_fault(tally: Tally, fault: int, run: int, period: int, out: int, into: int) -> None:
+    """Note a replacement that the rule must not have asked for."""
+    tally.fault[FAULT] = fault
+    tally.fault[FAULT_RUN] = run
+    tally.fault[FAULT_PERIOD] = period
+    tally.fault[FAULT_OUT] = out
+    tally.fault[FAULT_IN] = into
+
+
+def _list_output(stations: IntArray, amounts: FloatArray, worked: IntArray) -> int:
+    """List who worked, with their amounts moved up likewise past empty stations; return how many they are."""
+    present = 0
+    for station in range(len(stations)):
+        if stations[station] != NOBODY:
+            worked[present] = stations[station]
+            amounts[present] = amounts[station]
+            present += 1
+    return present
+
+
+def specialised(rule: Rule, name: str) -> types.FunctionType:
+    """Return a copy of the loop that plays a rule, under a name of its own."""
+    of_rule = {
+        "rule_fresh": rule.fresh,
+        "rule_nothing_to_decide": rule.nothing_to_decide,
+        "rule_decide": rule.decide,
+        "rule_assign": rule.assign,
+        "rule_after_moves": rule.after_moves,
+        "rule_observe": rule.observe or rule_observe,
+        "rule_diagnose": rule.diagnose or rule_diagnose,
+        "OBSERVES": rule.observe is not None,
+        "DIAGNOSES": rule.diagnose is not None,
+    }
+    loop = types.FunctionType(play_runs.__code__, {**globals(), **of_rule}, name)
+    loop.__qualname__ = loop.__name__
+    loop.__module__ = play_runs.__module__
+    return loop

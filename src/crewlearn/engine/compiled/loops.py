@@ -1,0 +1,250 @@
+"""The kernel, compiled for a policy's rule.
+
+What is compiled is found by walking from the rule's functions and the loop to all that they call. Rules of this package
+are kept on disk, under a hash of the sources that take part. Code of a user's own is compiled in memory, from copies of
+its functions, and anew when any of it has changed: a redefined function or constant in a notebook takes effect.
+"""
+
+import pickle
+import re
+import sys
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.errors import NumbaError
+from numba.extending import register_jitable
+
+from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
+from crewlearn.engine.compiled import kernel
+from crewlearn.engine.compiled.reach import (
+    Function,
+    Reached,
+    constants_text,
+    fingerprint,
+    is_ours,
+    reach,
+    references,
+    sources_of,
+)
+from crewlearn.policies.rule import Rule
+from crewlearn.problem.errors import InvalidInput
+
+Loop = Callable[..., None]
+
+MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", "argsort", "concatenate"})
+"""Names of NumPy functions with which our rules make arrays."""
+
+MOST_LOOPS = 64
+"""Loops of users' own rules that are kept in memory."""
+
+_shipped: dict[Rule, Loop] = {}
+_own: OrderedDict[Any, Loop] = OrderedDict()
+_registered: set[Function] = set()
+_lock = threading.RLock()
+
+
+def compiled_loop(rule: Rule) -> Loop:
+    """Return the kernel's loop for a rule, compiled; it releases the interpreter lock while it runs."""
+    with _lock:
+        if rule in _shipped:
+            return _shipped[rule]
+        own = reach(rule.functions(), enter=lambda function: not is_ours(function))
+        if own.is_ours():
+            _shipped[rule] = _loop_on_disk(rule)
+            return _shipped[rule]
+        key = fingerprint(own)
+        if key not in _own:
+            _own[key] = _loop_in_memory(rule, own)
+            while len(_own) > MOST_LOOPS:
+                _own.popitem(last=False)
+        _own.move_to_end(key)
+        return _own[key]
+
+
+def compiled_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return one of our rule functions compiled by itself, to be timed or called from Python."""
+    with _lock:
+        _make_compilable(reach([function]))
+        compiled: Callable[..., Any] = numba.njit(function)
+        return compiled
+
+
+def make_compilable(functions: Iterable[Callable[..., Any]]) -> None:
+    """Let compiled code call these functions of ours and all that they call."""
+    with _lock:
+        _make_compilable(reach(functions))
+
+
+def all_of(rule: Rule) -> Reached:
+    """Return everything that takes part in the loop of a rule of ours."""
+    return reach([*rule.functions(), kernel.play_runs])
+
+
+def loop_folder(rule: Rule) -> str:
+    """Return the part of the disk cache for the loop of a rule: named by a hash of all that it is made of."""
+    parts = all_of(rule)
+    names = [f"{function.__module__}.{function.__qualname__}" for function in rule.functions()]
+    versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
+    return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
+
+
+def _loop_on_disk(rule: Rule) -> Loop:
+    _make_compilable(all_of(rule))
+    settings: Any = numba.config
+    folder = cache_folder(loop_folder(rule), "compiled code")
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
+    try:
+        loop: Loop = numba.njit(cache=True, nogil=True)(kernel.specialised(rule, f"play_runs_{rule.decide.__name__}"))
+    finally:
+        settings.CACHE_DIR = before
+    return loop
+
+
+def _loop_in_memory(rule: Rule, own: Reached) -> Loop:
+    """Return the loop of a rule with functions of a user's own, made of copies of them."""
+    _make_compilable(all_of(rule))
+    copies = _copied([function for function in own.functions if not is_ours(function)])
+    for copy in copies.values():
+        # An index out of range must not write into memory that is not the rule's.
+        register_jitable(forceinline=True, boundscheck=True)(copy)
+    fields = {name: copies.get(function, function) for name, function in vars(rule).items()}
+    loop: Loop = numba.njit(nogil=True)(kernel.specialised(Rule(**fields), f"play_runs_{rule.decide.__name__}"))
+    return loop
+
+
+def _copied(functions: list[Function]) -> dict[Function, Function]:
+    """Copy functions so that the copies call each other, whatever becomes of the names they were found under."""
+    copies: dict[Function, Function] = {}
+    for function in functions:
+        cells = tuple(types.CellType() for _ in function.__closure__ or ())
+        copy = types.FunctionType(function.__code__, {}, function.__name__, function.__defaults__, cells or None)
+        copy.__kwdefaults__, copy.__module__, copy.__qualname__ = (
+            function.__kwdefaults__,
+            function.__module__,
+            function.__qualname__,
+        )
+        copies[function] = copy
+    for function, copy in copies.items():
+        values = {
+            name: copies.get(value, value) if isinstance(value, Function) else value
+            for name, value in references(function)
+        }
+        modules = {name for name, value in values.items() if isinstance(value, types.ModuleType)}
+        for name in modules:
+            parts = {part.partition(".")[2]: value for part, value in values.items() if part.startswith(f"{name}.")}
+            if any(isinstance(value, Function) for value in parts.values()):
+                values[name] = types.ModuleType(name)
+                vars(values[name]).update(parts)
+        copy.__globals__.update({"__name__": function.__module__, "__builtins__": __builtins__, **values})
+        for name, cell in zip(function.__code__.co_freevars, copy.__closure__ or (), strict=True):
+            cell.cell_contents = values[name]
+    return copies
+
+
+def _make_compilable(parts: Reached) -> None:
+    """Register our functions with the compiler, each once.
+
+    Calls that pass tuples of arrays are dear and copies of code cheap, so everything is inlined. Counting references to
+    arrays takes half the time of a loop, and only where arrays are made is it needed.
+    """
+    for function in parts.functions:
+        if function in _registered or function is kernel.play_runs or not is_ours(function):
+            continue
+        _registered.add(function)
+        uses = parts.uses[function]
+        counted = _returns_arrays(function) or any(_returns_arrays(other) for other in uses)
+        counted = counted or not MAKERS.isdisjoint(function.__code__.co_names)
+        register_jitable(forceinline=True, _nrt=counted)(function)
+
+
+def _returns_arrays(function: Function) -> bool:
+    return function.__annotations__.get("return", Any) not in (None, int, float, bool)
+
+
+def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
+    """Make the call that compiles or loads the loop of a rule; say so if it compiles, and mend a damaged cache."""
+    loop: Any = compiled_loop(rule)
+    if getattr(loop, "signatures", None):
+        call()
+        return
+    index = _index_of(loop)
+    if index is not None and index.exists():
+        try:
+            call()
+        except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError):
+            print("crewlearn: the cache of compiled code is damaged; compiling anew", file=sys.stderr)
+            for damaged in index.parent.glob(f"{index.stem}*"):
+                damaged.unlink(missing_ok=True)
+            with _lock:
+                _shipped.pop(rule, None)
+        else:
+            return
+    often = "in each process, as it is code of your own" if index is None else "once for this version"
+    print(f"crewlearn: compiling the loop of {name}; {often}, up to half a minute", file=sys.stderr)
+    with event.install_listener("numba:compile", _Progress()):
+        call()
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+def run_loop(rule: Rule, name: str, *arguments: Any) -> None:
+    """Run the loop of the policy of this name, or name the line of its rule that cannot be compiled."""
+    try:
+        compiled_loop(rule)(*arguments)
+    except NumbaError as error:
+        raise _uncompilable(rule, name, error) from error
+
+
+def _uncompilable(rule: Rule, name: str, error: NumbaError) -> InvalidInput:
+    """Turn what the compiler says into an error that names the function and the line."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    own = [function for function in reach(rule.functions()).functions if not is_ours(function)]
+    where, line = rule.decide, rule.decide.__code__.co_firstlineno
+    for file, number in re.findall(r'File "([^"]*)", line (\d+)', text):
+        inside = [function for function in own if _has_line(function, Path(file).name, int(number))]
+        if inside:
+            where, line = max(inside, key=lambda function: function.__code__.co_firstlineno), int(number)
+            break
+    before = [part.strip() for part in text.partition('File "')[0].splitlines() if part.strip()]
+    remedy = (
+        f"{where.__qualname__}, line {line}, cannot be compiled: {before[-1]}. Write the rule with loops over arrays, "
+        "numbers and named tuples; or override `decide` to play it in plain Python"
+    )
+    return InvalidInput("policy", name, remedy)
+
+
+def _has_line(function: Function, file: str, line: int) -> bool:
+    code = function.__code__
+    lines = [number for _, _, number in code.co_lines() if number is not None]
+    return Path(code.co_filename).name == file and min(lines) <= line <= max(lines)
+
+
+def _index_of(loop: Any) -> Path | None:
+    """Return the file that lists what was compiled of a loop; None where nothing is kept on disk."""
+    kept = getattr(loop, "_cache", None)  # numba has no public way to ask
+    file = getattr(kept, "_cache_file", None)
+    return None if file is None else Path(file._index_path)
+
+
+class _Progress(event.Listener):
+    """Counts the functions compiled on a line of standard error."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def on_start(self, event: Any) -> None:
+        """Nothing to show yet."""
+
+    def on_end(self, event: Any) -> None:
+        """Show one more."""
+        self.done += 1
+        if sys.stderr.isatty():
+            print(f"\r  {self.done} functions", end="", file=sys.stderr, flush=True)

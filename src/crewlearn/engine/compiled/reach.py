@@ -1,0 +1,142 @@
+"""What a function is made of: the functions, classes and constants that it reaches through its globals and closures.
+
+Compiled code freezes all of it, so this decides what is compiled and when that is out of date.
+"""
+
+import dis
+import hashlib
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import crewlearn
+
+PACKAGE = "crewlearn"
+FOLDER = Path(crewlearn.__file__).resolve().parent
+FOREIGN = frozenset({"numpy", "numba", *sys.stdlib_module_names}) - {"__main__"}
+"""Packages whose functions the compiler knows by itself, or not at all."""
+
+Function = types.FunctionType
+
+
+@dataclass
+class Reached:
+    """Everything that some functions reach: `uses` has the functions that each function refers to."""
+
+    functions: list[Function] = field(default_factory=list)
+    classes: list[type[Any]] = field(default_factory=list)
+    constants: list[tuple[str, Any]] = field(default_factory=list)
+    uses: dict[Function, list[Function]] = field(default_factory=dict)
+
+    def is_ours(self) -> bool:
+        """Return whether all of it belongs to this package."""
+        return all(map(is_ours, self.functions)) and all(map(is_ours, self.classes))
+
+
+def reach(roots: Iterable[Callable[..., Any]], enter: Callable[[Function], bool] = lambda function: True) -> Reached:
+    """Walk from functions to all that they refer to; those that `enter` refuses are listed but not walked through."""
+    reached, waiting = Reached(), [root for root in roots if isinstance(root, Function)]
+    while waiting:
+        function = waiting.pop()
+        if function in reached.uses:
+            continue
+        reached.functions.append(function)
+        uses = reached.uses[function] = []
+        if not enter(function):
+            continue
+        for name, value in references(function):
+            if isinstance(value, Function):
+                if not _is_foreign(value.__module__):
+                    uses.append(value)
+            elif isinstance(value, type):
+                if not _is_foreign(value.__module__):
+                    reached.classes.append(value)
+            elif not isinstance(value, (types.ModuleType, types.BuiltinFunctionType)):
+                reached.constants.append((name, value))
+        waiting += uses
+    return reached
+
+
+def references(function: Function) -> Iterator[tuple[str, Any]]:
+    """Yield what a function refers to, by name: globals, closures, and functions called as `module.function`."""
+    for name, value in _direct(function):
+        yield name, value
+        if isinstance(value, types.ModuleType) and not _is_foreign(value.__name__):
+            for attribute in _attributes(function.__code__):
+                if hasattr(value, attribute):
+                    yield f"{name}.{attribute}", getattr(value, attribute)
+
+
+def _direct(function: Function) -> Iterator[tuple[str, Any]]:
+    for name in _global_names(function.__code__):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents
+    for number, value in enumerate(function.__defaults__ or ()):
+        yield f"default {number}", value
+    for name, value in (function.__kwdefaults__ or {}).items():
+        yield f"default {name}", value
+
+
+def is_ours(item: Function | type[Any]) -> bool:
+    """Return whether a function or class belongs to this package, whose files do not change while a process runs."""
+    module = sys.modules.get(item.__module__)
+    file = getattr(module, "__file__", None)
+    inside = item.__module__.partition(".")[0] == PACKAGE and file is not None
+    return inside and Path(str(file)).resolve().is_relative_to(FOLDER)
+
+
+def sources_of(reached: Reached) -> list[types.ModuleType]:
+    """Return the modules of our own functions and classes."""
+    names = {function.__module__ for function in reached.functions if is_ours(function)}
+    names |= {kind.__module__ for kind in reached.classes if is_ours(kind)}
+    return [sys.modules[name] for name in sorted(names)]
+
+
+def fingerprint(reached: Reached) -> tuple[Any, ...]:
+    """Return a key that is the same only as long as functions, classes and constants are the same."""
+    functions = tuple((function.__module__, function.__qualname__, function.__code__) for function in reached.functions)
+    return functions, tuple(reached.classes), tuple((name, _value(value)) for name, value in reached.constants)
+
+
+def constants_text(reached: Reached) -> str:
+    """Return the constants as text, in an order of their own."""
+    return repr(sorted({(name, repr(_value(value))) for name, value in reached.constants}))
+
+
+def _value(value: Any) -> Any:
+    """Return a constant as something that compares by value where that is possible."""
+    if isinstance(value, np.ndarray):
+        return "array", str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()
+    if isinstance(value, (bool, int, float, str, bytes, complex, type(None))):
+        return type(value).__name__, repr(value)
+    if isinstance(value, tuple):
+        return type(value), tuple(_value(item) for item in value)
+    return "object", id(value)
+
+
+def _is_foreign(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in FOREIGN
+
+
+def _global_names(code: types.CodeType) -> list[str]:
+    """List the global names that a function loads, those of functions and comprehensions inside it too."""
+    names = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += _global_names(constant)
+    return list(dict.fromkeys(names))
+
+
+def _attributes(code: types.CodeType) -> list[str]:
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += _attributes(constant)
+    return list(dict.fromkeys(names))

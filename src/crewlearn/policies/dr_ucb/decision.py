@@ -1,0 +1,264 @@
+"""A decision of DR-UCB from beginning to end: when, whom, and who for whom, as one rule function."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from crewlearn.beliefs.radii import confidence_bounds, log_term
+from crewlearn.policies.contract import Hidden
+from crewlearn.policies.dr_ucb.candidates import Candidates, list_candidates, list_going
+from crewlearn.policies.dr_ucb.pairing import LATE, ORACLE, choose_leaver, keep_legal, pair_by_delay, pair_up
+from crewlearn.policies.dr_ucb.selection import DIAGNOSTICS, EXACT, FRONTIER_STATES, LARGEST_FRONTIER, select
+from crewlearn.policies.dr_ucb.timing import (
+    ADAPTIVE,
+    CYCLE,
+    DECIDED_AT,
+    DISTURBED,
+    FIXED_CALENDAR,
+    LEAST,
+    MEMORY,
+    NEW_CYCLE,
+    WAIT,
+    begin_cycle,
+    idle,
+    time_to_replace,
+)
+from crewlearn.policies.rule import Happened, Rule, RuleFacts
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.laws import pair_delay
+from crewlearn.problem.transitions import PENDING, RosterArrays
+
+
+class Choices(NamedTuple):
+    """The rules chosen, by code, with their numbers."""
+
+    timing: int
+    selection: int
+    pairing: int
+    radius: int
+    frontier_cap: int
+    always_build: bool
+    gamma: float
+
+
+class Memory(NamedTuple):
+    """What DR-UCB remembers, as arrays that the rules change.
+
+    `cycle` is laid out in `timing`, `diagnostics` in `selection`; `target` and `marked` hold m workers or
+    NOBODY; `stream` is the key and the number of draws of the policy's own stream.
+    """
+
+    cycle: IntArray
+    target: IntArray
+    marked: IntArray
+    stream: IntArray
+    diagnostics: FloatArray
+
+
+def fresh_dr_ucb(parameters: Choices, facts: RuleFacts, stream_key: int) -> Memory:
+    """Begin a run with no cycle yet."""
+    return fresh_memory(len(facts.roster.stations), stream_key)
+
+
+def fresh_memory(team: int, stream_key: int) -> Memory:
+    """Begin with no cycle yet."""
+    memory = Memory(
+        np.zeros(MEMORY, dtype=np.int64),
+        np.full(team, NOBODY, dtype=np.int64),
+        np.full(team, NOBODY, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros(DIAGNOSTICS, dtype=np.float64),
+    )
+    memory.cycle[LEAST] = NOBODY
+    memory.stream[0] = stream_key
+    memory.diagnostics[EXACT] = 1.0
+    return memory
+
+
+def replacement_threshold(cost: float, horizon: int, period: int) -> float:
+    """Return c/(T-t), the gain a period that pays for a replacement; infinite in the last period, when none can."""
+    return cost / (horizon - period) if period < horizon else math.inf
+
+
+def decide_dr_ucb(
+    choices: Choices, memory: Memory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+) -> int:
+    """Wait, or choose a new target; fill in the pairs that lead to it and return their number."""
+    roster, estimates, may_enter, may_leave = facts.roster, facts.estimates, facts.may_enter, facts.may_leave
+    horizon = facts.horizon
+    todo = time_to_replace(
+        choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, choices.gamma
+    )
+    if todo == WAIT:
+        return 0
+    new_cycle = todo == NEW_CYCLE
+    if new_cycle:
+        memory.cycle[CYCLE] += 1
+    workers, team = len(roster.role), len(roster.stations)
+    ucb = np.empty(workers, dtype=np.float64)
+    lcb = np.empty(workers, dtype=np.float64)
+    confidence_bounds(choices.radius, estimates, log_term(choices.radius, horizon, period), ucb, lcb)
+    leaving = np.empty(team, dtype=np.int64)
+    entering = np.empty(workers, dtype=np.int64)
+    candidates, r = choose_round(
+        choices,
+        memory,
+        roster,
+        ucb,
+        lcb,
+        may_enter,
+        may_leave,
+        replacement_threshold(facts.cost, horizon, period),
+        new_cycle,
+        leaving,
+        entering,
+    )
+    begin_cycle(memory.cycle, memory.target, estimates, period, choices.gamma)
+    pair_up(choices.pairing, candidates, leaving, entering, r, memory.stream, outs, ins)
+    if choices.pairing == ORACLE:
+        _pair_as_oracle(facts.hidden, period, outs, ins, r)
+    if choices.pairing != LATE:
+        for place in range(team):
+            memory.marked[place] = NOBODY
+    return keep_legal(roster, outs, ins, r)
+
+
+def assign_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, incoming: int) -> int:
+    """Settle who makes room for a worker whose hire was left open; NOBODY for an empty station, or if nobody can."""
+    workers = len(facts.roster.role)
+    ucb = np.empty(workers, dtype=np.float64)
+    lcb = np.empty(workers, dtype=np.float64)
+    confidence_bounds(choices.radius, facts.estimates, log_term(choices.radius, facts.horizon, period), ucb, lcb)
+    return choose_leaver(facts.roster, memory.marked, memory.target, lcb, facts.may_leave)
+
+
+def idle_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, behind: int) -> bool:
+    """Return whether there is nothing to decide, as in most periods."""
+    cycle, seen = memory.cycle, 0
+    least = cycle[LEAST]
+    if least != NOBODY:
+        seen = facts.estimates.counts[least] + (behind if facts.roster.station_of[least] >= 0 else 0)
+    return idle(choices.timing, cycle, period, facts.roster.counts[PENDING], seen)
+
+
+def after_moves_dr_ucb(choices: Choices, memory: Memory, happened: Happened) -> None:
+    """Note what was not in the plan."""
+    notice_disturbance(choices.timing, memory, happened)
+
+
+def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
+    """Note that a pair failed or, where the timing follows what happens, that somebody came or went off target."""
+    if len(happened.failed_in) > 0:
+        memory.cycle[DISTURBED] = 1
+    if timing != ADAPTIVE:
+        return
+    for pair in range(len(happened.completed_in)):
+        if happened.completed_out[pair] == NOBODY:
+            continue
+        came = stays = False
+        for worker in memory.target:
+            came = came or worker == happened.completed_in[pair]
+            stays = stays or worker == happened.completed_out[pair]
+        if stays or not came:
+            memory.cycle[DISTURBED] = 1
+
+
+def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: IntArray) -> bool:
+    """Return whether a target was chosen in this period; note the states kept and the largest frontier."""
+    numbers[0] = int(memory.diagnostics[FRONTIER_STATES])
+    numbers[1] = int(memory.diagnostics[LARGEST_FRONTIER])
+    return bool(memory.cycle[DECIDED_AT] == period)
+
+
+DR_UCB_RULE = Rule(
+    fresh=fresh_dr_ucb,
+    decide=decide_dr_ucb,
+    nothing_to_decide=idle_dr_ucb,
+    assign=assign_dr_ucb,
+    after_moves=after_moves_dr_ucb,
+    diagnose=diagnose_dr_ucb,
+)
+"""DR-UCB as the engine plays it."""
+
+
+def choose_round(
+    choices: Choices,
+    memory: Memory,
+    roster: RosterArrays,
+    ucb: FloatArray,
+    lcb: FloatArray,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    threshold: float,
+    new_cycle: bool,
+    leaving: IntArray,
+    entering: IntArray,
+) -> tuple[Candidates, int]:
+    """Choose the target and who leaves and enters for it, as places in the candidates; return these and the number.
+
+    Within a cycle only what fell through is chosen again: those whom the old target wants stay. The fixed calendar's
+    new cycles are chosen as if nothing were pending; every other choice builds on what is.
+    """
+    pending_too = new_cycle and choices.timing == FIXED_CALENDAR
+    replaceable = may_leave.copy()
+    if not new_cycle:
+        for worker in memory.target:
+            if worker != NOBODY:
+                replaceable[worker] = False
+    going = np.zeros(len(roster.role), dtype=np.bool_)
+    if not pending_too:
+        list_going(roster, memory.marked, lcb, may_leave, going)
+    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
+    r = 0
+    if not math.isinf(threshold):
+        r = select(
+            choices.selection,
+            candidates,
+            threshold,
+            choices.frontier_cap,
+            choices.always_build,
+            leaving,
+            entering,
+            memory.diagnostics,
+        )
+    for index in range(r):
+        worker = candidates.out_worker[leaving[index]]
+        if worker != NOBODY:
+            going[worker] = True
+
+    size = marks = 0
+    for place in range(len(memory.target)):
+        memory.target[place] = NOBODY
+        memory.marked[place] = NOBODY
+    for worker in roster.stations:
+        if worker == NOBODY:
+            continue
+        if going[worker]:
+            memory.marked[marks] = worker
+            marks += 1
+        else:
+            memory.target[size] = worker
+            size += 1
+    if not pending_too:
+        for slot in range(roster.counts[PENDING]):
+            if size < len(memory.target):
+                memory.target[size] = roster.pending_in[slot]
+                size += 1
+    for index in range(r):
+        if size < len(memory.target):
+            memory.target[size] = candidates.in_worker[entering[index]]
+            size += 1
+    return candidates, r
+
+
+def _pair_as_oracle(hidden: Hidden, period: int, outs: IntArray, ins: IntArray, r: int) -> None:
+    """Pair with knowledge of true means and delays; an empty station counts as mean 0."""
+    means = np.zeros(r, dtype=np.float64)
+    delays = np.empty((r, r), dtype=np.int64)
+    for a in range(r):
+        if outs[a] != NOBODY:
+            means[a] = hidden.means[outs[a]]
+        for b in range(r):
+            delays[a, b] = pair_delay(hidden.delay_form, hidden.delay_key, period, int(outs[a]), int(ins[b]))
+    pair_by_delay(outs, ins, r, means, delays)

@@ -1,0 +1,118 @@
+"""ConstructPairing: who replaces whom (the paper's Section 4.4).
+
+- `rank-lcb`, `rank-ucb`: both sides ranked from the highest bound down and matched by rank (LCB in the paper's text,
+  UCB in its printed tables); ties by worker number;
+- `random`: outgoing in worker order, incoming shuffled;
+- `oracle`: knows true means and delays; outgoing from the lowest mean up, each takes the incoming worker whose pair
+  with it completes first;
+- `late`: hires are left open, and who leaves is settled on arrival: the lowest LCB of those marked goes.
+"""
+
+import numpy as np
+
+from crewlearn.policies.dr_ucb.candidates import Candidates, can_go, goes_first
+from crewlearn.policies.ranking import rank_ascending, rank_descending
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from crewlearn.problem.chance import shuffle
+from crewlearn.problem.transitions import FREE, PENDING, RosterArrays, empty_station
+
+RANK_LCB, RANK_UCB, RANDOM, ORACLE, LATE = range(5)
+
+PAIRINGS = {"rank-lcb": RANK_LCB, "rank-ucb": RANK_UCB, "random": RANDOM, "oracle": ORACLE, "late": LATE}
+"""Names of the pairing rules and their codes."""
+
+
+def pair_up(
+    code: int,
+    candidates: Candidates,
+    leaving: IntArray,
+    entering: IntArray,
+    r: int,
+    stream: IntArray,
+    outs: IntArray,
+    ins: IntArray,
+) -> None:
+    """Pair the `r` who leave with the `r` who enter, given as places in `candidates`; fill in the workers of each pair.
+
+    The oracle's pairing needs the hidden delays and is finished by `pair_by_delay`; here it is by worker number.
+    """
+    if code not in (RANK_LCB, RANK_UCB, RANDOM, ORACLE, LATE):
+        raise ValueError("unknown code of a pairing rule")
+    out_places = np.sort(leaving[:r])
+    in_places = np.sort(entering[:r])
+    if code in (RANK_LCB, RANK_UCB):
+        order = np.empty(r, dtype=np.int64)
+        by_upper = code == RANK_UCB
+        rank_descending(candidates.out_ucb[out_places] if by_upper else candidates.out_lcb[out_places], order, r)
+        for rank in range(r):
+            outs[rank] = candidates.out_worker[out_places[order[rank]]]
+        rank_descending(candidates.in_ucb[in_places] if by_upper else candidates.in_lcb[in_places], order, r)
+        for rank in range(r):
+            ins[rank] = candidates.in_worker[in_places[order[rank]]]
+        return
+    for index in range(r):
+        outs[index] = NOBODY if code == LATE else candidates.out_worker[out_places[index]]
+        ins[index] = candidates.in_worker[in_places[index]]
+    if code == RANDOM:
+        shuffle(ins, r, stream)
+
+
+def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, delays: IntArray) -> None:
+    """Reorder `ins` as the oracle would: outgoing from the lowest mean up, each takes the quickest incoming left.
+
+    `delays[a, b]` is the delay of the pair (outs[a], ins[b]); ties go to the earlier in the list.
+    """
+    order = np.empty(r, dtype=np.int64)
+    rank_ascending(out_means, order, r)
+    taken = np.zeros(r, dtype=np.bool_)
+    matched = np.empty(r, dtype=np.int64)
+    for rank in range(r):
+        quickest = -1
+        for index in range(r):
+            if not taken[index] and (quickest < 0 or delays[order[rank], index] < delays[order[rank], quickest]):
+                quickest = index
+        taken[quickest] = True
+        matched[order[rank]] = ins[quickest]
+    for index in range(r):
+        ins[index] = matched[index]
+
+
+def keep_legal(roster: RosterArrays, outs: IntArray, ins: IntArray, r: int) -> int:
+    """Drop the pairs with a worker in a pending replacement, keeping the order of the rest; give how many are left."""
+    kept = 0
+    role = roster.role
+    room = len(roster.stations) - roster.counts[PENDING]
+    for index in range(r):
+        out, into = outs[index], ins[index]
+        if into == NOBODY or kept >= room:
+            continue
+        if role[into] == FREE and (out == NOBODY or role[out] == FREE):
+            outs[kept] = out
+            ins[kept] = into
+            kept += 1
+    return kept
+
+
+def choose_leaver(
+    roster: RosterArrays, marked: IntArray, target: IntArray, lcb: FloatArray, may_leave: BoolArray
+) -> int:
+    """Settle who makes room for a worker whose hire was left open.
+
+    An empty station first; then the lowest LCB of those marked to leave; if none of them is left to go, the lowest LCB
+    of those outside the target. NOBODY if nobody may go. Among equals the lower number is kept.
+    """
+    if empty_station(roster) >= 0:
+        return NOBODY
+    leaver = NOBODY
+    for worker in marked:
+        if can_go(roster, may_leave, worker) and goes_first(lcb, worker, leaver):
+            leaver = worker
+    if leaver != NOBODY:
+        return leaver
+    for worker in roster.stations:
+        wanted = False
+        for member in target:
+            wanted = wanted or member == worker
+        if not wanted and can_go(roster, may_leave, worker) and goes_first(lcb, worker, leaver):
+            leaver = worker
+    return leaver

@@ -1,0 +1,339 @@
+"""DR-UCB: the paper's policy, with each of its three rules a choice (Section 4)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from crewlearn.beliefs.estimates import mean
+from crewlearn.beliefs.radii import RADII, confidence_bounds, log_term
+from crewlearn.policies.contract import Pair, Policy, Report, Situation
+from crewlearn.policies.dr_ucb.decision import (
+    DR_UCB_RULE,
+    Choices,
+    Memory,
+    fresh_memory,
+    notice_disturbance,
+    replacement_threshold,
+)
+from crewlearn.policies.dr_ucb.frontier import FRONTIER_CAP
+from crewlearn.policies.dr_ucb.pairing import PAIRINGS
+from crewlearn.policies.dr_ucb.selection import EXACT, FRONTIER_STATES, LARGEST_FRONTIER, LOSS_BOUND, SELECTIONS
+from crewlearn.policies.dr_ucb.timing import DISTURBED, TIMINGS
+from crewlearn.policies.explanations import Bounds, Level, PolicyWait, Reason
+from crewlearn.policies.rule import Rule, ask, facts_of, happened_in
+from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.errors import one_of, real, whole
+from crewlearn.problem.model import Setting
+from crewlearn.problem.roster import Pending
+from crewlearn.problem.transitions import unclaimed_stations
+from crewlearn.theory.gamma import gamma_star
+
+
+@dataclass(frozen=True)
+class DRUCBState:
+    """What DR-UCB remembers between periods.
+
+    `least_observed` had `seen_then` observations at the decision and needs `needed` more. `next_date` is the fixed
+    calendar's next date, in periods after the first. `marked` are to leave. `stream` is the key and the number of draws
+    of its own stream. The rest tells how the last target was found.
+    """
+
+    cycle: int
+    decided_at: int
+    least_observed: int
+    seen_then: int
+    needed: int
+    next_date: int
+    disturbed: bool
+    target: tuple[int, ...]
+    marked: tuple[int, ...]
+    stream: tuple[int, int]
+    exact: bool = True
+    frontier_states: int = 0
+    largest_frontier: int = 0
+    loss_bound: float = 0.0
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the cycle's numbers in the order that `timing` names."""
+        return (
+            self.cycle,
+            self.decided_at,
+            self.least_observed,
+            self.seen_then,
+            self.needed,
+            self.next_date,
+            int(self.disturbed),
+        )
+
+    def arrays(self) -> Memory:
+        """Return the state as the rules take it."""
+        diagnostics = (self.exact, self.frontier_states, self.largest_frontier, self.loss_bound)
+        return Memory(
+            np.array(self.numbers(), dtype=np.int64),
+            np.array(self.target, dtype=np.int64),
+            np.array(self.marked, dtype=np.int64),
+            np.array(self.stream, dtype=np.int64),
+            np.array(diagnostics, dtype=np.float64),
+        )
+
+    @classmethod
+    def of(cls, memory: Memory) -> "DRUCBState":
+        """Return the state that the rules left."""
+        cycle, decided_at, least_observed, seen_then, needed, next_date, disturbed = memory.cycle.tolist()
+        key, draws = memory.stream.tolist()
+        return cls(
+            cycle=cycle,
+            decided_at=decided_at,
+            least_observed=least_observed,
+            seen_then=seen_then,
+            needed=needed,
+            next_date=next_date,
+            disturbed=bool(disturbed),
+            target=tuple(memory.target.tolist()),
+            marked=tuple(memory.marked.tolist()),
+            stream=(key, draws),
+            exact=bool(memory.diagnostics[EXACT]),
+            frontier_states=int(memory.diagnostics[FRONTIER_STATES]),
+            largest_frontier=int(memory.diagnostics[LARGEST_FRONTIER]),
+            loss_bound=float(memory.diagnostics[LOSS_BOUND]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairReason(Reason):
+    """DR-UCB's reason for a pair: its optimistic gain a period against the gain that pays for the fee."""
+
+    leaver: int = field()
+    optimistic_gain: float = field()
+    threshold: float = field()
+    out_bounds: Bounds = field()
+    in_bounds: Bounds = field()
+
+
+@dataclass(frozen=True)
+class LearningCycle:
+    """The learning cycle as people see it.
+
+    `phase` is "transition" until the whole target is active, then "exploration". `still_needed` counts the observations
+    of the least-observed worker that are missing; `awaited` are the replacements under way. `exact` is False if the
+    frontier grew past its cap and the heuristic chose the target; its sum of UCBs is then within `loss_bound` of the
+    best one's.
+    """
+
+    number: int
+    phase: str
+    decided_at: int
+    target: tuple[int, ...]
+    least_observed: int
+    still_needed: int
+    awaited: tuple[Pending, ...]
+    exact: bool
+    largest_frontier: int
+    loss_bound: float
+
+
+@dataclass(frozen=True)
+class DRUCB(Policy[DRUCBState]):
+    """The paper's policy; each of its rules is a choice.
+
+    `gamma` sets the pace of replacement; left out, it is gamma*, which minimises the paper's full bound in the setting
+    at hand. The defaults are as the paper's text has them.
+    """
+
+    gamma: float | None = None
+    radius: str = "log-T"
+    timing: str = "adaptive"
+    selection: str = "constrained"
+    pairing: str = "rank-lcb"
+    frontier_cap: int = FRONTIER_CAP
+    always_build_frontier: bool = False
+    state_type: ClassVar[type[DRUCBState]] = DRUCBState
+    rule: ClassVar[Rule] = DR_UCB_RULE
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            real("gamma", self.gamma, 0.0, 1e12, above=True)
+        whole("frontier_cap", self.frontier_cap, 2, 10**8)
+        choices = {"radius": RADII, "timing": TIMINGS, "selection": SELECTIONS, "pairing": PAIRINGS}
+        for name, known in choices.items():
+            one_of(name, getattr(self, name), known)
+
+    @property
+    def name(self) -> str:
+        """The name people know this choice of rules by."""
+        parts = {
+            "-v": self.radius == "empirical-bernstein",
+            "-without-screening": self.selection == "top-m",
+            "+fixed-calendar": self.timing == "fixed-calendar",
+            "+random-pairing": self.pairing == "random",
+            "+oracle-delayed-pairing": self.pairing == "oracle",
+            "+late-pairing": self.pairing == "late",
+        }
+        return "dr-ucb" + "".join(part for part, chosen in parts.items() if chosen)
+
+    @property
+    def oracle(self) -> bool:
+        """Only the oracle's pairing needs what is hidden."""
+        return self.pairing == "oracle"
+
+    def pace(self, setting: Setting) -> float:
+        """Return gamma in a setting."""
+        return gamma_star(setting) if self.gamma is None else self.gamma
+
+    def parameters(self, setting: Setting) -> Choices:
+        """Return the rules chosen, as the rule functions take them."""
+        return Choices(
+            timing=TIMINGS[self.timing],
+            selection=SELECTIONS[self.selection],
+            pairing=PAIRINGS[self.pairing],
+            radius=RADII[self.radius],
+            frontier_cap=int(self.frontier_cap),
+            always_build=bool(self.always_build_frontier),
+            gamma=float(self.pace(setting)),
+        )
+
+    def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:
+        """Begin with no cycle yet: the first decision comes in the first period asked about."""
+        return DRUCBState.of(fresh_memory(situation.setting.team, stream_key))
+
+    def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
+        """Wait, or choose a new target and ask for the replacements that lead to it."""
+        if len(state.target) != situation.roster.team:
+            state = self.revise(state, situation)
+        memory, facts = state.arrays(), facts_of(self, situation)
+        pairs = ask(self.rule, self.parameters(situation.setting), memory, situation.period, facts)
+        return pairs, DRUCBState.of(memory)
+
+    def assign(self, state: DRUCBState, situation: Situation, incoming: int) -> int:
+        """Settle on arrival who makes room: an empty station first, then the lowest LCB of those marked to leave."""
+        facts, parameters = facts_of(self, situation), self.parameters(situation.setting)
+        return int(self.rule.assign(parameters, state.arrays(), situation.period, facts, incoming))
+
+    def observe(self, state: DRUCBState, report: Report) -> DRUCBState:
+        """Notice whether anything happened that was not in the plan."""
+        if not (report.completed or report.failed):
+            return state
+        memory = state.arrays()
+        notice_disturbance(TIMINGS[self.timing], memory, happened_in(report))
+        return replace(state, disturbed=bool(memory.cycle[DISTURBED]))
+
+    def revise(self, state: DRUCBState, situation: Situation) -> DRUCBState:
+        """Look, at the next decision, whether the target can still be reached; give it the size of the team."""
+        team, roster = situation.setting.team, situation.roster
+        if len(state.target) == team:
+            return replace(state, disturbed=True)
+        reachable = {*roster.active, *(pending.into for pending in roster.pending)}
+        target = _resized([worker for worker in state.target if worker in reachable], team)
+        return replace(
+            state,
+            disturbed=True,
+            target=target,
+            least_observed=state.least_observed if state.least_observed in target else NOBODY,
+            marked=_resized([worker for worker in state.marked if worker in roster.active], team),
+        )
+
+    def bounds(self, situation: Situation) -> tuple[FloatArray, FloatArray]:
+        """Return everybody's upper and lower confidence bounds."""
+        code, workers = RADII[self.radius], len(situation.estimates.counts)
+        ucb, lcb = np.empty(workers), np.empty(workers)
+        log_value = log_term(code, situation.setting.horizon, situation.period)
+        confidence_bounds(code, situation.estimates, log_value, ucb, lcb)
+        return ucb, lcb
+
+    def cycle(self, state: DRUCBState, situation: Situation) -> LearningCycle:
+        """Return the cycle as it stands at the start of the situation's period, before deciding."""
+        active = set(situation.roster.active)
+        whole_target_active = all(worker in active for worker in state.target if worker != NOBODY)
+        seen = 0 if state.least_observed == NOBODY else int(situation.estimates.counts[state.least_observed])
+        return LearningCycle(
+            number=state.cycle,
+            phase="exploration" if whole_target_active and not situation.roster.pending else "transition",
+            decided_at=state.decided_at,
+            target=state.target,
+            least_observed=state.least_observed,
+            still_needed=max(0, state.seen_then + state.needed - seen),
+            awaited=situation.roster.pending,
+            exact=state.exact,
+            largest_frontier=state.largest_frontier,
+            loss_bound=state.loss_bound,
+        )
+
+    @property
+    def weighs_fees(self) -> bool:
+        """Replacements are screened by their fee."""
+        return True
+
+    def reasons(
+        self, state: DRUCBState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+    ) -> list[PairReason]:
+        """Return what spoke for each pair that led to `state`, at the start of the situation's period.
+
+        An open hire is explained by who would make room if it came first: an empty station, or of those marked to leave
+        the lowest LCB. `costs` set each pair's threshold.
+        """
+        setting = situation.setting
+        ucb, lcb = self.bounds(situation)
+        vacancies = [NOBODY] * max(0, unclaimed_stations(situation.roster.arrays))
+        marked = sorted((worker for worker in state.marked if worker != NOBODY), key=lambda w: (lcb[w], -w))
+        makes_room = iter(vacancies + marked)
+        fees = [setting.cost] * len(pairs) if costs is None else costs
+        reasons = []
+        for (out, into), cost in zip(pairs, fees, strict=True):
+            leaver = next(makes_room, NOBODY) if out == NOBODY else out
+            out_bounds = Bounds(0.0, 0.0) if leaver == NOBODY else Bounds(float(lcb[leaver]), float(ucb[leaver]))
+            in_bounds = Bounds(float(lcb[into]), float(ucb[into]))
+            reasons.append(
+                PairReason(
+                    out=out,
+                    into=into,
+                    leaver=leaver,
+                    optimistic_gain=in_bounds.upper - out_bounds.lower,
+                    threshold=replacement_threshold(cost, setting.horizon, situation.period),
+                    out_bounds=out_bounds,
+                    in_bounds=in_bounds,
+                )
+            )
+        return reasons
+
+    def break_even(self, situation: Situation, reason: Reason) -> float | None:
+        """Return the fee that the best case just pays for; None in the last period, when nothing pays.
+
+        At best, somebody never seen puts out 1 a period, and somebody never seen in the team 0.
+        """
+        if reason.in_bounds is None or reason.out_bounds is None:
+            return None
+        gain_for_unit_fee = replacement_threshold(1.0, situation.setting.horizon, situation.period)
+        if not math.isfinite(gain_for_unit_fee):
+            return None
+        best = min(1.0, reason.in_bounds.upper) - max(0.0, reason.out_bounds.lower)
+        return best / gain_for_unit_fee
+
+    def waiting(self, state: DRUCBState, situation: Situation) -> PolicyWait:
+        """Return where the cycle stands and whom it must still see how often."""
+        cycle = self.cycle(state, situation)
+        return PolicyWait(
+            cycle=cycle.number,
+            phase=cycle.phase,
+            least_observed=cycle.least_observed,
+            still_needed=cycle.still_needed,
+        )
+
+    def levels(self, state: DRUCBState, situation: Situation) -> list[Level]:
+        """Return everybody's average with the confidence bounds, cut to the range of output."""
+        ucb, lcb = self.bounds(situation)
+        return [
+            Level(
+                mean=mean(situation.estimates, worker) if count else None,
+                low=max(0.0, float(lcb[worker])),
+                high=min(1.0, float(ucb[worker])),
+            )
+            for worker, count in enumerate(situation.estimates.counts.tolist())
+        ]
+
+
+def _resized(workers: list[int], team: int) -> tuple[int, ...]:
+    """Return the first `team` of the workers, filled up with NOBODY."""
+    return (*workers[:team], *[NOBODY] * (team - len(workers)))

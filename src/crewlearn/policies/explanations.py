@@ -1,0 +1,103 @@
+"""What a policy may say about its decisions: reasons for a pair, what it waits for, what it believes of people.
+
+Everything is in the policy's units: output from 0 to 1 a period, fees in units of output. A field that is None is one
+the policy does not use, and is left out of what is recorded.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A worker's confidence bounds; an empty station has both at 0."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Expected mean output of a worker and its standard deviation; an empty station has both at 0."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a policy believes of a worker's mean output: best guess, interval, and standard deviation if it has one.
+
+    `mean` is None for a worker about whom the policy has no guess yet.
+    """
+
+    mean: float | None
+    low: float
+    high: float
+    sd: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a policy asked for the pair (`out`, `into`), in numbers.
+
+    - `leaver` makes room: `out` or, for an open hire, who would leave if it arrived first; -1 is an empty station.
+    - `optimistic_gain` a period is compared with `threshold`, the gain a period that pays for the fee.
+    - `out_bounds` and `in_bounds`, or `out_belief` and `in_belief`, are what was known of the two.
+    - `chance_better` is the chance that the incoming worker's mean is above the outgoing one's.
+    - `gain` is the expected gain in output over `periods`, before the `fee`. It counts what it costs to undo a trial
+      that fails after `trial` periods, to the `fallback` a period.
+
+    A subclass may require some of these fields, or add fields of its own, which are recorded as well.
+    """
+
+    out: int
+    into: int
+    leaver: int | None = None
+    optimistic_gain: float | None = None
+    threshold: float | None = None
+    out_bounds: Bounds | None = None
+    in_bounds: Bounds | None = None
+    out_belief: Belief | None = None
+    in_belief: Belief | None = None
+    chance_better: float | None = None
+    periods: float | None = None
+    trial: float | None = None
+    fallback: float | None = None
+    gain: float | None = None
+    fee: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that are set, as plain data.
+
+        >>> Reason(out=1, into=4, gain=2.5).to_json()
+        {'out': 1, 'into': 4, 'gain': 2.5}
+        """
+        return _set_fields(self)
+
+
+@dataclass(frozen=True)
+class PolicyWait:
+    """What a policy waits for before it decides again.
+
+    `cycle` and `phase` place a policy that works in cycles. `least_observed` is the worker (-1: nobody) who must be
+    seen `still_needed` more times. `look_again` is the period in which it looks again if nothing changes.
+    """
+
+    cycle: int | None = None
+    phase: str | None = None
+    least_observed: int | None = None
+    still_needed: int | None = None
+    look_again: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that are set, as plain data.
+
+        >>> PolicyWait(look_again=12).to_json()
+        {'look_again': 12}
+        """
+        return _set_fields(self)
+
+
+def _set_fields(explanation: Reason | PolicyWait) -> dict[str, Any]:
+    return {name: value for name, value in asdict(explanation).items() if value is not None}

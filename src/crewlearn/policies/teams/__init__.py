@@ -1,0 +1,1 @@
+"""Policies that name a desired team each period, and the rules they share."""

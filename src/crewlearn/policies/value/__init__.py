@@ -1,0 +1,1 @@
+"""Value of replacement: replace where the expected gain over the periods left exceeds the fees."""

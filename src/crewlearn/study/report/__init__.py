@@ -1,0 +1,1 @@
+"""Reports: tables of text, figures, and the page that holds them."""

@@ -1,0 +1,112 @@
+"""A disk cache of results, keyed by a hash of everything they depend on."""
+
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crewlearn.engine.caching.disk_cache import cache_folder
+from crewlearn.engine.caching.identity import result_key
+from crewlearn.engine.caching.sources import is_ours
+from crewlearn.engine.local import checked_periods, checked_policies, simulate
+from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
+from crewlearn.policies.contract import Policy
+from crewlearn.problem.model import Problem
+
+Arrays = Mapping[str, Any]
+"""Arrays, or numbers, by name."""
+
+_DIGEST = hashlib.sha256().digest_size
+_BY_RUN = ("regret", "normalized_loss", "replacements", "completed", "largest_frontier")
+_CURVES = ("regret_curve", "loss_curve")
+
+
+class ResultCache:
+    """Results on disk; with `fresh`, each is recomputed once and then cached.
+
+    The default folder lies in the user's cache. It may be deleted at any time.
+    """
+
+    def __init__(self, fresh: bool = False, folder: Path | None = None) -> None:
+        self.fresh = fresh
+        self.folder = cache_folder("results", "results") if folder is None else folder
+        self._made: set[str] = set()
+
+    def arrays(self, key: str, make: Callable[[], Arrays]) -> Arrays:
+        """Return the cached arrays of a key, computing them if missing."""
+        path = self.folder / f"{key}.npz"
+        if not self.fresh or key in self._made:
+            cached = _read(path)
+            if cached is not None:
+                return cached
+        arrays = make()
+        self._made.add(key)
+        _write(path, arrays)
+        return arrays
+
+    def simulate(
+        self,
+        problem: Problem,
+        policies: Sequence[str | Policy[Any]],
+        runs: int,
+        seed: int,
+        at: Sequence[int] | None,
+        conventions: str,
+        tell: Callable[[str], None] = lambda name: None,
+    ) -> SimulationResult:
+        """Simulate the policies whose results are not cached; `tell` is called with the label of each."""
+        periods = checked_periods(problem, runs, seed, at)
+        results = {}
+        for label, policy in checked_policies(policies, conventions).items():
+
+            def make(policy: Policy[Any] = policy, label: str = label) -> Arrays:
+                tell(label)
+                result = simulate(problem, [policy], runs, seed, periods, conventions)
+                return _to_arrays(result.policies[policy.name])
+
+            if not is_ours(type(policy)):  # a user's class may change from one call to the next
+                results[label] = _from_arrays(policy, make())
+                continue
+            key = result_key(problem, policy, runs, seed, periods, conventions)
+            results[label] = _from_arrays(policy, self.arrays(key, make))
+        return SimulationResult(problem, runs, seed, periods, conventions, results)
+
+
+def _read(path: Path) -> Arrays | None:
+    """Return the arrays in a file, or None if it is missing or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, content = data[:_DIGEST], data[_DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        return None
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return dict(file)
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    """Write arrays behind their digest, atomically."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        file.write(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
+    os.replace(file.name, path)
+
+
+def _to_arrays(result: PolicyResult) -> Arrays:
+    arrays: dict[str, Any] = {name: getattr(result, name) for name in _BY_RUN}
+    for name in _CURVES:
+        arrays[f"{name}_mean"], arrays[f"{name}_std"] = getattr(result, name).mean, getattr(result, name).std
+    return {**arrays, "seconds": result.seconds}
+
+
+def _from_arrays(policy: Policy[Any], arrays: Arrays) -> PolicyResult:
+    parts: dict[str, Any] = {name: arrays[name] for name in _BY_RUN}
+    parts |= {name: Curve(arrays[f"{name}_mean"], arrays[f"{name}_std"]) for name in _CURVES}
+    return PolicyResult(policy=policy, **parts, seconds=float(arrays["seconds"]))

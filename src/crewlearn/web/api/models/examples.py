@@ -1,0 +1,278 @@
+"""Examples of the OpenAPI document, by model: requests and answers about one small site."""
+
+from typing import Any
+
+_SETTINGS: dict[str, Any] = {
+    "team": 12,
+    "fee": 300.0,
+    "units": {"low": 0.0, "high": 120.0, "value_per_unit": 0.8},
+    "calendar": {"start": "2026-11-16"},
+    "horizon": 250,
+    "mean_delay": 4.0,
+}
+_ALL_SETTINGS: dict[str, Any] = {
+    **_SETTINGS,
+    "units": {**_SETTINGS["units"], "hours_per_period": None},
+    "calendar": {
+        "start": "2026-11-16",
+        "weekdays": [0, 1, 2, 3, 4],
+        "closures": [],
+        "shifts_per_day": 1,
+        "cutoff_hour": 0,
+    },
+    "rolling": False,
+    "learn_delay": False,
+    "fee_due": "initiation",
+    "policy": "value-of-replacement",
+    "conventions": "as-written",
+    "least_tenure": 0,
+    "most_a_week": None,
+    "ask_again_after": 10,
+}
+_SENTENCE = "Proposed for 2027-01-11, period 41: replace Ann (0113) by Bo (0207)."
+_LINE: dict[str, Any] = {
+    "site": "north",
+    "version": 97,
+    "advice": _SENTENCE,
+    "period": 41,
+    "date": "2027-01-11",
+    "stations": 12,
+    "filled": 12,
+    "proposals": 1,
+}
+_ESTIMATE = {"days": 38, "prior": 0, "mean": 71.2, "low": 66.0, "high": 76.4}
+_PROPOSAL: dict[str, Any] = {
+    "id": 7,
+    "status": "proposed",
+    "period": 41,
+    "date": "2027-01-11",
+    "out": "0113",
+    "place": "worker",
+    "in": "0207",
+    "fee": 300.0,
+    "reason": None,
+    "why": {
+        "out": _ESTIMATE,
+        "into": {"days": 5, "prior": 20, "mean": 81.5, "low": 77.1, "high": 85.9},
+        "settled_on_arrival": False,
+        "chance_better": 0.99,
+        "periods": 206.0,
+        "mean_delay": 4.0,
+        "gain": 1697.4,
+        "fee": 300.0,
+        "break_even": 1402.5,
+        "optimistic_gain": None,
+        "needed_gain": None,
+        "trial_periods": 12.0,
+        "trial_value": 1650.0,
+    },
+}
+_WAITING: dict[str, Any] = {"awaited": [], "too_dear": [], "look_again": 41}
+_ADVICE: dict[str, Any] = {
+    "site": "north",
+    "period": 41,
+    "date": "2027-01-11",
+    "sentence": _SENTENCE,
+    "kind": "propose",
+    "proposals": [_PROPOSAL],
+    "waiting": _WAITING,
+    "held_back": 0,
+    "changed": None,
+}
+_WORKER: dict[str, Any] = {
+    "worker_id": "0113",
+    "name": "Ann",
+    "station": 3,
+    "status": "pool",
+    "days": 38,
+    "estimate": 71.2,
+    "low": 66.0,
+    "high": 76.4,
+    "note": "to be replaced by Bo (0207)",
+}
+_OUTPUT: dict[str, Any] = {
+    "date": "2026-11-16",
+    "period": 1,
+    "worker_id": "0113",
+    "units": 84.0,
+    "hours": None,
+    "attendance": "worked",
+    "event": 3,
+}
+_DONE: dict[str, Any] = {"recorded": 24, "known": 0, "corrected": 0, "skipped": 0, "warnings": []}
+_EVENT: dict[str, Any] = {
+    "number": 98,
+    "at": "2027-01-11T06:30:00.000+00:00",
+    "actor": "mia",
+    "rule_version": "2",
+    "type": "proposal-approved",
+    "payload": {"proposal": 7, "out": 2},
+    "previous": "5f0c" * 16,
+    "hash": "a91e" * 16,
+}
+
+
+def _spread(mean: float, low: float, high: float, worst: float, best: float) -> dict[str, float]:
+    return {"mean": mean, "low": low, "high": high, "worst": worst, "best": best}
+
+
+_JOB: dict[str, Any] = {
+    "id": 3,
+    "site": "north",
+    "kind": "verify",
+    "actor": "mia",
+    "input": {},
+    "status": "running",
+    "progress": 0.25,
+    "message": "320 of 1,280 events taken in again",
+    "result": None,
+    "created": "2027-01-11T06:30:00.000+00:00",
+    "started": "2027-01-11T06:30:00.500+00:00",
+    "finished": None,
+    "attempts": 1,
+}
+_PROSPECT: dict[str, Any] = {
+    "output": _spread(343138.4, 342219.2, 344057.7, 339115.9, 346241.9),
+    "fees": 0.0,
+    "net": _spread(343138.4, 342219.2, 344057.7, 339115.9, 346241.9),
+    "gain": _spread(0.0, 0.0, 0.0, 0.0, 0.0),
+    "chance_better": 0.0,
+    "chance_worse": 0.0,
+    "replacements": 0.0,
+}
+_PLAN: dict[str, Any] = {
+    "version": 41,
+    "best": "keep-team",
+    "headline": "Keeping the team is expected to earn most.",
+    "own": "value-of-replacement",
+    "first_period": 41,
+    "periods": 210,
+    "team": 14,
+    "fee": 250.0,
+    "mean_delay": 4.0,
+    "changes": {"team": 14, "fee": 250.0},
+    "runs": 200,
+    "seed": 1,
+    "lead": None,
+    "notes": ["The least tenure of 5 periods is not simulated."],
+    "policies": {"keep-team": _PROSPECT},
+}
+_TOKEN: dict[str, Any] = {
+    "id": 2,
+    "label": "warehouse system",
+    "created": "2027-01-11T06:30:00.000+00:00",
+    "expires": "2027-04-11T06:30:00.000+00:00",
+    "revoked": None,
+}
+_USER: dict[str, Any] = {
+    "name": "mia",
+    "role": "manager",
+    "sites": ["north"],
+    "disabled": False,
+    "created": "2026-11-16T06:00:00.000+00:00",
+    "tokens": [_TOKEN],
+}
+
+
+def _page(*items: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"items": list(items), "next": None}]
+
+
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
+    "NewSite": [{"site": "north", "settings": _SETTINGS}],
+    "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
+    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a kept state that cannot be read (…)"}),
+    "SiteView": [{**_LINE, "settings": _ALL_SETTINGS}],
+    "Proposal": [_PROPOSAL],
+    "Proposals": _page(_PROPOSAL),
+    "Explanation": [
+        {
+            **_PROPOSAL,
+            "explanation": [
+                "Proposed: Bo (0207) in the place of Ann (0113) (7).",
+                "Ann (0113), in the team now: 71.20 (95% between 66.00 and 76.40) after 38 days here.",
+            ],
+        }
+    ],
+    "Advice": [_ADVICE],
+    "SiteStatus": [
+        {
+            "site": "north",
+            "period": 41,
+            "date": "2027-01-11",
+            "sentence": _SENTENCE,
+            "stations": 12,
+            "filled": 12,
+            "earned": 29184.0,
+            "fees": 600.0,
+            "mean_delay": 4.0,
+            "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
+            "cycle": _WAITING,
+            "proposals": [{**_PROPOSAL, "overdue": False}],
+            "workers": [_WORKER],
+        }
+    ],
+    "Approval": [{}, {"out": "0113"}],
+    "Rejection": [{"reason": "in training until March"}],
+    "Offer": [{"outcome": "declined"}, {"outcome": "started", "on": "2027-01-14"}],
+    "Answered": [{"proposal": {**_PROPOSAL, "status": "approved"}, "warnings": [], "advice": _ADVICE}],
+    "Undone": [{"taken_back": "mia approved proposal 7 (Bo (0207) for Ann (0113))", "advice": _ADVICE}],
+    "Workers": _page(_WORKER),
+    "WorkerView": [
+        {
+            **_WORKER,
+            "pinned": False,
+            "fee": None,
+            "prior_n": 0,
+            "prior_mean": None,
+            "interview": None,
+            "since": "2026-11-16",
+            "not_before": None,
+            "recorded_to": "2027-01-08",
+        }
+    ],
+    "NewWorkers": [
+        {
+            "workers": [
+                {"worker_id": "0113", "name": "Ann", "active": True},
+                {"worker_id": "0207", "name": "Bo", "prior_n": 20, "prior_mean": 81.5},
+            ]
+        }
+    ],
+    "WorkerChanges": [{"status": "left"}, {"pinned": True}, {"fee": None}],
+    "NewOutputs": [
+        {
+            "rows": [
+                {"date": "2026-11-16", "worker_id": "0113", "units": 84},
+                {"date": "2026-11-16", "worker_id": "0207", "attendance": "absent"},
+            ]
+        }
+    ],
+    "Outputs": _page(_OUTPUT),
+    "Recorded": [{**_DONE, "advice": _SENTENCE}],
+    "Checked": [
+        {
+            **_DONE,
+            "recorded": 0,
+            "sound": False,
+            "columns": {"date": "Tag", "worker_id": "Badge no", "units": "Pieces"},
+            "ignored": ["Remark"],
+            "rows": 24,
+            "errors": [{"line": 7, "column": "units", "value": "8o", "expected": "a number"}],
+            "total_errors": 1,
+        }
+    ],
+    "Events": _page(_EVENT),
+    "PlanRequest": [{}, {"runs": 200, "team": 14, "fee": 250.0}],
+    "Job": [
+        _JOB,
+        {**_JOB, "kind": "plan", "status": "done", "progress": 1.0, "message": "done", "result": _PLAN},
+        {**_JOB, "status": "cancelled", "message": "cancelled by ben", "finished": "2027-01-11T06:31:00.000+00:00"},
+    ],
+    "Jobs": _page(_JOB),
+    "User": [_USER],
+    "Users": _page(_USER),
+    "NewUser": [{"name": "mia", "role": "manager", "sites": ["north"]}],
+    "NewToken": [{"days": 90, "label": "warehouse system"}],
+    "ShownToken": [{**_TOKEN, "token": "crew_…"}],
+}

@@ -1,0 +1,1 @@
+"""Authentication and roles: users, secrets, sessions and the limit on failed sign-ins."""

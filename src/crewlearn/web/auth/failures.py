@@ -1,0 +1,65 @@
+"""Rate limit on failed sign-ins, by the network they come from."""
+
+import ipaddress
+
+import sqlalchemy as sa
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.auth.secrets import now_of
+
+MOST_FAILURES = 10
+FAILURE_SECONDS = 900.0
+
+_LOCK_KEY = 7_302_519_181
+"""The advisory lock under which failures are counted on PostgreSQL; SQLite has but one writer."""
+
+
+def address_of(request: Request) -> str:
+    """Return the network a request comes from: an IPv4 address, or the /64 of an IPv6 one.
+
+    A /64 belongs to one subscriber, who could otherwise try from as many addresses as they like.
+    """
+    host = request.client.host if request.client else ""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host[:64]
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return str(address)
+
+
+def count_failure(store: Store, address: str) -> None:
+    """Count a failed sign-in; raise 429 if the network has had too many.
+
+    A valid token or link is accepted all the same: guessing one is out of reach, while a script with an old token must
+    not lock out everybody who shares its address.
+    """
+    table, now = schema.sign_in_failures, now_of(store)
+    with store.changing() as connection:
+        if connection.dialect.name == "postgresql":  # so that several servers count as one
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_KEY)))
+        _refuse_if_many(connection, address, now)
+        connection.execute(sa.delete(table).where(table.c.at <= now - FAILURE_SECONDS))
+        connection.execute(table.insert().values(address=address, at=now))
+
+
+def _refuse_if_many(connection: sa.Connection, address: str, now: float) -> None:
+    table = schema.sign_in_failures
+    oldest = connection.execute(
+        sa.select(table.c.at)
+        .where(table.c.address == address, table.c.at > now - FAILURE_SECONDS)
+        .order_by(table.c.at.desc())
+        .offset(MOST_FAILURES - 1)
+        .limit(1)
+    ).scalar()
+    if oldest is not None:
+        wait = max(1, round(oldest + FAILURE_SECONDS - now))
+        raise HTTPException(
+            429, f"Too many failed attempts; try again in {wait // 60 + 1} minutes.", {"Retry-After": str(wait)}
+        )

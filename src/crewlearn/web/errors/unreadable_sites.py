@@ -1,0 +1,65 @@
+"""A site whose stored state cannot be read: what is wrong in a sentence, and what to do about it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from crewlearn.advisor.ledger.errors import UnusablePolicy
+from crewlearn.problem.errors import InvalidInput, Unknown
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a site, and what to do about it, the first thing first.
+
+    `checkable` says whether a check of the record would tell more: without the policy, no advice can be derived again.
+    """
+
+    site: str
+    what: str
+    remedies: tuple[str, ...]
+    checkable: bool
+
+
+class SiteUnreadable(InvalidInput):
+    """A site's stored state cannot be read; `diagnosis` is for people."""
+
+    def __init__(self, error: InvalidInput) -> None:
+        super().__init__(error.field, error.value, error.remedy)
+        self.diagnosis = diagnosis_of(error)
+
+
+@contextmanager
+def diagnosed() -> Iterator[None]:
+    """Raise `SiteUnreadable` in place of the error of a site that cannot be read; an unknown site stays `Unknown`."""
+    try:
+        yield
+    except InvalidInput as error:
+        if error.field != "site" or isinstance(error, Unknown):
+            raise
+        raise SiteUnreadable(error) from error
+
+
+def diagnosis_of(error: InvalidInput) -> Diagnosis:
+    """Return what keeps a site from being read: its policy, or its stored state."""
+    site, cause = str(error.value), error.__cause__
+    if isinstance(cause, UnusablePolicy):
+        why = cause.__cause__ or cause.remedy
+        return Diagnosis(
+            site,
+            f"Its policy, {cause.value}, cannot be used on this server: {why}.",
+            (
+                "Install what it names where this server runs, and restart the server; nothing of the record is lost.",
+                "If a newer crewlearn has this policy, upgrade this one.",
+            ),
+            checkable=False,
+        )
+    return Diagnosis(
+        site,
+        "Its stored state is damaged, or was written by a newer crewlearn.",
+        (
+            "If a newer crewlearn wrote it, upgrade this one.",
+            "Otherwise check the record to find out what is damaged, and restore a backup.",
+        ),
+        checkable=True,
+    )

@@ -1,0 +1,158 @@
+"""Numbers, money, days and errors as text, in the site's units and with no more digits than they carry."""
+
+import math
+from datetime import UTC, date, datetime
+
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.text import counted as count
+from crewlearn.advisor.ledger.text import options_said
+from crewlearn.problem.errors import InvalidInput
+
+__all__ = [
+    "LEAVE_OUT",
+    "age",
+    "count",
+    "day",
+    "digits_of",
+    "fault",
+    "moment",
+    "money",
+    "money_span",
+    "number",
+    "period",
+    "remedy",
+    "share",
+    "short_day",
+]
+
+LEAVE_OUT = "Leave out people not known here"
+"""The label of the tick box that leaves them out."""
+
+_OPTIONS = {
+    "correct": "a tick at the next try",
+    "map": "the choice of columns",
+    "out": "the list beside the button",
+    "skip_unknown": f"“{LEAVE_OUT}”",
+}
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def remedy(text: str) -> str:
+    """Return an error's remedy for a page, naming controls of the page instead of options.
+
+    >>> remedy("say with `map=units=HEADER` which header it has")
+    'say with the choice of columns which header it has'
+    """
+    return options_said(text, lambda name, _: _OPTIONS[name])
+
+
+_NAMES = {"undo": "", "on": "the day", "out": "who makes room,", "reason": "the reason"}
+"""Labels of fields on pages, by their names in errors; empty where the remedy says it all."""
+
+
+def fault(error: InvalidInput) -> str:
+    """Return an error as the end of a sentence.
+
+    >>> fault(InvalidInput("undo", "north", "there is no answer to take back yet"))
+    'there is no answer to take back yet'
+    >>> fault(InvalidInput("proposal", 17, "was answered before: ben approved it at 2026-11-16 03:54 UTC"))
+    'proposal 17 was answered before: ben approved it at 2026-11-16 03:54 UTC'
+    """
+    name = _NAMES.get(error.field, error.field)
+    return f"{name} {error.value} {remedy(error.remedy)}" if name else remedy(error.remedy)
+
+
+def number(value: float, digits: int = 0) -> str:
+    """Format a number with thousands separators and a true minus sign.
+
+    >>> number(1234.56, 1), number(-0.04, 1), number(-3)
+    ('1,234.6', '0.0', '−3')
+    """
+    text = f"{value:,.{digits}f}"
+    if float(text.replace(",", "")) == 0.0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def digits_of(units: Units) -> int:
+    """Return the decimals that output needs: a two-hundredth of the range still shows.
+
+    >>> digits_of(Units(0, 140)), digits_of(Units(0, 1)), digits_of(Units(0, 5000))
+    (1, 3, 0)
+    """
+    return max(0, math.ceil(-math.log10(abs(units.high - units.low) / 200.0)))
+
+
+def money(value: float, sign: bool = False) -> str:
+    """Format money: whole from a hundred on, where small change says nothing.
+
+    >>> money(1234.56), money(12.5), money(310.2, sign=True), money(-4)
+    ('1,235', '12.50', '+310', '−4')
+    """
+    whole = abs(value) >= 100.0 or value == int(value)
+    text = number(value, 0 if whole else 2)
+    return f"+{text}" if sign and value > 0 else text
+
+
+def money_span(low: float, high: float) -> str:
+    """Format an interval of money, both ends with the same number of digits.
+
+    >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25), money_span(0.0, 0.0)
+    ('+69 to +2,983', '−1.50 to +20.25', '0 to 0')
+    """
+    whole = max(abs(low), abs(high)) >= 100.0 or (low == int(low) and high == int(high))
+    digits = 0 if whole else 2
+    ends = [f"{'+' if value > 0 else ''}{number(value, digits)}" for value in (low, high)]
+    return " to ".join(ends)
+
+
+def day(when: date, now: date | None = None) -> str:
+    """Format a day for people, with its year where that is not the year of `now`.
+
+    >>> day(date(2026, 11, 17)), day(date(2025, 11, 17), date(2026, 1, 5))
+    ('Tue 17 Nov', 'Mon 17 Nov 2025')
+    """
+    text = f"{_DAYS[when.weekday()]} {when.day} {_MONTHS[when.month - 1]}"
+    return text if now is None or when.year == now.year else f"{text} {when.year}"
+
+
+def short_day(when: date) -> str:
+    """Format a day where there is little room."""
+    return f"{when.day} {_MONTHS[when.month - 1]}"
+
+
+def period(calendar: WorkCalendar, which: int, now: date | None = None) -> str:
+    """Format a period as its day, with the shift where a day has several."""
+    text = day(calendar.date_of(which), now)
+    return text if calendar.shifts_per_day == 1 else f"{text}, shift {calendar.shift_of(which)}"
+
+
+def moment(at: str) -> str:
+    """Format a timestamp of the record (UTC, ISO) in this machine's time zone."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    local = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone()
+    return f"{day(local.date())} {local.year}, {local:%H:%M %Z}"
+
+
+def age(when: datetime) -> int:
+    """Return the seconds since a moment; 0 if the clock that recorded it is ahead."""
+    return max(0, round((datetime.now(UTC) - when).total_seconds()))
+
+
+def share(value: float) -> str:
+    """Format a probability as a percentage, never as 0% or 100% if it is not.
+
+    >>> share(0.5), share(0.9999), share(0.0001), share(1.0)
+    ('50%', 'over 99%', 'under 1%', '100%')
+    """
+    if 0.0 < value < 0.01:
+        return "under 1%"
+    if 0.99 < value < 1.0:
+        return "over 99%"
+    return f"{value:.0%}"

@@ -1,0 +1,1 @@
+"""Background jobs: the queue in the store, the runner, and the work they do."""

@@ -1,0 +1,137 @@
+"""The kinds of job: plan, verify and import of big files.
+
+Each can be run twice without harm: a plan and a check change nothing, and rows on record already are skipped.
+
+A plan's settings are completed when it is submitted, so that it simulates what was asked for even if the site's
+settings change before it runs. The workers' estimates are those of the moment it runs; the result names that version of
+the site.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from crewlearn.advisor.files import dry_run, imports
+from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.files.imports import ImportFile, ImportOptions
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.verify import verify
+from crewlearn.advisor.wording import documents
+from crewlearn.planning.limits import CHANGES, as_it_stands, check
+from crewlearn.policies.registry import registered
+from crewlearn.web import snapshots
+from crewlearn.web.jobs import queue
+from crewlearn.web.jobs.queue import Job, file_of
+from crewlearn.web.jobs.runner import Handler, Progress
+from crewlearn.web.snapshots import Snapshot
+
+Kind = Literal["plan", "verify", "output-import"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+PLAN, VERIFY, OUTPUT_IMPORT = KINDS
+BIG_LINES = 20_000
+"""Files of more lines are imported by a job."""
+PREPARING = "preparing: the simulation is compiled, once on each machine"
+
+LOG = logging.getLogger("crewlearn.web")
+
+
+def is_big(data: bytes) -> bool:
+    """Return whether a file has too many lines to import within a request."""
+    return max(data.count(b"\n"), data.count(b"\r")) > BIG_LINES
+
+
+def take_in(store: Store, site: str, file: ImportFile, actor: str, expected: int | None = None) -> dict[str, Any]:
+    """Import a file, or with `check_only` try it; return the document of what that did or would do."""
+    if file.options.check_only:
+        return documents.checked(dry_run.check(store, site, file, actor, expected=expected))
+    done = imports.take_in(store, site, file, actor, expected=expected)
+    return documents.recorded(done, _advice(store, site))
+
+
+def _advice(store: Store, site: str) -> str:
+    """Return a site's advice after an import; empty if it cannot be read, as the import is on record all the same."""
+    try:
+        return snapshots.snapshot(store, site).sentence
+    except Exception:
+        LOG.exception("%s: a file was imported, but the advice cannot be read", site)
+        return ""
+
+
+def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
+    """Import a big file of output."""
+    progress(0.1, "reading the file")
+    options = {name: value for name, value in job.input.items() if name != "digest"}
+    file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options))
+    return take_in(store, job.site, file, job.actor)
+
+
+def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
+    """Rebuild a site from its first event and compare."""
+    progress(0.0, "rebuilding the site from its first event")
+
+    def report(taken: int, events: int) -> None:
+        events = max(events, taken)  # the stored count may be wrong, which the check reports in the end
+        progress(min(0.99, taken / events), f"{taken:,} of {events:,} events taken in again")
+
+    return documents.verified(verify(store, job.site, report))
+
+
+def plan_input(
+    now: Snapshot, *, policies: Sequence[str] | None, runs: int, seed: int = 1, **changes: Any
+) -> dict[str, Any]:
+    """Return the input of a plan's job: the settings asked for, the others as the site has them.
+
+    Settings that cannot be simulated are refused. The site's own policy may be a class of the firm's; no other class
+    can be named here.
+    """
+    changed = {name: value for name, value in changes.items() if value is not None}
+    current = now.site.config.policy
+    for field, spec in [("policy", changed.get("policy", current)), *(("policies", name) for name in policies or ())]:
+        registered(field, spec, current)
+    _, chosen = check(now.site, policies, runs, changed)
+    wanted = {**as_it_stands(now.site), **changed}
+    return {**wanted, "policies": list(chosen), "runs": runs, "seed": seed, "version": now.version}
+
+
+def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
+    """Simulate a site from what is known now, with the settings of the job.
+
+    Settings equal to the site's are not passed as changes, so that a learned delay goes on being learned.
+    """
+    from crewlearn.planning.plan import plan  # loads the compiler, which no other request needs
+
+    wanted = job.input
+    done, total = 0, wanted["runs"] * len(wanted["policies"])
+
+    def report(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
+
+    progress(0.0, PREPARING)
+    now = snapshots.snapshot(store, job.site)
+    standing = as_it_stands(now.site)
+    changes = {name: wanted[name] for name in CHANGES if wanted[name] != standing[name]}
+    outcome = plan(now.site, wanted["policies"], wanted["runs"], wanted["seed"], progress=report, **changes)
+    return {"version": now.version, **outcome.to_json()}
+
+
+LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify, OUTPUT_IMPORT: run_import})
+"""The lanes of a server: plans, which may take minutes, apart from the kinds that somebody waits for."""
+
+
+def unstoppable(job: Job) -> str | None:
+    """Return why a running job cannot be stopped; None if it can be."""
+    if job.kind != OUTPUT_IMPORT:
+        return None
+    if job.input.get("check_only"):
+        return "is trying a file in one transaction, which cannot be stopped halfway; it changes nothing"
+    return (
+        "is taking in a file in one transaction, which cannot be stopped halfway; what is wrong in the file can be put "
+        "right by importing the right rows with `correct` once it is done"
+    )
+
+
+def cancel(store: Store, id: int, actor: str) -> Job:
+    """Cancel a job that is not over and can be stopped; return it."""
+    return queue.cancel(store, id, actor, unstoppable)

@@ -1,0 +1,175 @@
+"""The middleware of every request: host check, CSRF check, body limit, security headers and access log.
+
+It is plain ASGI, so that it runs before everything else and sees bodies as they arrive.
+"""
+
+import logging
+import re
+import time
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request
+from fastapi.responses import Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from crewlearn.web.errors import handlers
+from crewlearn.web.errors.problems import ProblemDocument, problem
+from crewlearn.web.settings import Settings
+
+LOG = logging.getLogger("crewlearn.web")
+ACCESS = logging.getLogger("crewlearn.web.access")
+SAFE = ("GET", "HEAD", "OPTIONS")
+FILES = ("text/csv", "multipart/form-data")
+"""Content types that may be as large as a file."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """Refuses requests that no route should see, and finishes and logs every answer."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings, self.names = app, settings, settings.names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with a problem."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return  # nothing here speaks WebSocket
+        answering = _Answering(scope, send)
+        request = Request(scope)
+        try:
+            fault = self._fault(request)
+            if fault is not None:
+                await handlers.answer(request, fault)(scope, receive, answering.send)
+            else:
+                bounded = _Bounded(receive, self._most_bytes(request))
+                await self.app(_head_as_get(scope), bounded.receive, answering.send)
+        except Exception:
+            LOG.exception("%s %s failed", scope["method"], _path(scope))
+            if not answering.started:
+                await self._apologize(request, scope, receive, answering.send)
+        finally:
+            answering.log()
+
+    async def _apologize(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        document = problem(500, "This is a fault of the program; the server's log has more.")
+        response: Response = handlers.answer(request, document)
+        await response(scope, receive, send)
+
+    def _fault(self, request: Request) -> ProblemDocument | None:
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or _name_of(hosts[0]) not in self.names:
+            detail = "The server does not know itself by this name; start it with --allowed-host NAME to add one."
+            return problem(400, detail)
+        if request.method not in SAFE and _is_cross_site(request.headers, hosts[0]):
+            return problem(403, "Another site's page sent this request, so nothing was done.")
+        length = request.headers.get("content-length")
+        most = self._most_bytes(request)
+        if length is not None and (not length.isdecimal() or int(length) > most):
+            return problem(413, _too_large(most))
+        return None
+
+    def _most_bytes(self, request: Request) -> int:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return self.settings.import_bytes if kind in FILES else self.settings.json_bytes
+
+
+def _head_as_get(scope: Scope) -> Scope:
+    """Return a HEAD as a GET; uvicorn, which has the original scope, leaves the body out."""
+    if scope["method"] != "HEAD":
+        return scope
+    scope.setdefault("state", {})  # shared, so that the log knows the caller
+    return {**scope, "method": "GET"}
+
+
+def _too_large(most: int) -> str:
+    return f"The body has more than {most:,} bytes; send it in parts."
+
+
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{0,5})?")
+
+
+def _name_of(host: str) -> str | None:
+    """Return the name in a Host header, without its port; None if the header is malformed.
+
+    >>> _name_of("LocalHost:8000"), _name_of("[::1]:8000"), _name_of("[::1]"), _name_of("example.com.")
+    ('localhost', '::1', '::1', 'example.com')
+    >>> _name_of("localhost:80@evil"), _name_of("[::1]evil"), _name_of("")
+    (None, None, None)
+    """
+    match = _HOST.fullmatch(host)
+    return None if match is None else (match[1] or match[2]).lower().rstrip(".")
+
+
+def _is_cross_site(headers: Headers, host: str) -> bool:
+    """Return whether a browser sent this on behalf of another site's page. Programs send neither header."""
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        return True
+    origin = headers.get("origin")
+    return origin is not None and origin not in (f"http://{host}", f"https://{host}")
+
+
+class _Bounded:
+    """A body that is read up to its limit only, whatever its Content-Length says."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive, self._most, self._seen = receive, most, 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._most:
+            raise HTTPException(413, _too_large(self._most))
+        return message
+
+
+class _Answering:
+    """An answer being sent: sets its headers and logs it."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope, self._send = scope, send
+        self._began = time.perf_counter()
+        self._status = 0
+
+    @property
+    def started(self) -> bool:
+        return self._status != 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+            is_file = self._scope["path"].startswith("/static/")
+            headers["Cache-Control"] = "no-cache" if is_file else "no-store"
+        await self._send(message)
+
+    def log(self) -> None:
+        """Log method, path, status, duration and caller: no query, no header, nothing of a body."""
+        state: dict[str, Any] = self._scope.get("state", {})
+        caller = state.get("caller")
+        milliseconds = (time.perf_counter() - self._began) * 1000
+        name = "-" if caller is None else quote(caller.name, safe=" ")
+        ACCESS.info("%s %s %d %.1f ms %s", self._scope["method"], _path(self._scope), self._status, milliseconds, name)
+
+
+def _path(scope: Scope) -> str:
+    """Return the path percent-encoded, so that it cannot break a log line."""
+    return quote(scope["path"])

@@ -1,0 +1,220 @@
+"""Forms: fields are parsed one by one, so that a page can show every error at its field, with what was typed."""
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, TypeVar
+
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.policies.registry import registered
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.web.settings import MOST_NUMBER
+
+T = TypeVar("T")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+_LONGEST = 40
+
+SITE_LABELS = {
+    "name": "Name",
+    "team": "Stations",
+    "fee": "Fee of a replacement",
+    "low": "Output that counts as nothing",
+    "high": "Output of an excellent day",
+    "value_per_unit": "Value of one unit",
+    "hours_per_period": "Hours of a working day",
+    "horizon": "Days ahead",
+    "mean_delay": "Days from an offer to the first day",
+    "start": "First day",
+    "weekdays": "Working days",
+    "closures": "Closed on",
+    "cutoff_hour": "A night shift belongs to the day before until",
+    "shifts_per_day": "Shifts a day",
+    "fee_due": "The fee falls due",
+    "least_tenure": "Least stay",
+    "most_a_week": "Most replacements a week",
+    "ask_again_after": "Don't propose again for",
+    "policy": "Policy",
+}
+"""Labels of a site's fields."""
+
+
+@dataclass
+class Form:
+    """A form's values and errors by field; `many` holds fields with several ticked values."""
+
+    values: Mapping[str, str]
+    many: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, name: str) -> str:
+        """Return what was typed."""
+        return self.values.get(name, "")
+
+    def ticked(self, name: str) -> Sequence[str]:
+        """Return what was ticked."""
+        return self.many.get(name, ())
+
+    def wrong(self, name: str) -> str:
+        """Return a field's error; empty if there is none."""
+        return self.errors.get(name, "")
+
+    def take(self, error: InvalidInput) -> None:
+        """Show an error at its field."""
+        self.errors.setdefault(error.field, error.remedy)
+
+    def read(self, name: str, parse: Callable[[str], T], otherwise: T) -> T:
+        """Parse a field; if that fails, note its error and return `otherwise`."""
+        try:
+            return parse(self.value(name).strip())
+        except InvalidInput as error:
+            self.errors[name] = error.remedy
+            return otherwise
+
+    def whole(self, name: str) -> int:
+        """Parse a whole number."""
+        return self.read(name, lambda text: whole_number(name, text), 1)
+
+    def number(self, name: str) -> float:
+        """Parse a number."""
+        return self.read(name, lambda text: decimal(name, text), 1.0)
+
+    def maybe_whole(self, name: str) -> int | None:
+        """Parse a whole number that may be left out."""
+        return self.read(name, lambda text: whole_number(name, text) if text else None, None)
+
+    def maybe_number(self, name: str) -> float | None:
+        """Parse a number that may be left out."""
+        return self.read(name, lambda text: decimal(name, text) if text else None, None)
+
+
+def decimal(name: str, text: str) -> float:
+    """Parse a number with a decimal point or comma; an ambiguous one is refused.
+
+    >>> decimal("fee", "12,5"), decimal("fee", "300")
+    (12.5, 300.0)
+    """
+    if not text:
+        raise InvalidInput(name, text, "is needed")
+    if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+        raise InvalidInput(name, text[:_LONGEST], "must be a number, such as 120 or 12.5")
+    if _TWO_WAYS.fullmatch(text):
+        bare, point = text.replace(",", ""), text.replace(",", ".")
+        raise InvalidInput(name, text, f"may mean {bare} or {point}: write it without a comma")
+    return float(text.replace(",", "."))
+
+
+def whole_number(name: str, text: str) -> int:
+    """Parse a whole number."""
+    if text and not (len(text) <= _LONGEST and _WHOLE.fullmatch(text)):
+        raise InvalidInput(name, text[:_LONGEST], "must be a whole number, such as 12")
+    number = int(decimal(name, text))
+    if abs(number) > MOST_NUMBER:
+        raise InvalidInput(name, text, f"must be between −{MOST_NUMBER:,} and {MOST_NUMBER:,}")
+    return number
+
+
+def a_day(name: str, text: str) -> date:
+    """Parse a day."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(name, text, "must be a day, such as 2026-11-16") from None
+
+
+def days_in(name: str, text: str) -> tuple[date, ...]:
+    """Parse days, one a line or separated by commas."""
+    return tuple(sorted(a_day(name, part) for part in re.split(r"[\s,;]+", text) if part))
+
+
+def _policy(text: str, before: SiteConfig | None) -> str:
+    """Return a registered policy, or the one that the site has: that may be a class on the server's machine."""
+    return registered("policy", text, None if before is None else before.policy)
+
+
+def new_site(today: date) -> Form:
+    """Return the form of a new site: examples where a site must say something, else the defaults of its settings.
+
+    Two ticks are set, each explained on the page: most sites have no planned end, and learn how long offers take.
+    """
+    examples = SiteConfig(
+        team=10,
+        fee=300.0,
+        units=Units(0.0, 100.0),
+        calendar=WorkCalendar(today),
+        horizon=250,
+        mean_delay=5.0,
+        rolling=True,
+        learn_delay=True,
+    )
+    form = site_form(examples)
+    return replace(form, values={**form.values, "high": ""})  # no example: it would be taken for the site's own
+
+
+def site_form(config: SiteConfig) -> Form:
+    """Return the form of a site's settings."""
+    units, calendar = config.units, config.calendar
+    values = {
+        "team": str(config.team),
+        "fee": f"{config.fee:.15g}",
+        "low": f"{units.low:.15g}",
+        "high": f"{units.high:.15g}",
+        "value_per_unit": f"{units.value_per_unit:.15g}",
+        "hours_per_period": "" if units.hours_per_period is None else f"{units.hours_per_period:.15g}",
+        "horizon": str(config.horizon),
+        "rolling": "yes" if config.rolling else "",
+        "mean_delay": f"{config.mean_delay:.15g}",
+        "learn_delay": "yes" if config.learn_delay else "",
+        "start": calendar.start.isoformat(),
+        "closures": "\n".join(day.isoformat() for day in calendar.closures),
+        "cutoff_hour": str(calendar.cutoff_hour),
+        "shifts_per_day": str(calendar.shifts_per_day),
+        "fee_due": config.fee_due,
+        "least_tenure": str(config.least_tenure),
+        "most_a_week": "" if config.most_a_week is None else str(config.most_a_week),
+        "ask_again_after": str(config.ask_again_after),
+        "policy": config.policy,
+    }
+    return Form(values, {"weekdays": tuple(str(day) for day in calendar.weekdays)}, labels=SITE_LABELS)
+
+
+def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None:
+    """Parse a site's settings; None if a field has an error, which the form then shows."""
+    form.labels = SITE_LABELS
+    low, high = form.number("low"), form.number("high")
+    value, hours = form.number("value_per_unit"), form.maybe_number("hours_per_period")
+    start = form.read("start", lambda text: a_day("start", text), date(2000, 1, 3))
+    closed: tuple[date, ...] = ()
+    closures = form.read("closures", lambda text: days_in("closures", text), closed)
+    weekdays = [int(day) for day in form.ticked("weekdays") if day in tuple("0123456")]
+    rest: dict[str, Any] = {
+        "team": form.whole("team"),
+        "fee": form.number("fee"),
+        "horizon": form.whole("horizon"),
+        "mean_delay": form.number("mean_delay"),
+        "rolling": form.value("rolling") == "yes",
+        "learn_delay": form.value("learn_delay") == "yes",
+        "fee_due": form.value("fee_due"),
+        "policy": form.read("policy", lambda text: _policy(text, before), ""),
+        "least_tenure": form.whole("least_tenure"),
+        "most_a_week": form.maybe_whole("most_a_week"),
+        "ask_again_after": form.whole("ask_again_after"),
+        "conventions": SiteConfig.conventions if before is None else before.conventions,
+        "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,
+    }
+    shifts, cutoff = form.whole("shifts_per_day"), form.whole("cutoff_hour")
+    if form.errors:
+        return None
+    try:
+        calendar = WorkCalendar(start, tuple(weekdays), closures, shifts, cutoff)
+        return SiteConfig(units=Units(low, high, value, hours), calendar=calendar, **rest)
+    except InvalidInput as error:
+        form.take(error)
+        return None

@@ -1,0 +1,99 @@
+"""The sign-in pages: by a token or a one-time link, and signing out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from crewlearn.web.auth import sessions
+from crewlearn.web.auth.access import COOKIE
+from crewlearn.web.auth.failures import address_of
+from crewlearn.web.auth.secrets import LONGEST_SECRET
+from crewlearn.web.rendering import page
+
+router = APIRouter(include_in_schema=False)
+_LONGEST_ADDRESS = 2000
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request, next: str = "/") -> Response:
+    """Show the form for a token; `next` is the page that was asked for."""
+    return page(request, "sign_in.html", {"fault": None, "next": here(next)})
+
+
+@router.post("/sign-in")
+def sign_in(
+    request: Request,
+    token: Annotated[str, Form(max_length=LONGEST_SECRET)] = "",
+    next: Annotated[str, Form()] = "/",
+) -> Response:
+    """Sign in by a token."""
+    return _signed_in(request, sessions.sign_in_by_token, token, here(next))
+
+
+def here(address: str) -> str:
+    """Return an address if it is a path of this server, and the first page otherwise.
+
+    Browsers take `//host` and `/\\host` for another host, and drop tabs and line breaks first.
+
+    >>> here("/sites/north/history?to=9"), here("//evil.example"), here("https://evil.example"), here("/sign-in")
+    ('/sites/north/history?to=9', '/', '/', '/')
+    """
+    plain = address.isascii() and address.isprintable() and "\\" not in address and len(address) <= _LONGEST_ADDRESS
+    inside = address.startswith("/") and not address.startswith(("//", "/sign-"))
+    return address if plain and inside else "/"
+
+
+@router.get("/sign-in/once")
+def sign_in_once_page(
+    request: Request, code: Annotated[str, Query(max_length=LONGEST_SECRET)] = "", next: str = "/"
+) -> Response:
+    """Ask for confirmation before signing in by a one-time link; `next` is the page it leads to.
+
+    Opening it must not use it up: mail programs fetch links before people do. Nor may it sign in: another site's page
+    could open one, and the reader would go on under somebody else's name.
+    """
+    try:
+        owner = sessions.owner_of_link(request.app.state.store, code, address_of(request))
+    except HTTPException as error:
+        return _refused(request, error, here(next))
+    return page(request, "sign_in_once.html", {"name": owner.name, "code": code, "next": here(next)})
+
+
+@router.post("/sign-in/once")
+def sign_in_once(
+    request: Request,
+    code: Annotated[str, Form(max_length=LONGEST_SECRET)] = "",
+    next: Annotated[str, Form()] = "/",
+) -> Response:
+    """Sign in by a one-time link."""
+    return _signed_in(request, sessions.sign_in_by_link, code, here(next))
+
+
+@router.post("/sign-out")
+def sign_out(request: Request) -> Response:
+    """Sign out."""
+    sessions.sign_out(request.app.state.store, request.cookies.get(COOKIE))
+    response = RedirectResponse("/sign-in", 303)
+    response.delete_cookie(COOKIE, path="/", secure=request.app.state.settings.secure_cookies, httponly=True)
+    return response
+
+
+def _signed_in(request: Request, by: sessions.SignIn, secret: str, next: str) -> Response:
+    """Sign in and redirect; on failure show the form again, with the reason."""
+    state = request.app.state
+    try:
+        caller, session = by(state.store, state.settings, secret, address_of(request))
+    except HTTPException as error:
+        return _refused(request, error, next)
+    request.state.caller = caller
+    sessions.sign_out(state.store, request.cookies.get(COOKIE))
+    response = RedirectResponse(next, 303)
+    sessions.set_cookie(response, state.settings, session)
+    return response
+
+
+def _refused(request: Request, error: HTTPException, next: str) -> Response:
+    """Show the form again, with the reason."""
+    return page(request, "sign_in.html", {"fault": error.detail, "next": next}, error.status_code, error.headers)

@@ -1,0 +1,42 @@
+"""HTML pages from templates, with all data escaped."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from crewlearn.web import formats
+
+FOLDER = Path(__file__).parent / "templates"
+_rendering = Lock()
+"""Renders one page at a time: rendering holds the interpreter, so in parallel every short answer would wait for all."""
+
+
+@cache
+def environment() -> Environment:
+    """Return the template environment; a name that a page left out is an error, not a blank."""
+    templates = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.globals.update(count=formats.count, age=formats.age)
+    templates.filters.update(remedy=formats.remedy)
+    return templates
+
+
+def page(
+    request: Request, name: str, values: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> HTMLResponse:
+    """Return a rendered page; templates see the request's path and the caller, if signed in."""
+    caller = getattr(request.state, "caller", None)
+    with _rendering:
+        text = environment().get_template(name).render({"path": request.scope["path"], "caller": caller, **values})
+    return HTMLResponse(text, status, dict(headers or {}))

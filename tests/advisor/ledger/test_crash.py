@@ -1,0 +1,230 @@
+"""Crash safety: a writer killed at any statement or commit leaves its whole command on record, or none of it.
+
+The parent closes its connections before it forks, and the child opens its own: a connection must not be shared.
+"""
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.files import imports
+from crewlearn.advisor.files.columns import WorkerRow
+from crewlearn.advisor.ledger.site import FAILURES
+from crewlearn.advisor.ledger.store import Store
+from support.forking import forked
+from support.stores import (
+    BACKENDS,
+    ME,
+    Database,
+    config,
+    contents,
+    day,
+    nothing,
+    proposed,
+    site_with_proposals,
+    sound,
+    workers,
+)
+
+
+def stages(store: Store) -> None:
+    """Create a site at every stage, so that each command finds one to work on."""
+    commands.create_site(store, "bare", config(), ME)
+    site_with_proposals(store, "proposed")
+    site_with_proposals(store, "under way")
+    commands.approve(store, "under way", proposed(store, "under way")[0], ME)
+    site_with_proposals(store, "recorded")
+    imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+
+
+def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
+    return "under way", lambda store: commands.record_offer(store, "under way", 1, outcome, ME)
+
+
+COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
+    "create": ("another", lambda store: commands.create_site(store, "another", config(), ME)),
+    "import workers": ("bare", lambda store: imports.import_workers(store, "bare", workers(), b"", ME)),
+    "rename and join": (
+        "recorded",
+        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
+    ),
+    "change prior": (
+        "recorded",
+        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME),
+    ),
+    "import output": ("recorded", lambda store: imports.import_output(store, "recorded", day(3), b"", ME)),
+    "correct output": (
+        "recorded",
+        lambda store: imports.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
+    ),
+    "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
+    "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
+    "reject for good": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no", keep_out=True)),
+    **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
+    "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
+    "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
+    "change worker": ("recorded", lambda store: commands.change_worker(store, "recorded", "a", ME, status="left")),
+    "erase": ("recorded", lambda store: commands.erase_worker(store, "recorded", "a", ME)),
+}
+
+
+def killed(run: Callable[[Callable[..., None]], object], step: int) -> bool:
+    """Run `run` in a child that kills itself at `step`; return whether it was killed before the end."""
+    steps = itertools.count(1)
+
+    def tick(*_: Any) -> None:
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    _, status = os.waitpid(forked(lambda: run(tick)), 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return True
+    assert os.WEXITSTATUS(status) == 0, "the command failed; see its traceback above"
+    return False
+
+
+def run_ticking(database: Database, run: Callable[[Store], object], tick: Callable[..., None]) -> None:
+    """Run a command, calling `tick` before and after each statement and each commit."""
+    store = database.open()
+    dialect: Any = store.engine.dialect
+    commit = dialect.do_commit
+
+    def do_commit(connection: Any) -> None:
+        tick()
+        commit(connection)
+        tick()
+
+    dialect.do_commit = do_commit
+    sa.event.listen(store.engine, "before_cursor_execute", tick)
+    sa.event.listen(store.engine, "after_cursor_execute", tick)
+    run(store)
+
+
+def open_ticking(url: str, tick: Callable[..., None]) -> None:
+    """Create a store, calling `tick` before each statement and each commit."""
+    sa.event.listen(sa.Engine, "before_cursor_execute", tick)
+    sa.event.listen(sa.Engine, "commit", tick)
+    open_store(url)
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backend: str, name: str) -> None:
+    site, run = COMMANDS[name]
+    database, undisturbed = prepared(backend, stages), prepared(backend, stages)
+    with database.open() as store:
+        before = contents(store)
+    with undisturbed.open() as store:
+        run(store)
+        after = contents(store)
+    assert after != before
+    done, checked = [], list[Any]()
+    for step in itertools.count(1):
+        ended = not killed(partial(run_ticking, database, run), step)
+        with database.open() as store:
+            left = contents(store)
+            assert left in (before, after), f"step {step} left something half done"
+            if left not in checked:  # of equal contents the check says the same
+                checked.append(left)
+                if site in store.names():
+                    sound(store, site)
+        done.append(left == after)
+        if ended:
+            break
+        if left == after:
+            database = prepared(backend, stages)
+    assert done[-1], "what returned is on record"
+    assert done == sorted(done), "once committed, it stays"
+    assert done.index(True) >= 8, "there were steps before the commit"
+    assert done.count(True) >= 2, "and one right after it, before the command returned"
+    with database.open() as store:
+        commands.change_site(store, site, {"fee": 6.5}, ME)
+        sound(store, site)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_killed_while_the_store_is_made(make_database: Any, prepared: Any, backend: str) -> None:
+    """Creating the tables is one transaction too: the next to open the store creates them, or finds them complete."""
+    with prepared(backend, nothing).open() as store:
+        wanted = contents(store)
+    for step in itertools.count(1):
+        database = make_database(backend)
+        ended = not killed(partial(open_ticking, database.url), step)
+        with database.open() as store:
+            assert contents(store) == wanted
+            commands.create_site(store, "site", config(), ME)
+            sound(store)
+        if ended:
+            break
+    assert step > 10
+
+
+KINDS = [name for name in COMMANDS if name not in ("rename and join", "offered", "accepted", *FAILURES[1:])]
+PROGRAM = """
+import sys
+import test_crash
+from support.stores import fixed_clock
+from crewlearn.advisor.advice.opening import open_store
+store = open_store(sys.argv[1], fixed_clock)
+print("ready", flush=True)
+test_crash.COMMANDS[sys.argv[2]][1](store)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("kind", "backend"), list(zip(KINDS, itertools.cycle(BACKENDS), strict=False)))
+def test_a_program_killed_at_any_moment_has_done_its_command_or_not(prepared: Any, kind: str, backend: str) -> None:
+    site, run = COMMANDS[kind]
+    database, undisturbed = prepared(backend, stages), prepared(backend, stages)
+    with database.open() as store:
+        before = contents(store)
+    with undisturbed.open() as store:
+        started = time.perf_counter()
+        run(store)
+        took = time.perf_counter() - started
+        after = contents(store)
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, database.url, kind],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    with program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        time.sleep(took * random.Random(kind).uniform(0.0, 1.5))
+        program.kill()
+        acknowledged = program.stdout.read() == "done\n"
+    with database.open() as store:
+        wait_until_alone(store)
+        left = contents(store)
+        assert left == after or (left == before and not acknowledged)
+        if left == before:
+            run(store)
+        assert contents(store) == after
+        sound(store, site)
+
+
+def wait_until_alone(store: Store) -> None:
+    """Wait until the PostgreSQL server has noticed that its client is gone."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    while store.engine.dialect.name == "postgresql":
+        with store.reading() as connection:
+            if connection.execute(sa.text(query)).scalar_one() == 0:
+                break
+        time.sleep(0.01)

@@ -1,0 +1,168 @@
+"""Every kind of event: its wire form is exact, what nobody here wrote is named, and each says what it invalidates."""
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crewlearn.advisor.ledger.errors import (
+    Conflict,
+    StoreBusy,
+    StoreUnavailable,
+    UnusablePolicy,
+)
+from crewlearn.advisor.ledger.events import (
+    KINDS,
+    AnswerUndone,
+    Cached,
+    Event,
+    ProposalAnswer,
+    RecordedRow,
+    canonical,
+    invalidated_by,
+    kinds_of,
+    parse_fact,
+)
+from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.queries import read_entries
+from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.wording.names import RecordNames
+from crewlearn.problem.errors import InvalidInput
+from support.stores import CALENDAR, busy_site, config, contents, state_of
+
+OLDEST = Path(__file__).parents[2] / "data" / "store_0001.json"
+
+WIRE: dict[str, list[dict[str, Any]]] = {
+    "site-created": [{"site": "hall", "config": config().to_json()}],
+    "site-changed": [{"changes": {"fee": 2.0}}, {"changes": {"fee": None, "team": 3}, "period": 4}],
+    "workers-imported": [
+        {"digest": "d", "workers": [{"worker": 0, "fee": None, "active": True}]},
+        {
+            "digest": "d",
+            "workers": [{"worker": 1, "prior_n": 2, "prior_mean": 0.5, "prior_given": 9.0}],
+            "renamed": [0],
+        },
+    ],
+    "worker-changed": [{"worker": 1, "changes": {"status": "left", "fee": None, "pinned": False}}],
+    "worker-erased": [{"worker": 2}],
+    "output-imported": [{"digest": "d", "rows": 2, "rows_digest": "e", "corrected": 1, "warnings": ["w"]}],
+    "proposal-approved": [{"proposal": 1, "out": -1}],
+    "proposal-rejected": [{"proposal": 1, "reason": ""}, {"proposal": 1, "reason": "no", "keep_out": True}],
+    "offer-recorded": [
+        {"proposal": 1, "outcome": "declined", "period": 3},
+        {"proposal": 1, "outcome": "started", "period": 3, "leaver": -1},
+    ],
+    "undone": [
+        {"number": 7},
+        {"number": 7, "type": "worker-changed", "worker": 0},
+        {"number": 7, "type": "offer-recorded", "proposal": 1, "outcome": "started"},
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_kind_is_a_frozen_dataclass_whose_wire_form_is_exact(kind: str) -> None:
+    """What is not set stays absent: an old event is hashed as it was."""
+    assert is_dataclass(KINDS[kind])
+    payloads = WIRE.get(kind) or [payload for name, payload in _oldest() if name == kind]
+    assert payloads
+    for payload in payloads:
+        fact = parse_fact(kind, payload)
+        assert canonical(fact.to_payload()) == canonical(payload)
+        assert pickle.loads(pickle.dumps(fact)) == fact
+        with pytest.raises(FrozenInstanceError):
+            setattr(fact, next(iter(vars(fact))), None)
+
+
+def test_the_oldest_record_keeps_its_wire_form() -> None:
+    for kind, payload in _oldest():
+        assert canonical(parse_fact(kind, payload).to_payload()) == canonical(payload)
+
+
+def _oldest() -> list[tuple[str, dict[str, Any]]]:
+    return [(event["type"], json.loads(event["payload"])) for event in json.loads(OLDEST.read_text())["events"]]
+
+
+def test_what_is_recorded_today_keeps_its_wire_form(store: Store) -> None:
+    busy_site(store)
+    with store.reading() as connection:
+        for entry in read_entries(connection, store.key(connection, "site")):
+            assert canonical(Event.of(entry).fact.to_payload()) == canonical(entry.payload)
+
+
+def test_a_state_is_the_same_after_json(store: Store) -> None:
+    busy_site(store)
+    site = state_of(store)
+    assert json.dumps(Site.from_json(json.loads(json.dumps(site.to_json()))).to_json()) == json.dumps(site.to_json())
+    assert [row[4] for row in contents(store)["sites"]] == [json.dumps(site.to_json())]
+
+
+def test_an_unknown_kind_is_named_with_what_to_do() -> None:
+    with pytest.raises(InvalidInput, match=r"event = 'site-sold': is no kind .*update this one"):
+        parse_fact("site-sold", {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("worker-erased", {}),
+        ("worker-changed", {"worker": 0, "changes": {"salary": 3}}),
+        ("workers-imported", {"digest": "d", "workers": 3}),
+        ("output-imported", {"digest": "d", "warnings": []}),
+        ("advised", {"period": "never"}),
+    ],
+)
+def test_a_malformed_payload_is_named_with_what_to_do(kind: str, payload: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=rf"event = '{kind}': has a payload that cannot be read .*ledger verify"):
+        parse_fact(kind, payload)
+
+
+def test_an_unknown_outcome_of_an_offer_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="outcome"):
+        parse_fact("offer-recorded", {"proposal": 1, "outcome": "lost", "period": 3})
+
+
+def test_which_kinds_answer_and_which_can_be_undone() -> None:
+    answers = {kind.type for kind in kinds_of(ProposalAnswer)}
+    assert answers == {"proposal-approved", "proposal-rejected", "offer-recorded"}
+    assert {name for name, kind in KINDS.items() if kind.undoable} == {*answers, "worker-changed"}
+    assert {name for name, kind in KINDS.items() if not kind.by_people} == {"advised"}
+
+
+def test_what_becomes_stale() -> None:
+    assert invalidated_by([]) == invalidated_by(["advised", "output-imported"]) == frozenset()
+    assert invalidated_by(["proposal-approved", "advised"]) == {Cached.PAST}
+    assert Cached.PEOPLE in invalidated_by(["workers-imported"])
+    assert invalidated_by(["worker-erased"]) == invalidated_by(["from a newer crewlearn"]) == frozenset(Cached)
+
+
+def test_every_kind_that_can_be_undone_is_named_when_it_is() -> None:
+    names = RecordNames(People({0: "a"}, {0: "Ada"}), {}, CALENDAR)
+    words = {payload.get("type"): parse_fact("undone", payload).tell(names) for payload in WIRE["undone"]}
+    assert words == {
+        None: "took back event 7",
+        "worker-changed": "took back what was last said of Ada (a)",
+        "offer-recorded": "took back that proposal 1 is started",
+    }
+    assert AnswerUndone(3).to_payload() == {"number": 3}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoreUnavailable("x", "y"), StoreBusy("x", "y"), Conflict("a", 1, "y"), UnusablePolicy("policy", "p", "y")],
+)
+def test_errors_keep_their_class_across_processes(error: InvalidInput) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    if isinstance(error, StoreUnavailable):
+        assert error.field == "db"
+
+
+def test_rows_are_hashed_with_the_event_that_brought_them() -> None:
+    fact = parse_fact("output-imported", WIRE["output-imported"][0])
+    assert fact.fault("hall", 3, [RecordedRow(1, 0, 5.0, None, "worked")]) == "the rows of event 3 were altered"

@@ -1,0 +1,240 @@
+"""Any sequence of events: rebuilding gives the kept state, money adds up, nobody is at two stations."""
+
+import shutil
+import tempfile
+from datetime import UTC, date, datetime
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.files import imports
+from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.ledger.stints import read_stints
+from crewlearn.advisor.ledger.verify import verify
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.errors import InvalidInput
+
+POLICIES = (
+    "value-of-replacement",
+    "dr-ucb:gamma=1",
+    "a-omm",
+    "threshold:level=0.6,trial=2",
+    "dr-ucb+late-pairing:gamma=1",
+)
+CHANGES: list[dict[str, Any]] = [
+    *({"status": status} for status in ("left", "blocked", "pool")),
+    {"pinned": True},
+    {"fee": 1.5},
+]
+
+
+class AnySite(RuleBasedStateMachine):
+    """Everything people may do, in any order; what is refused must change nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.store = open_store(f"sqlite:///{self.folder}/s.db", clock=lambda: datetime(2030, 1, 1, tzinfo=UTC))
+        self.joined = 0
+        self.earlier: tuple[Site, str] | None = None
+
+    def teardown(self) -> None:
+        try:
+            checked = verify(self.store, "s")
+            assert checked.sound, checked.faults
+        finally:
+            self.store.engine.dispose()
+            shutil.rmtree(self.folder)
+
+    @initialize(
+        policy=st.sampled_from(POLICIES),
+        team=st.integers(1, 4),
+        fee=st.sampled_from([0.0, 0.3, 2.0]),
+        due=st.sampled_from(["initiation", "completion"]),
+        weekly=st.sampled_from([None, 1]),
+        tenure=st.integers(0, 2),
+    )
+    def begin(self, policy: str, team: int, fee: float, due: str, weekly: int | None, tenure: int) -> None:
+        config = SiteConfig(
+            team=team,
+            fee=fee,
+            units=Units(0.0, 10.0),
+            calendar=WorkCalendar(date(2026, 1, 5)),
+            horizon=60,
+            mean_delay=1.0,
+            fee_due=due,
+            policy=policy,
+            most_a_week=weekly,
+            least_tenure=tenure,
+            ask_again_after=3,
+        )
+        commands.create_site(self.store, "s", config, "ann")
+        self.join(team + 2, active=True)
+
+    def site(self) -> Site:
+        with self.store.reading() as connection:
+            return self.store.site(connection, "s")[1]
+
+    def tried(self, call: Any) -> None:
+        """Do what may be refused; a refusal changes nothing."""
+        before = self.site().to_json()
+        try:
+            call()
+        except InvalidInput:
+            assert self.site().to_json() == before
+
+    @rule(count=st.integers(1, 2), active=st.booleans())
+    def join(self, count: int, active: bool = False) -> None:
+        rows = [WorkerRow(f"w{self.joined + n}", active=active and n < 1) for n in range(count)]
+        imports.import_workers(self.store, "s", rows, b"", "ann")
+        self.joined += count
+
+    @rule(data=st.data(), count=st.sampled_from([0, 1, 5, 40]), mean=st.integers(-1, 11))
+    def change_prior(self, data: st.DataObject, count: int, mean: int) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        row = WorkerRow(f"w{worker}", name=f"Name {mean}", prior_n=count, prior_mean=float(mean))
+        imports.import_workers(self.store, "s", [row], b"", "ann")
+        assert self.site().workers[worker].prior_n == count
+
+    @rule(data=st.data(), skip=st.integers(0, 1))
+    def work(self, data: st.DataObject, skip: int) -> None:
+        site = self.site()
+        rows = []
+        for worker in site.roster.active:
+            kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
+            units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
+            rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
+        imports.import_output(self.store, "s", rows, b"", "ann")
+
+    @rule(data=st.data())
+    def correct(self, data: st.DataObject) -> None:
+        site = self.site()
+        worker = data.draw(st.integers(0, len(site.workers) - 1))
+        period = data.draw(st.integers(1, max(1, site.period - 1)))
+        row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
+        self.tried(lambda: imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
+
+    @precondition(lambda self: self.site().open_proposals(PROPOSED))
+    @rule(data=st.data(), yes=st.booleans())
+    def answer(self, data: st.DataObject, yes: bool) -> None:
+        number = data.draw(st.sampled_from(self.site().open_proposals(PROPOSED))).id
+        if yes:
+            commands.approve(self.store, "s", number, "bo")
+        else:
+            commands.reject(self.store, "s", number, "bo", "no", keep_out=data.draw(st.booleans()))
+
+    @precondition(lambda self: self.site().open_proposals(*UNDER_WAY))
+    @rule(data=st.data(), outcome=st.sampled_from(["started", "started", "offered", "accepted", *FAILURES]))
+    def settle(self, data: st.DataObject, outcome: str) -> None:
+        number = data.draw(st.sampled_from(self.site().open_proposals(*UNDER_WAY))).id
+        self.tried(lambda: commands.record_offer(self.store, "s", number, outcome, "bo"))
+
+    @rule()
+    def undo(self) -> None:
+        self.tried(lambda: commands.undo(self.store, "s", "bo"))
+
+    @invariant()
+    def the_state_at_hand_is_the_one_on_record_and_stays_as_it_is(self) -> None:
+        if not self.joined:
+            return
+        if self.earlier is not None:
+            site, text = self.earlier
+            assert state_text(site) == text, "a later change changed an earlier state"
+        with self.store.reading() as connection:
+            site = self.store.snapshot(connection, "s").site
+            row = connection.execute(sa.select(schema.sites.c.name, schema.sites.c.state)).one()
+        assert site.to_json() == state_of(row).to_json()
+        self.earlier = site, row.state
+
+    @invariant()
+    def sums_are_of_what_was_brought_along_and_recorded(self) -> None:
+        if not self.joined:
+            return
+        site = self.site()
+        with self.store.reading() as connection:
+            key, _, _ = self.store.site(connection, "s")
+            table = schema.output_rows
+            rows = connection.execute(
+                sa.select(table.c.worker, table.c.units).where(
+                    table.c.site == key, table.c.replaced_in.is_(None), table.c.units.is_not(None)
+                )
+            ).all()
+        for number, worker in enumerate(site.workers):
+            seen = [min(max(units / 10.0, 0.0), 1.0) for whose, units in rows if whose == number]
+            assert site.estimates.counts[number] == worker.prior_n + len(seen)
+            total = worker.prior_n * worker.prior_mean + sum(seen)
+            assert abs(site.estimates.sums[number] - total) < 1e-9
+
+    @rule(data=st.data(), changes=st.sampled_from(CHANGES))
+    def change_worker(self, data: st.DataObject, changes: dict[str, Any]) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        commands.change_worker(self.store, "s", f"w{worker}", "ann", **changes)
+
+    @rule(
+        changes=st.sampled_from([{"team": 2}, {"team": 5}, {"fee": 1.0}, {"fee_due": "completion"}, {"rolling": True}])
+    )
+    def change_site(self, changes: dict[str, Any]) -> None:
+        self.tried(lambda: commands.change_site(self.store, "s", changes, "ann"))
+
+    @invariant()
+    def nobody_is_at_two_stations(self) -> None:
+        if self.joined:
+            site = self.site()
+            site.roster.check()
+            assert len(site.workers) == site.roster.workers == len(site.estimates.counts)
+            assert {one.into for one in site.open_proposals(*UNDER_WAY)} == {one.into for one in site.roster.pending}
+
+    @invariant()
+    def money_adds_up(self) -> None:
+        if not self.joined:
+            return
+        site = self.site()
+        with self.store.reading() as connection:
+            key, _, _ = self.store.site(connection, "s")
+            proposals = read_proposals(connection, key)
+            assert [event.number for event in read_events(connection, key)] == list(
+                range(1, self.store.site(connection, "s")[2] + 1)
+            )
+            table = schema.output_rows
+            units = connection.execute(
+                sa.select(table.c.units).where(table.c.replaced_in.is_(None), table.c.units.is_not(None))
+            ).scalars()
+            assert site.earned == sum(units)  # whole numbers, so the order does not matter
+        assert abs(site.fees - sum(one.fee for one in proposals if one.paid)) < 1e-9
+        assert all(one.paid for one in proposals if one.status == "started")
+
+    @invariant()
+    def stints_follow_one_another(self) -> None:
+        if not self.joined:
+            return
+        with self.store.reading() as connection:
+            key, site, _ = self.store.site(connection, "s")
+            stints = read_stints(connection, key)
+        open_now = {one.station: one.worker for one in stints if one.until is None}
+        assert open_now == {at: worker for at, worker in enumerate(site.roster.stations) if worker != NOBODY}
+        for earlier, later in pairwise(stints):
+            if earlier.station == later.station:
+                assert earlier.until is not None
+                assert earlier.since < earlier.until <= later.since
+        for one, other in combinations(stints, 2):  # nobody at two stations, ever
+            if one.worker == other.worker:
+                first, second = sorted((one, other), key=lambda stint: stint.since)
+                assert first.until is not None
+                assert first.until <= second.since
+
+
+TestAnySite = AnySite.TestCase
+TestAnySite.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)

@@ -1,0 +1,400 @@
+"""The live commands as a manager uses them: a store in a folder, spreadsheet exports, and mistakes."""
+
+import csv
+import io
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.ledger.text import some_of
+from crewlearn.advisor.ledger.verify import verify
+from crewlearn.cli.main import app
+
+RUNNER = CliRunner()
+START = date(2026, 1, 5)
+
+
+class Desk:
+    """A folder with a store, and the command line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.url = f"sqlite:///{folder}/crewlearn.db"
+
+    def run(self, *arguments: str, code: int = 0) -> Any:
+        outcome = RUNNER.invoke(app, [*arguments, "--db", self.url])
+        assert outcome.exit_code == code, (arguments, outcome.output, outcome.exception)
+        assert "Traceback" not in outcome.output
+        return outcome
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.run(*arguments, "--json").stdout)
+
+    def file(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def create(self, *more: str) -> None:
+        arguments = ["--team", "2", "--cost", "5", "--horizon", "200", "--mean-delay", "2", "--output-range", "0:100"]
+        self.run("site", "create", "north", *arguments, "--start", str(START), *more)
+        workers = "worker_id;name;active\n" + "".join(f"{n};Name {n};{'x' if n < 3 else ''}\n" for n in range(1, 6))
+        self.run("workers", "import", "north", self.file("workers.csv", workers))
+
+    def days(self, count: int, first: int = 0) -> str:
+        lines, day, done = ["Datum;Badge no;Menge"], START, 0
+        while done < first + count:
+            if day.weekday() < 5:
+                done += 1
+                if done > first:
+                    lines += [f"{day:%d.%m.%Y};1;{80 + done % 3},5", f"{day:%d.%m.%Y};2;{10 + done % 4},25"]
+            day += timedelta(days=1)
+        return self.file("output.csv", "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("CREWLEARN_ACTOR", "ann")
+    monkeypatch.delenv("CREWLEARN_DB", raising=False)
+    return Desk(tmp_path)
+
+
+def test_a_morning_from_setting_up_to_the_next_candidate(desk: Desk) -> None:
+    desk.create()
+    assert "Wait" in desk.run("advise", "north").stdout
+    assert desk.json("output", "import", "north", desk.days(8))["recorded"] == 16
+    assert desk.json("output", "import", "north", desk.days(8))["known"] == 16
+    advice = desk.json("advise", "north")
+    assert (advice["kind"], advice["period"]) == ("propose", 9)
+    assert desk.json("advise", "north") == advice
+    (proposal,) = [candidate for candidate in advice["proposals"] if candidate["out"] == "2"]
+    number = str(proposal["id"])
+    text = desk.run("explain", "north", number).stdout
+    assert "Name 2 (2), in the team now" in text
+    assert "the fee is 5.00" in text
+    desk.run("approve", "north", number)
+    text = desk.run("offer", "north", number, "declined").stdout
+    assert "Recorded: declined." in text
+    after = desk.json("advise", "north")
+    assert proposal["in"] not in [other["in"] for other in after["proposals"]]
+    assert after["proposals"]
+    assert f"({proposal['in']}) for Name 2 (2) is declined" in after["changed"]
+    assert advice["changed"] is None
+    desk.run("undo", "north")
+    desk.run("offer", "north", number, "started", "--on", str(date(2026, 1, 15)))
+    status = desk.json("status", "north")
+    assert {worker["worker_id"] for worker in status["workers"] if worker["station"]} == {"1", proposal["in"]}
+    assert status["fees"] == 5.0
+    assert desk.json("ledger", "verify", "north")["sound"]
+    decisions = list(csv.DictReader(io.StringIO(desk.run("ledger", "export", "north", "--what", "decisions").stdout)))
+    assert decisions[proposal["id"] - 1]["status"] == "started"
+    events = [json.loads(line) for line in desk.run("ledger", "export", "north").stdout.splitlines()]
+    assert [event["number"] for event in events] == list(range(1, len(events) + 1))
+    assert {event["actor"] for event in events} == {"ann"}
+    assert "Name" not in json.dumps(events)
+
+
+def test_everything_put_in_comes_out(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(3))
+    output = list(csv.DictReader(io.StringIO(desk.run("ledger", "export", "north", "--what", "output").stdout)))
+    assert [(row["date"], row["worker_id"], row["units"]) for row in output[:2]] == [
+        ("2026-01-05", "1", "81.5"),
+        ("2026-01-05", "2", "11.25"),
+    ]
+    workers = list(csv.DictReader(io.StringIO(desk.run("ledger", "export", "north", "--what", "workers").stdout)))
+    assert [row["worker_id"] for row in workers if row["active"] == "yes"] == ["1", "2"]
+
+
+def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: Desk) -> None:
+    desk.create()
+    before = desk.json("status", "north")
+    bad = "date,worker_id,units\n2026-01-05,1,abc\n2026-13-05,2,5\n2026-01-05,1,NaN\n"
+    outcome = desk.run("output", "import", "north", desk.file("bad.csv", bad), code=2)
+    for words in ("line", "column", "expected", "'abc'", "'2026-13-05'"):
+        assert words in outcome.stderr
+    for text, complaint in (
+        ("date,worker_id,units\n2026-01-05,9,5\n", "leave such rows out (--skip-unknown)"),
+        ("date,worker_id,units\n2026-01-05,,5\n", "and --skip-unknown leaves them out"),
+        ("date,worker_id,units\n2026-01-10,1,5\n", "2026-01-10"),
+        ("date,worker_id,units\n2199-01-07,1,5\n", "future"),
+        ("date,worker_id,units,hours\n2026-01-05,1,5,-3\n", "hours"),
+        ("day,units\n2026-01-05,5\n", "say with --map worker_id=HEADER which"),
+        ("", "bad.csv"),
+    ):
+        outcome = desk.run("output", "import", "north", desk.file("bad.csv", text), code=2)
+        assert complaint in outcome.stderr, (text, outcome.stderr)
+    assert desk.json("status", "north") == before
+
+
+def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
+    desk.create()
+    desk.run("workers", "import", "north", desk.file("more.csv", 'worker_id,name\n=1+1,"=HYPERLINK(""x"")"\n'))
+    text = desk.run("ledger", "export", "north", "--what", "workers").stdout
+    assert "'=1+1" in text
+    assert "\n=" not in text
+
+
+def test_wrong_use_is_said_plainly(desk: Desk) -> None:
+    desk.create()
+    for arguments, complaint in (
+        (["advise", "south"], "there are: north"),
+        (["approve", "north", "7"], "does not exist"),
+        (["offer", "north", "7", "started"], "does not exist"),
+        (["offer", "north", "7", "eaten"], "eaten"),
+        (["undo", "north"], "no answer"),
+        (["explain", "north", "7"], "7"),
+        (["workers", "set", "north", "99", "--status", "left"], "99"),
+        (["workers", "set", "north", "1", "--status", "lost"], "lost"),
+        (["workers", "import", "north", "/nowhere.csv"], "/nowhere.csv"),
+        (["site", "set", "north", "policy=oracle"], "no site knows"),
+        (["site", "set", "north", "team"], "setting=value"),
+        (["ledger", "export", "north", "--what", "all"], "what"),
+    ):
+        assert complaint in desk.run(*arguments, code=2).stderr
+    again = ["--team", "1", "--cost", "1", "--horizon", "9", "--mean-delay", "0", "--output-range", "0:1"]
+    assert "exists already" in desk.run("site", "create", "north", *again, code=2).stderr
+    assert "output range" in desk.run("site", "create", "x", *again[:-1], "1:1", code=2).stderr
+
+
+def test_groups_are_compared_and_kept_nowhere(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    before = Path(desk.folder / "crewlearn.db").read_bytes()
+    groups = desk.file("groups.csv", "worker_id,group\n1,purple-group\n2,purple-group\n3,green-group\n4,green-group\n")
+    text = desk.run("ledger", "impact", "north", "--groups", groups).stdout
+    assert "not legal clearance" in text
+    assert "green-group (few)" in text
+    assert "ratio of staying" in text
+    assert "going out, how often they stay" in text
+    assert Path(desk.folder / "crewlearn.db").read_bytes() == before
+    assert b"purple-group" not in before
+
+
+def test_the_demo_and_its_plan(desk: Desk) -> None:
+    desk.run("demo")
+    assert desk.json("ledger", "verify", "demo")["sound"]
+    planned = desk.json("plan", "demo", "--policy", "keep-team", "--runs", "20")
+    assert planned
+    assert "demo" in desk.run("site", "list").stdout
+    assert "Stations filled" in desk.run("status", "demo", "--sheet").stdout
+
+
+@pytest.mark.parametrize("wait", [0.35, 0.55, 0.7, 0.9])
+def test_a_killed_command_leaves_the_store_whole(desk: Desk, wait: float) -> None:
+    """A real process, killed at some point: its whole import is on record, or none of it."""
+    desk.create()
+    desk.run("output", "import", "north", desk.days(5))
+    before = desk.json("status", "north")
+    command = [sys.executable, "-m", "crewlearn", "output", "import", "north", desk.days(60, first=5), "--db", desk.url]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ)
+    time.sleep(wait)
+    process.send_signal(signal.SIGKILL)
+    printed, _ = process.communicate()
+    after = desk.json("status", "north")
+    whole = after["period"] == before["period"] + 60
+    assert whole or after == before
+    assert whole or b"recorded" not in printed  # whatever was acknowledged is on record
+    store = open_store(desk.url)
+    assert verify(store, "north").sound
+    store.engine.dispose()
+    desk.run("output", "import", "north", desk.days(60, first=5))
+    assert desk.json("status", "north")["period"] == before["period"] + 60
+
+
+KINDS: dict[str, list[str]] = {
+    "site create": [
+        *("site", "create", "south", "--team", "1", "--cost", "1", "--horizon", "9", "--mean-delay", "1"),
+        *("--output-range", "0:1"),
+    ],
+    "site set": ["site", "set", "north", "fee=7"],
+    "workers import": ["workers", "import", "north", "MORE"],
+    "workers set": ["workers", "set", "north", "5", "--status", "left"],
+    "workers erase": ["workers", "erase", "north", "5"],
+    "output import --correct": ["output", "import", "north", "CORRECTED", "--correct"],
+    "approve": ["approve", "north", "OPEN"],
+    "reject": ["reject", "north", "OPEN"],
+    "offer": ["offer", "north", "UNDER-WAY", "started"],
+    "undo": ["undo", "north"],
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
+    """A process per command, killed about when it writes: the record stays sound and the site accepts new output."""
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    number = str(desk.json("advise", "north")["proposals"][0]["id"])
+    if kind in ("offer", "undo"):
+        desk.run("approve", "north", number)
+    more = desk.file("more.csv", "worker_id\n8\n9\n")
+    corrected = desk.file("corrected.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
+    places = {"MORE": more, "CORRECTED": corrected, "OPEN": number, "UNDER-WAY": number}
+    command = [places.get(word, word) for word in KINDS[kind]]
+    before = desk.json("ledger", "verify", "north")["events"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "crewlearn", *command, "--db", desk.url],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(0.6)
+    process.kill()
+    done = process.wait() == 0
+    checked = desk.json("ledger", "verify", "north")
+    assert checked["sound"]
+    assert not done or kind == "site create" or checked["events"] > before  # acknowledged, so on record
+    desk.run("output", "import", "north", desk.days(1, first=8))
+    assert desk.json("ledger", "verify", "north")["sound"]
+
+
+def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> None:
+    desk.create()
+    text = desk.run("output", "import", "north", desk.days(8)).stdout
+    assert "16 rows recorded, 0 known already." in text
+    assert "Proposed for 2026-01-15" in text
+    corrected = desk.file("fix.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
+    assert (
+        "2 rows recorded (2 of them corrected)" in desk.run("output", "import", "north", corrected, "--correct").stdout
+    )
+    text = desk.run("workers", "set", "north", "1", "--pin", "--fee", "7.5").stdout
+    assert "1: pinned: no → yes; fee: the site's → 7.5." in text
+    assert "2026-01-15" in text
+    assert desk.run("workers", "set", "north", "1", "--pin").stdout == "1: nothing changed.\n"
+    assert "fee: 7.5 → the site's" in desk.run("workers", "set", "north", "1", "--fee", "none").stdout
+    assert "fee" in desk.run("workers", "set", "north", "1", "--fee", "cheap", code=2).stderr
+    text = desk.run("site", "set", "north", "fee=300", "closed=2026-12-24").stdout
+    assert "fee: 5 a replacement → 300 a replacement, from 2026-01-15 on" in text
+    assert "closed: no days → 2026-12-24, from 2026-01-15 on" in text
+    assert desk.run("site", "set", "north", "fee=300").stdout == "Nothing changed.\n"
+    text = desk.run("workers", "erase", "north", "5").stdout
+    assert "the store knows 5 no more" in text
+    shown = desk.json("site", "show", "north")
+    assert shown["in_words"]["fee"] == "300 a replacement"
+    assert shown["since"]["fee"] == {"day": "2026-01-15", "actor": "ann"}
+    assert "300 a replacement" in desk.run("site", "show", "north").stdout
+
+
+def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    first, *_ = desk.json("advise", "north")["proposals"]
+    number = str(first["id"])
+    desk.run("workers", "set", "north", "1", "--pin")
+    outcome = desk.run("approve", "north", number, "--out", "1")
+    assert "warning: 1 is pinned" in outcome.stderr
+    assert f"Taken back: ann approved proposal {number}" in desk.run("undo", "north").stdout
+    text = desk.run("reject", "north", number, "--keep-out").stdout
+    assert f"{first['in']} is blocked" in text
+    waiting = [str(proposal["id"]) for proposal in desk.json("advise", "north")["proposals"]]
+    refused = desk.run("approve", "north", number, code=2).stderr
+    others = f"waiting for an answer: {some_of(waiting)}" if waiting else "none is waiting for an answer"
+    assert f"is rejected; {others}" in refused
+
+
+@pytest.mark.parametrize(
+    ("policy", "progress"), [("dr-ucb:gamma=3", "Cycle 1, "), ("keep-team", "looks again every period")]
+)
+def test_the_status_shows_the_cycle_and_overdue_offers(desk: Desk, policy: str, progress: str) -> None:
+    desk.create("--policy", policy)
+    assert progress in desk.run("status", "north").stdout
+    if policy == "keep-team":
+        return
+    for day in range(40):
+        desk.run("output", "import", "north", desk.days(1, first=day))
+        if proposals := desk.json("advise", "north")["proposals"]:
+            break
+    desk.run("approve", "north", str(proposals[0]["id"]))
+    assert "OVERDUE" not in desk.run("status", "north").stdout
+    desk.run("output", "import", "north", desk.days(8, first=day + 1))
+    for arguments in (["status", "north"], ["status", "north", "--sheet"]):
+        text = desk.run(*arguments).stdout
+        assert f"OVERDUE: Name {proposals[0]['in']} ({proposals[0]['in']}) has been awaited for 8 periods" in text
+        assert "about 2 are usual" in text
+    status = desk.json("status", "north")
+    assert status["proposals"][0]["overdue"]
+    assert status["cycle"]["awaited"] == [proposals[0]["in"]]
+
+
+READERS = (
+    *(["advise", "x"], ["status", "x"], ["explain", "x", "1"], ["plan", "x"], ["site", "list"], ["site", "show", "x"]),
+    *(["ledger", "verify", "x"], ["ledger", "export", "x"], ["undo", "x"], ["workers", "erase", "x", "1"]),
+)
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_a_mistyped_store_is_not_made(desk: Desk, command: list[str]) -> None:
+    assert "there is no store here" in desk.run(*command, code=2).stderr
+    assert not list(desk.folder.iterdir())
+
+
+def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    groups = desk.file("groups.csv", "\ufeffBadge no;Group\n1;a\n3;b\n77;b\n")
+    impact = desk.json("ledger", "impact", "north", "--groups", groups)
+    assert "not legal clearance" in impact["note"]
+    assert impact["warnings"] == [
+        "not counted, as not known here: 1 of the file's 3 workers",
+        "not counted, as without a group: 3 of the site's 5 workers",
+    ]
+    assert [rate["people"] for rate in impact["coming in"]["proposed"]] == [1, 1]
+    assert set(impact["going out"]) == {"proposed", "let go"}
+
+
+def test_the_commands_of_the_documentation_work(desk: Desk) -> None:
+    """The first block of docs/advisor.md runs in order, with files as it describes; comments show alternatives."""
+    text = (Path(__file__).parents[2] / "docs" / "advisor.md").read_text(encoding="utf-8")
+    block = text.split("```\n")[1]
+    desk.file("workers.csv", "worker_id,active\n" + "".join(f"{n},{'yes' if n < 10 else 'no'}\n" for n in range(20)))
+    days = [START + timedelta(days=day) for day in range(5)]
+    lines = [f"{day},{n},{45 if n == 3 else 110}" for day in days for n in range(10)]
+    desk.file("monday.csv", "\n".join(["date,worker_id,units", *lines]) + "\n")
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "crewlearn"
+        if words[1:3] == ["site", "create"]:
+            words += ["--start", str(START)]
+        desk.run(*(str(desk.folder / word) if word.endswith(".csv") else word for word in words[1:]))
+
+
+def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: Desk) -> None:
+    desk.create("--policy", "dr-ucb+late-pairing:gamma=1", "--learn-delay")
+    for day in range(40):
+        desk.run("output", "import", "north", desk.days(1, first=day))
+        if hires := [proposal for proposal in desk.json("advise", "north")["proposals"] if proposal["out"] is None]:
+            break
+    desk.run("approve", "north", str(hires[0]["id"]))
+    text = desk.run("status", "north").stdout
+    assert f"Name {hires[0]['in']} ({hires[0]['in']}) for whoever makes room on arrival (approved)" in text
+    assert "Stations filled: 2 of 2." in text
+    assert "From an offer to the first day: 2 periods as learned from 0 offers." in text
+    desk.run("output", "import", "north", desk.days(4, first=day + 1))
+    desk.run("offer", "north", str(hires[0]["id"]), "started")
+    mean = (2 + 4) / 2  # the configured mean counts as one offer
+    assert desk.json("status", "north")["mean_delay"] == mean
+    shown = desk.json("site", "show", "north")
+    assert shown["mean_delay"] == mean
+    assert "now 3 periods as learned from 1 offer" in shown["in_words"]["mean_delay"]
+    assert "stream_key" not in shown["settings"]
+
+
+def test_one_of_a_thing_is_not_called_many(desk: Desk) -> None:
+    desk.create()
+    single = desk.file("one.csv", "period,worker_id,units\n1,1,50\n")
+    assert desk.run("output", "import", "north", single).stdout.startswith("1 row recorded, 0 known already.")
+    more = desk.file("more.csv", "worker_id\n9\n")
+    assert desk.run("workers", "import", "north", more).stdout.startswith("1 worker recorded")
+    assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout
+    assert "rolling: no → yes" in desk.run("site", "set", "north", "rolling=yes").stdout
+    assert "workers set" in " ".join(RUNNER.invoke(app, ["undo", "--help"]).stdout.split())

@@ -1,0 +1,294 @@
+"""A rule of a user's own is compiled like ours, and plays as it does in plain Python; what changed is compiled anew."""
+
+import dataclasses
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+from crewlearn.engine.caching.disk_cache import cache_folder
+from crewlearn.engine.compiled import loops as compiled
+from crewlearn.engine.compiled.forms import rule_of
+from crewlearn.engine.interpreted import play
+from crewlearn.engine.local import simulate
+from crewlearn.engine.world import World
+from crewlearn.policies.contract import Pair, Situation
+from crewlearn.policies.dr_ucb.policy import DRUCB, DRUCBState
+from crewlearn.policies.rule import Happened, NoParameters, Rule, RuleFacts, RulePolicy, no_memory
+from crewlearn.policies.teams.omm import AOMM
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import BernoulliOutput, UniformDelay
+from crewlearn.problem.model import Pool, Problem, Start
+
+PROBLEM = benchmark(5, horizon=60)
+EMPTY_STATIONS = Problem(
+    3, 80, 0.5, Pool((0.2, 0.8, 0.5, 0.6, 0.9)), UniformDelay(0, 4), BernoulliOutput(), start=Start((-1, 0, 3))
+)
+
+
+class SmoothMemory(NamedTuple):
+    """Smoothed output of each worker, and how many moves and pieces of output were seen."""
+
+    level: FloatArray
+    seen: IntArray
+
+
+def fresh_smooth(parameters: Any, facts: RuleFacts, stream_key: int) -> SmoothMemory:
+    return SmoothMemory(np.full(len(facts.roster.role), 0.5), np.zeros(3, dtype=np.int64))
+
+
+def decide_smooth(
+    parameters: Any, memory: SmoothMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+) -> int:
+    """Replace the worst smoothed level by the best outside, where that is better by a margin."""
+    roster = facts.roster
+    worst, best = -1, -1
+    for worker in range(len(roster.role)):
+        if roster.role[worker] != 0:
+            continue
+        if roster.station_of[worker] >= 0:
+            if worst < 0 or memory.level[worker] < memory.level[worst]:
+                worst = worker
+        elif best < 0 or memory.level[worker] > memory.level[best]:
+            best = worker
+    if worst < 0 or best < 0 or period >= facts.horizon:
+        return 0
+    if memory.level[best] <= memory.level[worst] + parameters.margin:
+        return 0
+    outs[0] = -1 if parameters.late else worst
+    ins[0] = best
+    return 1
+
+
+def wait_smooth(parameters: Any, memory: SmoothMemory, period: int, facts: RuleFacts, behind: int) -> bool:
+    return facts.estimates.counts[facts.roster.stations[1]] + behind < 3 or period % 2 == 0
+
+
+def assign_smooth(parameters: Any, memory: SmoothMemory, period: int, facts: RuleFacts, incoming: int) -> int:
+    """The lowest level makes room, but nobody does if that is high."""
+    for station in range(len(facts.roster.stations)):
+        if facts.roster.stations[station] < 0:
+            return -1
+    worst = -1
+    for worker in facts.roster.stations:
+        if facts.roster.role[worker] == 0 and (worst < 0 or memory.level[worker] < memory.level[worst]):
+            worst = worker
+    return worst if worst >= 0 and memory.level[worst] < 0.6 else -1
+
+
+def moved_smooth(parameters: Any, memory: SmoothMemory, happened: Happened) -> None:
+    memory.seen[0] += len(happened.completed_in)
+    memory.seen[1] += len(happened.failed_in)
+    for pair in range(len(happened.failed_in)):
+        memory.level[happened.failed_in[pair]] -= 0.25
+
+
+def observe_smooth(parameters: Any, memory: SmoothMemory, happened: Happened) -> None:
+    for place in range(len(happened.workers)):
+        worker = happened.workers[place]
+        memory.level[worker] += parameters.rate * (happened.output[place] - memory.level[worker])
+        memory.seen[2] += 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Smooth(RulePolicy):
+    """Learns from every period's output, with each function that a rule may have."""
+
+    rate: float = 0.3
+    margin: float = 0.02
+    late: bool = False
+    rule: ClassVar[Rule] = Rule(
+        fresh_smooth, decide_smooth, wait_smooth, assign_smooth, after_moves=moved_smooth, observe=observe_smooth
+    )
+
+    @property
+    def name(self) -> str:
+        return "smooth"
+
+
+def compare(policy: Any, problem: Problem = PROBLEM, runs: int = 3) -> list[float]:
+    """Play compiled and in plain Python; all numbers must be the same."""
+    assert rule_of(policy) is not None
+    result = simulate(problem, [policy], runs, 7, range(1, problem.horizon + 1)).policies[policy.name]
+    for run in range(runs):
+        steps = list(play(World(problem, 7, run), policy))
+        assert result.regret[run].tolist() == np.cumsum([step.regret for step in steps]).tolist()
+        assert result.replacements[run] == sum(len(step.requested) for step in steps)
+        assert result.completed[run] == sum(len(step.completed) for step in steps)
+    regrets: list[float] = result.regret[:, -1].tolist()
+    assert result.replacements.sum() > 0
+    return regrets
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, EMPTY_STATIONS])
+@pytest.mark.parametrize("policy", [Smooth(), Smooth(late=True), Smooth(rate=1, margin=0)])
+def test_a_rule_of_a_module_plays_as_in_plain_python(policy: Smooth, problem: Problem) -> None:
+    compare(policy, problem)
+
+
+def test_its_state_survives_json_and_a_pool_that_grows() -> None:
+    policy = Smooth()
+    steps = list(play(World(PROBLEM, 7, 0), policy))
+    assert steps == list(play(World(PROBLEM, 7, 0), Again()))
+
+
+class Again(Smooth):
+    """Sends its state through JSON before every decision."""
+
+    def decide(self, state: Any, situation: Situation) -> Any:
+        text = json.dumps(self.state_to_json(state))
+        return super().decide(self.state_from_json(json.loads(text)), situation)
+
+
+SOURCE = """
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+import numpy as np
+from crewlearn.policies.ranking import rank_descending
+from crewlearn.policies.rule import Rule, RulePolicy
+
+EVERY = 5
+
+class Dates(NamedTuple):
+    last: np.ndarray
+
+def fresh(parameters, facts, stream_key):
+    return Dates(np.zeros(1, dtype=np.int64))
+
+def worst_of(facts):
+    return WORST
+
+def decide(parameters, memory, period, facts, outs, ins):
+    if period - memory.last[0] < EVERY:
+        return 0
+    memory.last[0] = period
+    order = np.empty(len(facts.estimates.sums), dtype=np.int64)
+    rank_descending(facts.estimates.sums, order, len(order))
+    for worker in order:
+        if facts.roster.station_of[worker] < 0 and facts.roster.role[worker] == 0:
+            out = facts.roster.stations[worst_of(facts)]
+            if facts.roster.role[out] != 0:
+                return 0
+            outs[0], ins[0] = out, worker
+            return 1
+    return 0
+
+@dataclass(frozen=True)
+class Rota(RulePolicy):
+    rule: ClassVar[Rule] = Rule(fresh, decide)
+
+    @property
+    def name(self):
+        return "rota"
+"""
+
+
+def test_source_without_a_file_is_compiled_and_what_changed_takes_effect() -> None:
+    """As in a notebook: a cell is run, then a helper or a constant is defined again in another cell."""
+    cell: dict[str, Any] = {"__name__": "no_such_module"}
+    exec(SOURCE.replace("WORST", "0"), cell)
+    before = compare(cell["Rota"]())
+    kept = len(compiled._own)
+    assert compare(cell["Rota"]()) == before
+    assert len(compiled._own) == kept  # nothing was compiled twice
+    exec("EVERY = 2", cell)
+    other_constant = compare(cell["Rota"]())
+    exec("def worst_of(facts):\n    return len(facts.roster.stations) - 1", cell)
+    other_helper = compare(cell["Rota"]())
+    assert before != other_constant != other_helper
+
+
+def test_a_module_of_one_s_own_is_followed_into_what_it_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "own_helper.py").write_text("def worst_of(facts):\n    return 0\n")
+    called = SOURCE.replace("def worst_of(facts):\n    return WORST\n", "import own_helper")
+    (tmp_path / "own_policy.py").write_text(called.replace("worst_of(facts)]", "own_helper.worst_of(facts)]"))
+    module = importlib.import_module("own_policy")
+    before = compare(module.Rota())
+    assert not list(Path(cache_folder("compiled", "")).rglob("*own_policy*"))
+    helper = sys.modules["own_helper"]
+    exec("def worst_of(facts):\n    return 2", vars(helper))
+    assert compare(module.Rota()) != before
+
+
+PIPED = (
+    SOURCE
+    + """
+from crewlearn import benchmark, simulate
+print(simulate(benchmark(5, horizon=60), [Rota()], 3, 7).regret("rota", 60).mean)
+"""
+)
+
+
+def test_a_program_piped_to_python_is_compiled_and_never_stale() -> None:
+    means = []
+    for worst in ("0", "3", "0"):
+        done = subprocess.run(
+            [sys.executable, "-"], input=PIPED.replace("WORST", worst), capture_output=True, text=True, check=True
+        )
+        assert "compiling the loop of rota; in each process" in done.stderr
+        means.append(float(done.stdout))
+    assert means[0] == means[2] != means[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Watching(DRUCB):
+    """Overrides a method that the rule stands for."""
+
+    def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
+        return [], state
+
+
+def test_an_overridden_method_is_not_played_by_the_parent_s_rule() -> None:
+    assert rule_of(DRUCB()) is not None
+    assert rule_of(Watching()) is None
+    assert simulate(PROBLEM, [Watching()], 2).policies["dr-ucb"].replacements.tolist() == [0, 0]
+    for method in ("start", "decide", "assign", "observe"):
+        assert rule_of(type("Odd", (AOMM,), {method: getattr(AOMM, method)})()) is None
+    assert rule_of(type("Same", (AOMM,), {"name": "same"})()) is AOMM.rule
+
+
+def broken(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    names = {"a": [1, "b"]}
+    return len(names) - 1
+
+
+def illegal(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    outs[0] = facts.roster.stations[0]
+    ins[0] = facts.roster.stations[1]
+    return 1
+
+
+def beyond(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    outs[len(outs)] = 0
+    return 0
+
+
+def policy_deciding(decide: Any) -> Any:
+    return type("Deciding", (RulePolicy,), {"rule": Rule(no_memory, decide), "name": "deciding"})()
+
+
+def test_what_cannot_be_compiled_is_named_by_function_and_line() -> None:
+    line = broken.__code__.co_firstlineno + 1
+    with pytest.raises(InvalidInput, match=rf"broken, line {line}, cannot be compiled"):
+        simulate(PROBLEM, [policy_deciding(broken)], 1)
+
+
+def test_illegal_requests_and_indices_out_of_range_are_refused_as_in_plain_python() -> None:
+    policy = policy_deciding(illegal)
+    for attempt in (lambda: simulate(PROBLEM, [policy], 1), lambda: list(play(World(PROBLEM, 1, 0), policy))):
+        with pytest.raises(InvalidInput, match="the incoming worker is in the active team already"):
+            attempt()
+    policy = policy_deciding(beyond)
+    for attempt in (lambda: simulate(PROBLEM, [policy], 1), lambda: list(play(World(PROBLEM, 1, 0), policy))):
+        with pytest.raises(IndexError):
+            attempt()

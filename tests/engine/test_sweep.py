@@ -1,0 +1,306 @@
+"""Sweeps: what cells a grid has, what is kept on disk, and what a rerun does again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import crewlearn
+from crewlearn.cli.main import app
+from crewlearn.cli.research.sweep import parse_grid
+from crewlearn.engine.caching.identity import digest_of
+from crewlearn.engine.local import simulate
+from crewlearn.engine.sweep import Cell, Grid, plan_cells, problem_fields, run_sweep
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.dr_ucb.policy import DRUCB
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import NoDelay
+from crewlearn.problem.model import Problem
+from crewlearn.problem.toml import problem_to_table, problem_to_toml
+
+RUNNER = CliRunner()
+PROBLEM = replace(benchmark(team=3, horizon=30, conventions="as-released"), conventions="as-written")
+"""The world of the tables, with policies as the text has them."""
+GRID: Grid = {"cost": [3, 7], "delay.mean": [0.5, 2.0], "dr-ucb:gamma": [5, 10]}
+
+
+def small_cells(seed: int = 2) -> list[Cell]:
+    return plan_cells(PROBLEM, ["dr-ucb", "keep-team"], GRID, runs=5, seed=seed)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_a_policy_s_parameter_makes_no_cells_of_other_policies() -> None:
+    cells = small_cells()
+    assert len(cells) == 4 * (2 + 1)
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert [cell.policy_name for cell in cells[:3]] == ["dr-ucb:gamma=5", "dr-ucb:gamma=10", "keep-team"]
+    assert cells[0].policy == DRUCB(gamma=5.0)
+    assert cells[0].varied == (("cost", 3), ("delay.mean", 0.5), ("dr-ucb:gamma", 5))
+    assert cells[2].varied == (("cost", 3), ("delay.mean", 0.5))
+    assert problem_to_table(cells[-1].problem) == {
+        **problem_to_table(PROBLEM),
+        "cost": 7,
+        "delay": {"law": "geometric", "mean": 2.0, "first": 0},
+    }
+
+
+def test_a_varied_parameter_takes_the_place_of_a_given_one() -> None:
+    given: list[str | Policy[Any]] = [
+        "dr-ucb:gamma=20,radius=log-t",
+        "dr-ucb:pairing=random",
+        DRUCB(timing="fixed-calendar"),
+    ]
+    grid: Grid = {"dr-ucb:gamma": [5, None], "dr-ucb+fixed-calendar:radius": ["log-t"]}
+    cells = plan_cells(PROBLEM, given, grid)
+    assert [cell.policy_name for cell in cells] == [
+        "dr-ucb:radius=log-t,gamma=5",
+        "dr-ucb:radius=log-t,gamma=none",
+        "dr-ucb:pairing=random,gamma=5",
+        "dr-ucb:pairing=random,gamma=none",
+        "dr-ucb+fixed-calendar:radius=log-t",
+    ]
+    assert cells[1].policy == DRUCB(radius="log-t")
+    assert cells[4].policy == DRUCB(timing="fixed-calendar", radius="log-t")
+
+
+def test_a_changed_law_keeps_only_the_numbers_it_has() -> None:
+    none, geometric = plan_cells(PROBLEM, ["keep-team"], {"delay.law": ["none", "geometric"]})
+    assert none.problem.delay == NoDelay()
+    assert geometric.problem == PROBLEM
+    (fixed,) = plan_cells(PROBLEM, ["keep-team"], {"delay.law": ["fixed"], "delay.periods": [4]})
+    assert fixed.problem.delay.mean_delay == 4.0
+
+
+def test_every_field_of_a_problem_has_a_name() -> None:
+    fields = set(problem_fields())
+    for name, value in problem_to_table(PROBLEM).items():
+        assert {f"{name}.{key}" for key in value} <= fields if isinstance(value, dict) else name in fields
+    assert {"fee_due", "assumed_mean_delay", "workers.means", "workers.count", "output.sd", "delay.p"} <= fields
+
+
+def test_a_key_tells_all_that_made_a_cell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def key(problem: Problem = PROBLEM, policy: str = "dr-ucb", **more: Any) -> str:
+        return plan_cells(problem, [policy], {}, **more)[0].key
+
+    ours = key()
+    others = {
+        key(runs=99),
+        key(seed=2),
+        key(at=[10]),
+        key(policy="dr-ucb:gamma=5"),
+        key(policy="keep-team"),
+        key(conventions="as-released"),
+        key(problem=benchmark(team=4, horizon=30, conventions="as-released")),
+    }
+    assert len({ours, *others}) == 8
+    (written_otherwise,) = plan_cells(PROBLEM, ["dr-ucb:radius=log-T"], {"cost": [5]})
+    assert written_otherwise.key == ours  # 5 is 5.0, and log-T the default
+    monkeypatch.setattr("crewlearn.__version__", "9.9")
+    assert key() != ours
+
+
+def test_a_key_tells_every_edit_of_the_code_behind_the_numbers(tmp_path: Path) -> None:
+    """In a copy of the package: rules, classes around them, presets and recipes; but not the commands."""
+    source = Path(crewlearn.__file__).parent
+    shutil.copytree(source, tmp_path / "crewlearn", ignore=shutil.ignore_patterns("__pycache__"))
+    program = "from crewlearn import benchmark; from crewlearn.engine.sweep import plan_cells\n"
+    program += "print(plan_cells(benchmark(), ['dr-ucb'], {})[0].key)"
+
+    def key() -> str:
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    keys = [key()]
+    for name in (
+        "policies/dr_ucb/policy",
+        "policies/teams/policy",
+        "problem/recipes",
+        "theory/gamma",
+        "engine/event_log",
+    ):
+        path = tmp_path / "crewlearn" / f"{name}.py"
+        path.write_text(path.read_text() + "\n# edited\n")
+        keys.append(key())
+    assert len(set(keys)) == len(keys)
+    path = tmp_path / "crewlearn" / "cli" / "main.py"
+    path.write_text(path.read_text() + "\n# edited\n")
+    assert key() == keys[-1]
+
+
+def test_long_arrays_are_told_apart() -> None:
+    one = np.zeros(5000)
+    other = one.copy()
+    other[2500] = 1.0
+    assert digest_of({"a": one}) != digest_of({"a": other})
+    assert digest_of({"a": one}) == digest_of({"a": one.copy()})
+
+
+def test_cells_hold_what_a_simulation_of_each_gives(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    swept = run_sweep(small_cells(), path)
+    assert [json.loads(line) for line in lines(path)] == list(swept.records)
+    for cell, record in zip(small_cells(), swept.records, strict=True):
+        alone = simulate(cell.problem, [cell.policy_name], runs=5, seed=2).to_json()
+        ours = alone["policies"][cell.policy_name]
+        assert record["key"] == cell.key
+        assert record["problem"] == alone["problem"]
+        assert record["regret"] == ours["regret"]
+        assert record["replacements"] == ours["replacements"]
+
+
+def test_a_rerun_does_only_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    cells = small_cells()
+    run_sweep(cells[:5], path)
+    before = path.read_bytes()
+    told: list[int] = []
+    swept = run_sweep(cells, path, progress=told.append)
+    assert swept.skipped == 5
+    assert told == [25, *[5] * 7]
+    assert path.read_bytes().startswith(before)
+    assert len(lines(path)) == len(cells)
+    complete = path.read_bytes()
+    again = run_sweep(cells, path)
+    assert (again.skipped, again.records) == (len(cells), swept.records)
+    assert path.read_bytes() == complete
+    assert run_sweep(small_cells(seed=3), path).skipped == 0
+
+
+def test_cells_that_are_the_same_are_played_once(tmp_path: Path) -> None:
+    cells = plan_cells(PROBLEM, ["dr-ucb", "dr-ucb:radius=log-T"], {}, runs=3)
+    swept = run_sweep(cells, tmp_path / "results.jsonl")
+    assert swept.records[0] == swept.records[1]
+    assert len(lines(tmp_path / "results.jsonl")) == 1
+
+
+@pytest.mark.parametrize("kept", [1, 9, 40, -1])
+def test_a_torn_last_line_is_mended(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "results.jsonl"
+    cells = small_cells()[:3]
+    run_sweep(cells, path)
+    whole = path.read_bytes()
+    last = whole.splitlines(keepends=True)[-1]
+    path.write_bytes(whole[: len(whole) - len(last)] + last[:kept])
+    swept = run_sweep(cells, path)
+    assert swept.skipped == (3 if kept == -1 else 2)  # a line that lacks only its end is whole
+    assert [json.loads(line)["key"] for line in lines(path)] == [cell.key for cell in cells]
+
+
+@pytest.mark.parametrize("content", ["my notes\n", "my notes", '{"key": "a"}\nnotes\n{"key": "b"}\n', '{"a": 1}'])
+def test_another_file_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(InvalidInput, match="is no result of a sweep; give another file"):
+        run_sweep(small_cells(), path)
+    assert path.read_text() == content
+
+
+def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path, problem = tmp_path / "results.jsonl", tmp_path / "problem.toml"
+    problem.write_text(problem_to_toml(PROBLEM))
+    costs = list(range(1, 400))
+    grid = f"cost={','.join(map(str, costs))}"
+    arguments = ["sweep", "--problem", str(problem), "--policy", "keep-team", "--vary", grid, "--out", str(path)]
+    program = [sys.executable, "-c", "from crewlearn.cli.main import main; main()", *arguments, "--runs", "640"]
+    process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < 20):
+            time.sleep(0.002)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    kept = path.read_bytes().count(b"\n")
+    assert 20 <= kept < len(costs)
+    cells = plan_cells(PROBLEM, ["keep-team"], {"cost": costs}, runs=640)
+    swept = run_sweep(cells, path)
+    assert kept <= swept.skipped <= kept + 1
+    assert [json.loads(line)["varied"]["cost"] for line in lines(path)] == costs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--vary", "csot=3"], "did you mean 'cost'"),
+        (["--vary", "dealy.mean=3"], "did you mean 'delay.mean'"),
+        (["--vary", "delay.maen=3"], "did you mean 'delay.mean'"),
+        (["--vary", "delay.periods=3"], "[delay] key = 'periods': unknown"),
+        (["--vary", "delay=3"], "vary = 'delay': unknown"),
+        (["--vary", "delay.law=geometrc"], "did you mean 'geometric'"),
+        (["--vary", "cost=3,-1"], "cost = -1"),
+        (["--vary", "team=2,25"], "must be below the number of workers, 25"),
+        (["--vary", "horizon=5,30", "--at", "10"], "lies beyond the horizon; choose periods from 1 to 5"),
+        (["--vary", "dr-ubc:gamma=3"], "did you mean 'dr-ucb'"),
+        (["--vary", "a-aht:begin=clean"], "vary a-aht:begin: policy = 'a-aht': unknown"),
+        (["--vary", "dr-ucb:gama=3"], "did you mean 'gamma'"),
+        (["--vary", "dr-ucb:gamma=3,-1"], "gamma = -1"),
+        (["--vary", "dr-ucb:gamma=three"], "must be a number"),
+        (["--policy", "dr-ubc"], "did you mean 'dr-ucb'"),
+        (["--vary", "cost"], "is written name=value,value"),
+        (["--vary", "cost=3,,4"], "vary cost = ''"),
+        (["--vary", "cost=3", "--vary", "cost=4"], "is given twice"),
+        (["--runs", "0"], "runs = 0"),
+        (["--at", "ten"], "at = 'ten'"),
+        (["--engine", "dusk"], "did you mean 'dask'"),
+        (["--out", "no-such-folder/results.jsonl"], "No such file or directory"),
+    ],
+)
+def test_errors_come_before_anything_runs(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    problem, out = tmp_path / "problem.toml", tmp_path / "results.jsonl"
+    problem.write_text(problem_to_toml(PROBLEM))
+    outcome = RUNNER.invoke(
+        app, ["sweep", "--problem", str(problem), "--policy", "dr-ucb", "--out", str(out), *arguments]
+    )
+    assert outcome.exit_code == 2
+    assert complaint in outcome.stderr
+    assert outcome.stdout == ""
+    assert not out.exists()
+
+
+def test_values_are_toml_with_or_without_quotes() -> None:
+    texts = ["a=1, 2.5,1e3", "b=true,false", "c='x,y',z-1,\"w\"", "d=[0.1,0.2],[0.3, 0.4]", "e:f=none"]
+    assert parse_grid(texts) == {
+        "a": [1, 2.5, 1000.0],
+        "b": [True, False],
+        "c": ["x,y", "z-1", "w"],
+        "d": [[0.1, 0.2], [0.3, 0.4]],
+        "e:f": ["none"],
+    }
+
+
+def test_the_command_gives_json_and_says_what_it_skipped(tmp_path: Path) -> None:
+    problem, out = tmp_path / "problem.toml", tmp_path / "results.jsonl"
+    problem.write_text(problem_to_toml(PROBLEM))
+    arguments = ["sweep", "--problem", str(problem), "--policy", "dr-ucb", "--policy", "keep-team", "--runs", "4"]
+    grid = ["--vary", "fee_due=initiation,completion", "--vary", "dr-ucb:radius=log-t,log-T", "--at", "10,30"]
+    outcome = RUNNER.invoke(app, [*arguments, *grid, "--out", str(out), "--json"])
+    assert outcome.exit_code == 0, outcome.stderr
+    document = json.loads(outcome.stdout)
+    assert (document["out"], document["skipped"], len(document["cells"])) == (str(out), 0, 6)
+    assert document["cells"] == [json.loads(line) for line in lines(out)]
+    first = document["cells"][0]
+    assert first["varied"] == {"fee_due": "initiation", "dr-ucb:radius": "log-t"}
+    assert (first["policy"], first["parameters"]["radius"], first["at"]) == ("dr-ucb:radius=log-t", "log-t", [10, 30])
+    assert set(first["regret"]["30"]) == {"mean", "std", "stderr", "p95"}
+    again = RUNNER.invoke(app, [*arguments, *grid, "--out", str(out)])
+    assert again.exit_code == 0
+    assert "6 of 6 cells were in" in again.stderr
+    assert "Regret after period 30" in again.stdout
+    assert again.stdout.count("dr-ucb:radius=log-t") == 2
+    assert again.stdout.count("completion") == 3

@@ -1,0 +1,73 @@
+"""One test for every registered policy: what the contract asks of all of them.
+
+That failed pairs, leavers, newcomers and revised settings are survived on random paths is tested, for every policy that
+can run live, by the hostile site in `test_paths`; agreement of compiled and interpreted runs in `test_match`.
+"""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from crewlearn import check_policy
+from crewlearn.engine import interpreted
+from crewlearn.engine.interpreted import play
+from crewlearn.engine.world import World
+from crewlearn.policies.contract import Situation
+from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import BernoulliOutput, GeometricDelay, NoDelay
+from crewlearn.problem.model import CONVENTIONS, Pool, Problem
+
+PROBLEMS = {
+    "benchmark": benchmark(10, "as-released", horizon=150),
+    "k = m + 1": Problem(4, 120, 1.0, Pool((0.9, 0.1, 0.5, 0.7, 0.6)), GeometricDelay(2.0)),
+    "m = 1": Problem(1, 120, 0.5, Pool((0.2, 0.8, 0.5)), GeometricDelay(1.0), BernoulliOutput()),
+    "prior data": Problem(
+        2, 100, 1.0, Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 100), (0.2, 0.0, 0.6, 0.9)), GeometricDelay(3.0)
+    ),
+    "one period": Problem(2, 1, 1.0, Pool((0.2, 0.8, 0.5)), NoDelay()),
+    "no fee, no delay": Problem(2, 80, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
+}
+
+
+@pytest.mark.parametrize("conventions", CONVENTIONS)
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_conformance(name: str, conventions: str) -> None:
+    policy = make_policy(name, conventions)
+    assert policy.name == name
+    assert policy == make_policy(name, conventions)
+    assert hash(policy) == hash(make_policy(name, conventions))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(policy, "name", "other")  # noqa: B010  # an assignment would not pass the type check
+    check_policy(policy, PROBLEMS.values())
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS))
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_only_an_oracle_is_shown_what_is_hidden(name: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Situation] = []
+
+    def watched(*arguments: Any) -> Situation:
+        shown.append(Situation(*arguments))
+        return shown[-1]
+
+    for conventions in CONVENTIONS:
+        policy = make_policy(name, conventions)
+        world = World(PROBLEMS[problem], seed=8, run=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(interpreted, "Situation", watched)
+            steps = list(play(world, policy))  # a request that is not legal raises
+        assert steps == list(play(world, policy))  # deterministic
+        assert len(steps) == PROBLEMS[problem].horizon
+        assert all((situation.hidden is not None) == policy.oracle for situation in shown)
+        shown.clear()
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name not in ("keep-team", "interview-screen")])
+def test_a_clearly_better_worker_outside_ends_up_in_the_team(name: str) -> None:
+    """Cheap, quick and noiseless enough: every policy that learns, and the oracle, finds the good ones."""
+    problem = Problem(2, 600, 0.05, Pool((0.1, 0.9, 0.15, 0.85)), NoDelay())
+    worlds = [World(problem, 3, run) for run in range(6)]
+    reached = [set(list(play(world, make_policy(name)))[-1].stations) == {1, 3} for world in worlds]
+    assert sum(reached) >= 4, reached

@@ -1,0 +1,1 @@
+"""Helpers for tests of the web room: callers, servers, browsers and pages."""

@@ -1,0 +1,162 @@
+"""The page that takes in files: what is wrong is shown where it is, and nothing is recorded unseen."""
+
+import re
+from dataclasses import asdict
+from typing import Any
+
+from crewlearn.advisor.files.imports import ImportOptions
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.jobs import queue, work
+from crewlearn.web.jobs.runner import JobRunner
+from crewlearn.web.snapshots import snapshot
+from support.web.pages import (
+    Browser,
+    browser,
+    packed_in,
+    pages_store,
+    recorded,
+    set_up,
+    with_crew,
+)
+
+store = pages_store
+
+
+def upload(user: Browser, name: str, text: str, **fields: str) -> str:
+    return user.post("/sites/hall/import", fields, files={"file": (name, text.encode(), "text/csv")})
+
+
+def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
+    set_up(store)
+    manager = browser(store)
+    page = upload(manager, "people.csv", "Badge no;Name;In team\n1;Ann;x\n2;Ben;x\n3;Cleo;\n")
+    assert "3 workers will be recorded" in page
+    assert "read as workers" in page
+    assert not snapshot(store, "hall").site.workers
+    manager.post("/sites/hall/import", {**packed_in(page), "kind": "workers", "step": "confirm"}, files={"x": b""})
+    assert len(snapshot(store, "hall").site.workers) == 3
+
+    wrong = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,40\n2026-11-02,2,x\n2026-11-07,9,5\n")
+    assert "1 row needs attention" in wrong
+    assert "Nothing was recorded" in wrong
+    assert re.search(r'<th scope="row" class="line">3</th>', wrong)
+    assert 'class="cell-wrong">x' in wrong
+    assert "Record it" not in wrong
+
+    text = "Tag,Wer,Stück\n02.11.2026,1,40\n02.11.2026,2,50\n"
+    asked = upload(manager, "out.csv", text, kind="output")
+    mapping = {"column-date": "Tag", "column-worker_id": "Wer", "column-units": "Stück", "mapped_as": "output"}
+    form = {**packed_in(asked), **mapping, "kind": "output"}
+    checked = manager.post("/sites/hall/import", {**form, "step": "check"}, files={"x": b""})
+    assert "2 rows will be recorded" in checked
+    assert recorded(store) == 3  # set up, workers, advice: nothing else yet
+    assert "2 rows recorded" in manager.post("/sites/hall/import", {**form, "step": "confirm"}, files={"x": b""})
+    assert snapshot(store, "hall").site.period == 2
+
+    again = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,41\n2026-11-02,2,50\n")
+    assert "1 of these rows differs" in again
+    assert "Replace the row on record with that of this file" in again
+    form = {**packed_in(again), "kind": "output", "step": "confirm"}
+    assert "are to be replaced" in manager.post("/sites/hall/import", form, files={"x": b""})
+    done = manager.post("/sites/hall/import", {**form, "correct": "yes"}, files={"x": b""})
+    assert "1 corrected" in done
+    assert "Choose a file" in manager.post("/sites/hall/import", {"text": " "}, 422)
+    lost = manager.post("/sites/hall/import", {"packed": "!!", "step": "confirm"}, 422)
+    assert "got lost" in lost
+
+
+def test_a_column_that_is_not_found_can_be_chosen_by_looking_at_the_rows(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    marked = re.compile(r'<select id="column-(\w+)"[^>]*aria-invalid="true"')
+    rows = "".join(f"2026-11-02,a{number},40\n" for number in range(10))
+    page = upload(manager, "out.csv", f"Tag,Wer,units\n{rows}", kind="output")
+    assert sorted(marked.findall(page)) == ["date", "period", "worker_id"]
+    assert "Worker&#39;s id: choose below which column it is. The file has Tag, Wer, units." in page
+    assert "Date or Period: choose below" in page
+    assert "The first rows" in page
+    assert "<caption>8 of 10 rows" in page
+    assert "<td>a7</td>" in page
+    page = upload(manager, "out.csv", f"date,worker,units\n{rows}".replace("worker,", "worker_id,badge,", 1))
+    assert marked.findall(page) == ["worker_id"], "two headers could be it"
+    assert '<option value="badge">' in page
+    chosen = {**packed_in(page), "kind": "output", "column-worker_id": "nobody", "step": "check"}
+    page = manager.post("/sites/hall/import", chosen, files={"x": b""})
+    assert marked.findall(page) == ["worker_id"]
+    assert "a header that the file has once" in page
+
+
+def test_too_many_in_the_team_are_told_at_their_column(store: Store) -> None:
+    set_up(store)
+    page = upload(browser(store), "people.csv", "worker_id,name,active\n1,Ann,yes\n2,Ben,yes\n3,Cleo,yes\n")
+    assert "In the team at the start 3: the site has 2 stations; mark no more than that" in page
+    assert '<th scope="col" class="cell-wrong">active' in page
+    assert "The first rows" in page
+    assert "<caption>3 rows" in page
+
+
+def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    text = "date,worker_id,units\n2026-11-02,a,40\n2026-11-02,gone,50\n2026-11-03,,60\n"
+    wrong = upload(manager, "out.csv", text)
+    assert "2 rows need attention" in upload(manager, "out.csv", text.replace(",,60", ",other,60"))
+    assert "and “Leave out people not known here” leaves them out" in wrong
+    assert "--" not in wrong.partition("<main")[2]
+    assert "skip_unknown" not in re.sub(r'name="\w+"', "", wrong)
+    tick = '<input type="checkbox" name="skip_unknown" value="yes"><span>Leave out people not known here, such as'
+    assert tick in wrong
+    form = {**packed_in(wrong), "kind": "output", "skip_unknown": "yes"}
+    checked = manager.post("/sites/hall/import", {**form, "step": "check"}, files={"x": b""})
+    assert "1 row will be recorded" in checked
+    assert "1 row of 1 worker not known here left out" in checked
+    assert 'name="skip_unknown" value="yes" checked' in checked
+    done = manager.post("/sites/hall/import", {**form, "step": "confirm"}, files={"x": b""})
+    assert "1 row recorded" in done
+    assert snapshot(store, "hall").site.period == 2
+    people = upload(manager, "people.csv", "worker_id,name\ne,Eve\n")
+    assert "skip_unknown" not in people
+
+
+def submitted(store: Store, rows: list[str], **options: Any) -> int:
+    """Have a file taken in by a job; give the job's number."""
+    file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
+    job = queue.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(ImportOptions({}, **options)), file)
+    assert JobRunner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
+    return job.id
+
+
+def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    rows = ["2026-11-02,a,40", "2026-11-02,b,x", "2026-11-07,9,5", "2026-11-02,gone,5"]
+    page = manager.get(f"/sites/hall/import/{submitted(store, rows)}")
+    small = upload(manager, "output.csv", "\n".join(["date,worker_id,units", *rows, ""]))
+    fault = re.compile(r'<tr class="fault"><td class="line">\d*</td><td colspan="\d">(.*?)</td></tr>')
+    (words,) = fault.findall(page)
+    assert words.startswith("Output: x – expected a number such as")
+    assert fault.findall(small) == [words]
+    assert "Nothing was recorded" in page
+    assert "output.csv has 1 error; nothing of it was used" in page
+    assert '<tr class="fault"><td class="line">3</td>' in page
+
+    page = manager.get(f"/sites/hall/import/{submitted(store, [rows[0], rows[2], rows[3]])}")
+    assert "has 2 errors" in page
+    assert "Date: 2026-11-07 – expected a working day" in page or "Worker&#39;s id: 9 – expected a worker" in page
+    assert "(“Leave out people not known here”)" in page
+
+    many = [f"2026-11-02,x{number},1" for number in range(150)]
+    page = manager.get(f"/sites/hall/import/{submitted(store, many)}")
+    assert "has 150 errors, of which the first 100 are listed" in page
+    assert len(fault.findall(page)) == 100
+
+    for check_only, words in ((True, "1 row would be recorded"), (False, "1 row recorded")):
+        page = manager.get(f"/sites/hall/import/{submitted(store, rows[:1], check_only=check_only)}")
+        assert words in page
+        assert ("Nothing was recorded" in page) == check_only
+    page = manager.get(f"/sites/hall/import/{submitted(store, ['2026-11-02,a,41'])}")
+    assert "output 1 row: differs from the record" in page
+    assert "a tick at the next try replaces" in page
+    page = manager.get(f"/sites/hall/import/{submitted(store, rows[1:2], check_only=True)}")
+    assert "cannot be recorded as it is" in page
+    assert len(fault.findall(page)) == 1
