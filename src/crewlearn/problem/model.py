@@ -9,6 +9,7 @@ import numpy as np
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, OutputLaw, UniformOutput
+from crewlearn.problem.people import LevelPath, Presence, Ramp
 from crewlearn.problem.recipes import Estimated, Recipe
 
 FEE_DUE = ("initiation", "completion")
@@ -90,11 +91,15 @@ class Start:
     part of it whose spread nobody knows; left out, none. `may_enter` and `may_leave` say for each whether they may be
     hired and let go; left out, everybody may.
 
+    In the first `warmup` periods the team works on record before the policy may act; results count from there. In its
+    periods `turnover`, 2 `turnover`, ... one place changes hands at random, unpaid and at once; quits are refilled
+    likewise. The share `gone` of those leavers cannot come back. Turnover leaves the workers `spared` alone.
+
     >>> Start(stations=(1, -1), counts=(0, 2), sums=(0.0, 1.1), squares=(0.0, 0.61)).stations
     (1, -1)
     """
 
-    stations: tuple[int, ...]
+    stations: tuple[int, ...] = ()
     counts: tuple[int, ...] = ()
     sums: tuple[float, ...] = ()
     squares: tuple[float, ...] = ()
@@ -102,8 +107,15 @@ class Start:
     may_leave: tuple[bool, ...] = ()
     prior_counts: tuple[int, ...] = ()
     prior_sums: tuple[float, ...] = ()
+    warmup: int = 0
+    turnover: int = 0
+    gone: float = 0.0
+    spared: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        whole("[start] warmup", self.warmup, 0, MOST)
+        whole("[start] turnover", self.turnover, 0, MOST)
+        real("[start] gone", self.gone, 0.0, 1.0)
         checks: dict[str, Callable[[str, object], float]] = {
             "stations": lambda name, value: whole(name, value, NOBODY, MOST),
             "counts": lambda name, value: whole(name, value, 0, MOST),
@@ -113,6 +125,7 @@ class Start:
             "may_leave": _truth,
             "prior_counts": lambda name, value: whole(name, value, 0, MOST),
             "prior_sums": lambda name, value: real(name, value, 0.0, MOST),
+            "spared": lambda name, value: whole(name, value, 0, MOST),
         }
         for name, check in checks.items():
             values = getattr(self, name)
@@ -137,11 +150,16 @@ class Start:
         if len(set(seated)) != len(seated):
             raise InvalidInput("[start] stations", list(self.stations), "must name each worker once")
 
-    def check(self, workers: int, team: int) -> None:
-        """Raise if this does not fit a problem with so many workers and stations."""
-        if len(self.stations) != team:
+    def check(self, workers: int, team: int, horizon: int) -> None:
+        """Raise if this does not fit a problem with so many workers, stations and periods."""
+        if self.warmup >= horizon:
+            raise InvalidInput("[start] warmup", self.warmup, f"must end before the horizon: at most {horizon - 1}")
+        for worker in self.spared:
+            if worker >= workers:
+                raise InvalidInput("[start] spared", worker, f"must be a worker from 0 to {workers - 1}")
+        if self.stations and len(self.stations) != team:
             raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one a station")
-        if max(self.stations) >= workers:
+        if self.stations and max(self.stations) >= workers:
             raise InvalidInput(
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"
             )
@@ -151,6 +169,13 @@ class Start:
                 raise InvalidInput(
                     f"[start] {name}", list(entries), f"must have {workers} entries, one for each worker"
                 )
+
+
+def _check_kind(name: str, part: object, kinds: tuple[type[object], ...]) -> None:
+    if not isinstance(part, kinds):
+        names = ", ".join(kind.__name__ for kind in kinds)
+        remedy = f"must be one of {names}" if len(kinds) > 1 else f"must be a {names}, or left out"
+        raise InvalidInput(name, part, remedy)
 
 
 def _truth(field: str, value: object) -> bool:
@@ -164,7 +189,9 @@ class Problem:
     """A delayed-replacement bandit: whom one can hire, what they put out, what replacing costs and how long it takes.
 
     `conventions` are those that the problem was stated under. They change nothing in the world; policies given by name
-    follow them unless told otherwise.
+    follow them unless told otherwise. With `rolling`, policies are told that so many periods are always ahead.
+
+    `ramp`, `drift` and `presence` say how people change; left out, they do not.
 
     >>> from crewlearn.problem.laws import GeometricDelay
     >>> problem = Problem(team=1, horizon=30, cost=2.0, workers=Pool((0.4, 0.8)), delay=GeometricDelay(mean=3.0))
@@ -182,20 +209,26 @@ class Problem:
     assumed_mean_delay: float | None = None
     start: Start | None = None
     conventions: str = CONVENTIONS[0]
+    rolling: int | None = None
+    ramp: Ramp | None = None
+    drift: LevelPath | None = None
+    presence: Presence | None = None
 
     def __post_init__(self) -> None:
-        for name, kinds in (("workers", (Pool, Recipe, Estimated)), ("delay", DELAY_LAWS), ("output", OUTPUT_LAWS)):
-            if not isinstance(getattr(self, name), kinds):
-                names = ", ".join(kind.__name__ for kind in kinds)
-                raise InvalidInput(name, getattr(self, name), f"must be one of {names}")
+        _check_kind("workers", self.workers, (Pool, Recipe, Estimated))
+        _check_kind("delay", self.delay, (*DELAY_LAWS, DelayLaw))
+        _check_kind("output", self.output, (*OUTPUT_LAWS, OutputLaw))
+        for name, kind in (("start", Start), ("ramp", Ramp), ("drift", LevelPath), ("presence", Presence)):
+            if getattr(self, name) is not None:
+                _check_kind(name, getattr(self, name), (kind,))
         whole("team", self.team, 1, MOST)
         whole("horizon", self.horizon, 1, MOST)
         real("cost", self.cost, 0.0, MOST)
+        if self.rolling is not None:
+            whole("rolling", self.rolling, 1, MOST)
         if self.start is not None:
-            if not isinstance(self.start, Start):
-                raise InvalidInput("start", self.start, "must be a Start, or left out")
-            self.start.check(self.workers.count, self.team)
-        elif self.team >= self.workers.count:
+            self.start.check(self.workers.count, self.team, self.horizon)
+        if (self.start is None or not self.start.stations) and self.team >= self.workers.count:
             raise InvalidInput(
                 "team",
                 self.team,
@@ -206,12 +239,42 @@ class Problem:
         if self.assumed_mean_delay is not None:
             real("assumed_mean_delay", self.assumed_mean_delay, 0.0, MOST)
         self.delay.form(self.workers.count)  # a list of availabilities must fit the workers
+        self.output.form()  # a law of a user's own must say how it draws
+        self.output.check(self.horizon)
+        if self.ramp is not None:
+            self.ramp.check(self.workers.count)
+        if self.drift is not None:
+            self.drift.own_step()
+            self.drift.check(self.workers.count)
+        if self.presence is not None:
+            self.presence.check(self.horizon)
 
     @cached_property
     def setting(self) -> Setting:
-        """What policies are told."""
+        """What policies are told in their first period."""
+        return self.setting_in(1)
+
+    def setting_in(self, period: int) -> Setting:
+        """Return what policies are told in a period of theirs, which count from 1 after the warm-up."""
         mean_delay = self.delay.mean_delay if self.assumed_mean_delay is None else self.assumed_mean_delay
-        return Setting(self.workers.count, self.team, self.horizon, float(self.cost), float(mean_delay))
+        ahead = self.horizon - self.warmup if self.rolling is None else max(1, period - 1 + self.rolling)
+        return Setting(self.workers.count, self.team, ahead, float(self.cost), float(mean_delay))
+
+    @property
+    def warmup(self) -> int:
+        """The periods on record before the policy may act."""
+        return 0 if self.start is None else self.start.warmup
+
+    @property
+    def changes(self) -> bool:
+        """Whether people, days or what policies are told of the horizon change."""
+        tables = (self.rolling, self.ramp, self.drift, self.presence)
+        return any(table is not None for table in tables) or self.warmup > 0 or self.output.days_differ
+
+    @property
+    def first_stations(self) -> tuple[int, ...]:
+        """The worker at each station in the first period; empty where each run draws a team."""
+        return () if self.start is None else self.start.stations
 
     def means(self, seed: int = 0, run: int = 0) -> FloatArray:
         """Return the workers' hidden mean outputs in a run of a simulation with the given seed."""

@@ -1,12 +1,16 @@
 """Pools whose means are drawn: by a recipe, once for all runs or for each, or from estimates of each worker."""
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.chance import mix, normal, uniform
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
+from crewlearn.problem.laws.draws import draw_beta
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,47 @@ class Estimated:
 
 
 DRAWS = ("clipped-normal", "truncated-normal", "uniform", "beta")
+CLIPPED_NORMAL, TRUNCATED_NORMAL, UNIFORM, BETA = range(4)
+"""Codes of the draws, in the order of their names."""
+
+GENERATORS = ("numpy", "counter")
+
+TAIL = 4.0
+"""How many times as wide as the rest of the pool the tail is that a share of stars comes from."""
+
+LEVELS, STARS = range(2)
+"""The purposes of a pool's streams."""
+
+
+@dataclass(frozen=True)
+class Stars:
+    """So many workers, drawn at random, with levels uniform from low to high."""
+
+    count: int
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        whole("[workers] stars count", self.count, 0)
+        low = real("[workers] stars low", self.low, 0.0, 1.0)
+        real("[workers] stars high", self.high, low, 1.0)
+
+
+class PoolForm(NamedTuple):
+    """A recipe on counter-based streams, as rule functions take it.
+
+    `share` is that of the workers from a tail. `stars` workers have levels from `star_low` to `star_high`. `fixed` are
+    (worker, level).
+    """
+
+    draw: int
+    mean: float
+    sd: float
+    share: float
+    stars: int
+    star_low: float
+    star_high: float
+    fixed: FloatArray
 
 
 @dataclass(frozen=True)
@@ -57,10 +102,16 @@ class Recipe:
     """How to draw the means of `count` workers.
 
     `mean` and `sd` are those of the law before it is cut to [0, 1]. With `per_run` each run of a simulation draws
-    its own pool; without it, all runs share the pool that NumPy's `default_rng(seed)` gives.
+    its own pool; without it, all runs share one. `generator` is "numpy", whose `default_rng(seed)` draws them, or
+    "counter", whose draws are functions of seed, run and worker, which compiled code can make.
+
+    `fixed` sets the levels of single workers: (worker, level). `stars` is the share of workers who come from a tail
+    four times as wide, or `Stars`.
 
     >>> Recipe(draw="clipped-normal", count=3, mean=0.5, sd=0.3, seed=12345).means().round(3)
     array([0.073, 0.879, 0.239])
+    >>> Recipe("uniform", count=3, sd=0.1, generator="counter", fixed=[(0, 0.9)]).means().round(3)
+    array([0.9  , 0.5  , 0.446])
     """
 
     draw: str
@@ -69,6 +120,9 @@ class Recipe:
     sd: float = 0.3
     seed: int = 12345
     per_run: bool = False
+    generator: str = "numpy"
+    fixed: tuple[tuple[int, float], ...] = ()
+    stars: float | Stars = 0.0
 
     def __post_init__(self) -> None:
         one_of("[workers] draw", self.draw, DRAWS)
@@ -76,6 +130,7 @@ class Recipe:
         whole("[workers] seed", self.seed, 0)
         real("[workers] mean", self.mean, 0.0, 1.0)
         real("[workers] sd", self.sd, 0.0, 1.0)
+        one_of("[workers] generator", self.generator, GENERATORS)
         if not isinstance(self.per_run, bool):
             raise InvalidInput("[workers] per_run", self.per_run, "must be true or false")
         widest = {
@@ -88,9 +143,38 @@ class Recipe:
                 self.sd,
                 f"a {self.draw} law on [0, 1] with mean {self.mean:g} has sd below {widest:.4g}",
             )
+        object.__setattr__(self, "fixed", _checked_levels(self.fixed, self.count))
+        object.__setattr__(self, "stars", _checked_stars(self.stars, self.count))
 
     def means(self, seed: int = 0, run: int = 0) -> FloatArray:
         """Draw the pool of a run of a simulation with the given seed."""
+        means = np.empty(self.count)
+        if self.generator == "counter":
+            draw_levels(self.form(), self.key(seed, run), means)
+        else:
+            means = self._drawn_by_numpy(seed, run)
+        scatter_stars(self.form(), self.key(seed, run), means, np.empty(self.count, dtype=np.int64))
+        return means
+
+    def form(self) -> PoolForm:
+        """Return the recipe as rule functions take it."""
+        several = self.stars if isinstance(self.stars, Stars) else Stars(0, 0.0, 0.0)
+        return PoolForm(
+            DRAWS.index(self.draw),
+            float(self.mean),
+            float(self.sd),
+            0.0 if isinstance(self.stars, Stars) else float(self.stars),
+            several.count,
+            float(several.low),
+            float(several.high),
+            np.array(self.fixed, dtype=np.float64).reshape(-1, 2),
+        )
+
+    def key(self, seed: int, run: int) -> int:
+        """Return the key of a run's pool, one for all runs if they share it."""
+        return pool_key(self.seed, seed, run) if self.per_run else mix(0, self.seed)
+
+    def _drawn_by_numpy(self, seed: int, run: int) -> FloatArray:
         rng = np.random.default_rng((self.seed, seed, run) if self.per_run else self.seed)
         if self.draw == "clipped-normal":
             return np.clip(rng.normal(self.mean, self.sd, self.count), 0.0, 1.0)
@@ -105,6 +189,29 @@ class Recipe:
         return rng.beta(self.mean * concentration, (1.0 - self.mean) * concentration, self.count)
 
 
+def _checked_levels(fixed: object, workers: int) -> tuple[tuple[int, float], ...]:
+    if isinstance(fixed, str) or not isinstance(fixed, Iterable):
+        raise InvalidInput("[workers] fixed", fixed, "must be a list of [worker, level]")
+    checked = []
+    for number, pair in enumerate(fixed):
+        name = f"[workers] fixed[{number}]"
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise InvalidInput(name, pair, "must be [worker, level]")
+        checked.append((whole(f"{name} worker", pair[0], 0, workers - 1), real(f"{name} level", pair[1], 0.0, 1.0)))
+    return tuple(checked)
+
+
+def _checked_stars(stars: object, workers: int) -> float | Stars:
+    if isinstance(stars, Mapping):
+        if set(stars) != {"count", "low", "high"}:
+            raise InvalidInput("[workers] stars", dict(stars), "must be a share, or have count, low and high")
+        stars = Stars(**stars)
+    if not isinstance(stars, Stars):
+        return real("[workers] stars", stars, 0.0, 1.0)
+    whole("[workers] stars count", stars.count, 0, workers)
+    return stars
+
+
 def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> FloatArray:
     """Draw normals and keep those in [0, 1]: with the mean in [0, 1] and sd at most 1, a third or more."""
     kept = np.empty(0)
@@ -112,3 +219,61 @@ def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> Flo
         drawn = rng.normal(mean, sd, 2 * count)
         kept = np.concatenate([kept, drawn[(drawn >= 0.0) & (drawn <= 1.0)]])
     return kept[:count]
+
+
+def pool_key(recipe_seed: int, seed: int, run: int) -> int:
+    """Return the key of the pool that a recipe draws for a run."""
+    return mix(mix(mix(0, recipe_seed), seed), run)
+
+
+def draw_levels(form: PoolForm, key: int, levels: FloatArray) -> None:
+    """Fill in everybody's level, each from a stream of its own."""
+    stream = mix(key, LEVELS)
+    for worker in range(len(levels)):
+        levels[worker] = draw_level(form.draw, form.mean, form.sd, mix(stream, worker))
+
+
+def draw_level(draw: int, mean: float, sd: float, key: int) -> float:
+    """Draw a level from the law with this code."""
+    if draw == CLIPPED_NORMAL:
+        return min(max(mean + sd * normal(key, 0), 0.0), 1.0)
+    if draw == TRUNCATED_NORMAL:
+        n = 0
+        while True:  # a third or more of the draws fall inside
+            level = mean + sd * normal(key, n)
+            if 0.0 <= level <= 1.0:
+                return level
+            n += 1
+    if sd < 1e-6:
+        return mean
+    if draw == UNIFORM:
+        half_width = min(sd * math.sqrt(3.0), mean, 1.0 - mean)
+        return mean + half_width * (2.0 * uniform(key, 0) - 1.0)
+    if draw == BETA:
+        concentration = mean * (1.0 - mean) / (sd * sd) - 1.0
+        return draw_beta(mean * concentration, (1.0 - mean) * concentration, key)
+    raise ValueError("unknown code of a draw")
+
+
+def scatter_stars(form: PoolForm, key: int, levels: FloatArray, order: IntArray) -> None:
+    """Give some workers levels from the tail or from the stars' range, then the fixed ones theirs.
+
+    `order` is scratch, one entry a worker.
+    """
+    stream, workers = mix(key, STARS), len(levels)
+    if form.share > 0.0:
+        for worker in range(workers):
+            own = mix(stream, worker)
+            if uniform(own, 0) < form.share:
+                levels[worker] = min(max(form.mean + TAIL * form.sd * normal(own, 1), 0.0), 1.0)
+    if form.stars > 0:
+        for worker in range(workers):
+            order[worker] = worker
+        for place in range(form.stars):  # the first places of a random order
+            own = mix(stream, workers + place)
+            other = place + int(uniform(own, 0) * (workers - place))
+            worker = order[other]
+            order[other] = order[place]
+            levels[worker] = form.star_low + (form.star_high - form.star_low) * uniform(own, 1)
+    for row in range(len(form.fixed)):
+        levels[int(form.fixed[row, 0])] = form.fixed[row, 1]

@@ -9,10 +9,16 @@ from typing import Any, TypeVar
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, NoDelay, OutputLaw, UniformOutput
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Start
+from crewlearn.problem.people import Drift, Presence, Ramp
 from crewlearn.problem.recipes import Estimated, Recipe
 
 Part = TypeVar("Part")
-_SECTIONS = ("workers", "output", "delay", "start")
+_TABLES: dict[str, type[Any]] = {"start": Start, "ramp": Ramp, "drift": Drift, "presence": Presence}
+"""Tables that may be left out, each the fields of one class."""
+
+_SECTIONS = ("workers", "output", "delay", *_TABLES)
+_BEGINNINGS = {"generator": "numpy", "stars": 0.0, "warmup": 0, "turnover": 0, "gone": 0.0}
+"""Keys of tables that are left out of what is written at these values, as older versions do not know them."""
 
 
 def read_problem(path: Path | str) -> Problem:
@@ -53,7 +59,10 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
             if sections["output"] is None
             else _law("output", sections["output"], OUTPUT_LAWS),
             "delay": NoDelay() if sections["delay"] is None else _law("delay", sections["delay"], DELAY_LAWS),
-            "start": None if sections["start"] is None else _build("[start]", Start, sections["start"]),
+            **{
+                name: None if sections[name] is None else _build(f"[{name}]", part, sections[name])
+                for name, part in _TABLES.items()
+            },
         },
     )
 
@@ -67,15 +76,14 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
     }
     if problem.conventions == CONVENTIONS[0]:
         del table["conventions"]
-    workers = dataclasses.asdict(problem.workers)
-    table["workers"] = {key: _plain(value) for key, value in workers.items() if value != ()}
+    table["workers"] = _written(problem.workers)
     for name in ("output", "delay"):
         law: OutputLaw | DelayLaw = getattr(problem, name)
-        numbers = {key: _plain(value) for key, value in dataclasses.asdict(law).items()}
-        table[name] = {"law": law.law, **numbers}
-    if problem.start is not None:
-        start = dataclasses.asdict(problem.start)
-        table["start"] = {key: _plain(value) for key, value in start.items() if value != ()}
+        table[name] = {"law": law.law, **_written(law)}
+    for name in _TABLES:
+        part = getattr(problem, name)
+        if part is not None:
+            table[name] = _written(part)
     return table
 
 
@@ -139,8 +147,18 @@ def _build(where: str, part: type[Part], values: Mapping[str, Any], extra: Seque
     return part(**values)
 
 
+def _written(part: Any) -> dict[str, Any]:
+    """Return the fields of a part that are not left at nothing."""
+    values = {field.name: _plain(getattr(part, field.name)) for field in dataclasses.fields(part)}
+    return {key: value for key, value in values.items() if value != [] and _BEGINNINGS.get(key, ()) != value}
+
+
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _written(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _value(value: Any) -> str:
@@ -150,4 +168,6 @@ def _value(value: Any) -> str:
         return f'"{value}"'  # only names of our own laws and choices, which need no escapes
     if isinstance(value, list):
         return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {_value(item)}' for key, item in value.items())}}}"
     return repr(value.item() if hasattr(value, "item") else value)
