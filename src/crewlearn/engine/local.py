@@ -23,13 +23,13 @@ from crewlearn.problem.instances import check_conventions, followed_conventions
 from crewlearn.problem.model import Problem
 
 Player = Callable[[Sequence[Block]], Generator[tuple[BlockResult, float], None, None]]
-"""Plays blocks anywhere and gives their results, with the seconds each took, in the order of the blocks.
+"""Plays blocks and yields their results in order, each with the seconds it took.
 
-Who stops listening closes it: only then does the work end at once.
+A caller that stops early must close the generator, which stops the remaining work at once.
 """
 
 WAITING_SECONDS = 0.2
-"""How often who waits for a block is told so: soon enough that a person who stops the work sees it end."""
+"""Seconds between calls of `waiting` while a block is not done: short enough for a prompt response to cancelling."""
 
 
 def simulate(
@@ -44,13 +44,14 @@ def simulate(
     engine: str = "local",
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Play each policy in the same `runs` worlds and read regret after the periods `at` (the horizon, if left out).
+    """Play each policy in the same `runs` worlds and report regret after the periods `at` (the horizon by default).
 
-    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. Names follow the
-    problem's conventions unless `conventions` says otherwise. `engine` is "local" (on
-    `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
-    runs were just done, and on this machine also several times a second that there are no more of them yet (0); what it
-    raises ends the work at once. The numbers do not depend on where and how the work was done.
+    Policies are given by name, with parameters as in `make_policy`, or as your own objects. Names follow the problem's
+    conventions unless `conventions` says otherwise. `engine` is "local" (on `threads` threads, by default one per
+    core), "dask" or the address of a Dask scheduler. The numbers do not depend on the engine or the threads.
+
+    `progress` is called with the number of runs just finished. The local engine also calls it with 0 several times a
+    second while it waits. An exception raised by `progress` stops the work at once.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
@@ -76,7 +77,7 @@ def simulate(
 
 
 def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | None) -> tuple[int, ...]:
-    """Check the numbers of a simulation before anything runs; give its checkpoints in order."""
+    """Check the numbers of a simulation before anything runs; return its checkpoints in order."""
     whole("runs", runs, 1, 10**8)
     whole("seed", seed, 0, 2**64 - 1)
     if at is not None and not isinstance(at, Iterable):
@@ -88,7 +89,7 @@ def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | 
 
 
 def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) -> dict[str, Policy[Any]]:
-    """Build the policies of a simulation, each under the name it was called by."""
+    """Build the policies of a simulation, each under the name it was given by."""
     check_conventions(conventions)
     if isinstance(policies, str) or not all(isinstance(given, (str, Policy)) for given in policies):
         raise InvalidInput("policies", policies, "must be a list of names or policies")
@@ -106,19 +107,19 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
 def choose_player(
     engine: str, threads: int | None, policies: Iterable[Policy[Any]], waiting: Callable[[], None] | None = None
 ) -> Player:
-    """Choose where blocks are played; `waiting` is called now and then while a block is waited for on this machine."""
+    """Return the player for an engine; the local one calls `waiting` periodically while it waits for a block."""
     if engine != "local":
         from crewlearn.engine.cluster import cluster_player
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
     if any(rule_of(policy) is None for policy in policies):
-        workers = 1  # plain Python gains nothing from threads
+        workers = 1  # plain Python holds the interpreter lock, so threads do not help
     return lambda blocks: play_on_threads(blocks, workers, waiting)
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
-    """Compile or load the loops of the policies before the clock starts."""
+    """Compile or load the loops of the policies, so that timings do not include it."""
     short = dataclasses.replace(problem, horizon=1)
     ruled = {rule: policy for policy in policies if (rule := rule_of(policy)) is not None}
     if ruled:
@@ -129,7 +130,7 @@ def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) 
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:
-    """Play a block and say how long it took; it ends early, with numbers of no use, once `stop` is set."""
+    """Play a block and return its result with the seconds taken; setting `stop` ends it early with a partial result."""
     started = time.perf_counter()
     return play_block(block, stop), time.perf_counter() - started
 
@@ -137,10 +138,10 @@ def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, floa
 def play_on_threads(
     blocks: Sequence[Block], threads: int, waiting: Callable[[], None] | None = None
 ) -> Generator[tuple[BlockResult, float], None, None]:
-    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded.
+    """Play blocks on a thread pool, with a bounded number of blocks in flight to bound memory.
 
-    Even one thread is not the main one, which so stays free to be interrupted: by a signal, or by what `waiting` raises
-    when it is called, several times a second, while a block is not done.
+    Even a single thread is not the main one, so that the main thread can be interrupted by a signal or by an exception
+    from `waiting`, which is called several times a second while a block is not done.
     """
     executor = ThreadPoolExecutor(threads)
     begun: deque[Future[tuple[BlockResult, float]]] = deque()
@@ -152,7 +153,7 @@ def play_on_threads(
                 yield _result_of(begun.popleft(), waiting)
         while begun:
             yield _result_of(begun.popleft(), waiting)
-    finally:  # also when interrupted: what has begun ends within a period, what has not never does
+    finally:  # also when interrupted: running blocks end within a period, queued ones are cancelled
         stop[0] = 1
         executor.shutdown(wait=True, cancel_futures=True)
 
@@ -160,7 +161,7 @@ def play_on_threads(
 def _result_of(
     block: Future[tuple[BlockResult, float]], waiting: Callable[[], None] | None
 ) -> tuple[BlockResult, float]:
-    """Wait for a block's result; without anybody to tell, nothing looks up meanwhile."""
+    """Return a block's result, calling `waiting` periodically, if given, until it is done."""
     if waiting is not None:
         while not wait([block], WAITING_SECONDS).done:
             waiting()
