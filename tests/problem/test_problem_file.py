@@ -149,7 +149,7 @@ BAD = [
     ("means =", "meens =", "[workers] key", "did you mean 'means'"),
     ("half_width = 0.1", "half_width = 0.6", "[output] half_width", "<= 0.5"),
     ('"initiation"', '"arrival"', "fee_due", "initiation, completion"),
-    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "beside prior_n"),
+    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "together with prior_n"),
     ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1]", "[workers] prior_n", "2 entries"),
     ("means = [0.42, 0.77]", 'means = [0.4, 0.7]\ndraw = "beta"', "[workers] draw", "not both"),
     ("means = [0.42, 0.77]", "means = 0.42", "[workers] means", "list"),

@@ -1,4 +1,4 @@
-"""Pools whose means are drawn: by a recipe, once for all runs or for each, or from estimates of each worker."""
+"""Pools with random means: drawn by a recipe, once or in each run, or around an estimate for each worker."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ from crewlearn.problem.laws.draws import draw_beta
 
 @dataclass(frozen=True)
 class Estimated:
-    """Workers whose means are uncertain: every run draws each from a normal law around its estimate.
+    """Workers with uncertain means: every run draws each mean from a normal law around its estimate.
 
-    The laws are cut to [0, 1]. A worker with standard deviation 0 is known.
+    The laws are truncated to [0, 1]. With standard deviation 0 a mean is known exactly.
 
     >>> Estimated(means=(0.4, 0.8), sds=(0.0, 0.05)).means_of_run(seed=1, run=0).round(3)
     array([0.4  , 0.841])
@@ -31,7 +31,7 @@ class Estimated:
             values = getattr(self, name)
             if not isinstance(values, (list, tuple, np.ndarray)):
                 raise InvalidInput(f"[workers] {name}", values, "must be a list with one entry for each worker")
-            checked = tuple(real(f"[workers] {name}[{place}]", value, 0.0, 1.0) for place, value in enumerate(values))
+            checked = tuple(real(f"[workers] {name}[{index}]", value, 0.0, 1.0) for index, value in enumerate(values))
             object.__setattr__(self, name, checked)
         if len(self.sds) != len(self.means):
             raise InvalidInput(
@@ -48,7 +48,7 @@ class Estimated:
         rng = np.random.default_rng((seed, run))
         centres, spreads = np.array(self.means, dtype=np.float64), np.array(self.sds, dtype=np.float64)
         drawn = rng.normal(centres, spreads)
-        while len(outside := np.flatnonzero((drawn < 0.0) | (drawn > 1.0))):  # a third or more fall inside each time
+        while len(outside := np.flatnonzero((drawn < 0.0) | (drawn > 1.0))):  # each draw is inside with chance >= 1/3
             drawn[outside] = rng.normal(centres[outside], spreads[outside])
         return drawn
 
@@ -213,7 +213,7 @@ def _checked_stars(stars: object, workers: int) -> float | Stars:
 
 
 def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> FloatArray:
-    """Draw normals and keep those in [0, 1]: with the mean in [0, 1] and sd at most 1, a third or more."""
+    """Draw normals and keep those in [0, 1]; with a mean in [0, 1] and sd at most 1, a third or more are."""
     kept = np.empty(0)
     while len(kept) < count:
         drawn = rng.normal(mean, sd, 2 * count)

@@ -16,7 +16,7 @@ from crewlearn.problem.laws.own import NO_NUMBERS, Draw, numbers_of, own_draw
 FIXED_DELAY, GEOMETRIC_DELAY, UNIFORM_DELAY, OWN_DELAY = range(4)
 
 LONGEST = 10**6
-"""The longest delay, or mean delay, that a law may have, in periods."""
+"""Upper limit on a law's delay or mean delay, in periods."""
 
 
 class DelayForm(NamedTuple):
@@ -128,7 +128,7 @@ class GeometricDelay(DelayLaw):
 
 @dataclass(frozen=True)
 class AvailabilityDelay(DelayLaw):
-    """Each later period the incoming worker is free with probability p: one for all, or one for each worker."""
+    """In each later period the incoming worker is free with probability p, common to all or one per worker."""
 
     p: float | tuple[float, ...]
     law: ClassVar[str] = "availability"
@@ -191,7 +191,7 @@ DELAY_LAWS: tuple[type[DelayLaw], ...] = (
 
 
 def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
-    """Draw one delay from the key of its period and pair; `success` is the incoming worker's chance a period."""
+    """Draw a delay from the key of its period and pair; `success` is the incoming worker's chance per period."""
     if code == FIXED_DELAY or (code == GEOMETRIC_DELAY and success >= 1.0):
         return low
     if code == GEOMETRIC_DELAY:
@@ -207,7 +207,7 @@ def own_delay(numbers: Any, out: int, into: int, key: int) -> int:
 
 
 def pair_delay(form: DelayForm, key: int, period: int, out: int, into: int) -> int:
-    """Return the delay of the replacement of `out` by `into` initiated in a period, from the run's key for delays."""
+    """Return the delay of replacing `out` by `into` if initiated in `period`; `key` is the run's key for delays."""
     word = mix(mix(mix(key, period), out + 1), into)
     if form.code == OWN_DELAY:
         return max(0, own_delay(form.own, out, into, word))

@@ -6,9 +6,9 @@ from crewlearn.problem.chance import mix, normal, uniform, unit
 
 
 def draw_truncated_normal(spread: float, room: float, key: int) -> float:
-    """Draw from a normal(0, spread) cut to ±room, by rejection from the stream `key`.
+    """Draw from a normal(0, spread) truncated to ±room, by rejection from the stream `key`.
 
-    The proposal is normal where the cut is wide and uniform where it is narrow, so that few draws are rejected.
+    The proposal is normal if the interval is wide and uniform if it is narrow, so that few draws are rejected.
     """
     if spread <= 0.0 or room <= 0.0:
         return 0.0
@@ -44,7 +44,7 @@ def draw_gamma(shape: float, key: int) -> float:
 
 
 def draw_beta(a: float, b: float, key: int) -> float:
-    """Draw from a beta law; where both gammas vanish in floating point, its limit is a coin with mean a/(a+b)."""
+    """Draw from a beta law; if both gammas underflow, draw from the limit, a coin with mean a/(a+b)."""
     x = draw_gamma(a, mix(key, 1))
     y = draw_gamma(b, mix(key, 2))
     if x + y <= 0.0:

@@ -158,7 +158,7 @@ class BernoulliOutput(OutputLaw):
 
 @dataclass(frozen=True)
 class TruncatedNormalOutput(OutputLaw):
-    """Normal around the mean with spread sd, cut symmetrically so that the mean stays and the range is [0, 1]."""
+    """Normal around the mean with standard deviation `sd`, truncated symmetrically to keep the mean and [0, 1]."""
 
     sd: float
     day_effect_sd: float = 0.0
@@ -192,17 +192,17 @@ OUTPUT_LAWS: tuple[type[OutputLaw], ...] = (UniformOutput, BernoulliOutput, Trun
 
 
 def draw_day_effect(day_effect_sd: float, key: int) -> float:
-    """Draw the shock common to all workers of a period, from the period's key."""
+    """Draw a period's shock, common to all workers, from the period's key."""
     return day_effect_sd * normal(key, 0) if day_effect_sd > 0.0 else 0.0
 
 
 def room_of(mean: float) -> float:
-    """Return how far output may lie from a mean on both sides and stay in [0, 1]."""
+    """Return the distance from a mean to the nearer end of [0, 1]."""
     return min(mean, 1.0 - mean)
 
 
 def day_mean(mean: float, day_effect: float) -> float:
-    """Return a worker's mean on a day with this effect, cut symmetrically to the room the mean has."""
+    """Return a worker's mean on a day with this effect, which is cut symmetrically to the mean's room."""
     room = room_of(mean)
     return mean + min(max(day_effect, -room), room)
 
@@ -213,7 +213,7 @@ def own_output(numbers: Any, centre: float, room: float, key: int) -> float:
 
 
 def draw_output(code: int, spread: float, centre: float, room: float, key: int) -> float:
-    """Draw one worker's output of one period around the day's mean, from the key of that worker and period."""
+    """Draw a worker's output in a period around the day's mean, from the key of that worker and period."""
     if code == UNIFORM_OUTPUT:
         return centre + min(spread, room) * (2.0 * unit(key) - 1.0)
     if room <= 0.0:
