@@ -1,21 +1,38 @@
 """Baselines: keep-team never replaces anyone, and the oracle replaces at once, knowing all means."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb.candidates import list_candidates
 from crewlearn.policies.ranking import rank_descending, rank_leavers
-from crewlearn.policies.rule import NoMemory, NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
+from crewlearn.policies.foresight import ForesightMemory, fresh_foresight, look_ahead, plan_replacements
+from crewlearn.policies.rule import NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.model import Setting
 
 
+def fresh_oracle(parameters: NoParameters, facts: RuleFacts, stream_key: int) -> ForesightMemory:
+    """Make room for looking ahead, where anything changes."""
+    workers, periods = facts.hidden.foresight.levels.shape
+    return fresh_foresight(workers, len(facts.roster.stations), periods)
+
+
 def decide_oracle(
-    parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+    parameters: NoParameters, memory: ForesightMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
+    """Plan with foresight where anything changes; else, in period 1, make the replacements that pay for good."""
+    foresight = facts.hidden.foresight
+    if len(foresight.levels) > 0:
+        if period == 1 or not foresight.known:
+            look_ahead(memory, foresight, period, facts.hidden.means)
+        return plan_replacements(memory, period, facts, outs, ins)
+    return replace_once(period, facts, outs, ins)
+
+
+def replace_once(period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
     """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
     if period != 1:
         return 0
@@ -37,19 +54,21 @@ def decide_oracle(
     return n
 
 
-def decided_before(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
-    """Return whether the only decision, in period 1, was made."""
-    return period > 1
+def decided_before(
+    parameters: NoParameters, memory: ForesightMemory, period: int, facts: RuleFacts, behind: int
+) -> bool:
+    """Return whether nothing changes and the only decision, in period 1, was made."""
+    return period > 1 and len(facts.hidden.foresight.levels) == 0
 
 
 def ask_for_nothing(
-    parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+    parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
     """Request no replacement."""
     return 0
 
 
-def never_decide(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
+def never_decide(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, behind: int) -> bool:
     """Return True: there is nothing to decide in any period."""
     return True
 
@@ -79,6 +98,11 @@ class KeepTeam(Policy[Nothing]):
         """Return the empty state."""
         return Nothing()
 
+    @property
+    def refilled(self) -> bool:
+        """A team is kept at its size: somebody takes the place of whoever quits."""
+        return True
+
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
         """Request no replacement."""
         return [], state
@@ -89,7 +113,7 @@ class Oracle(Policy[Nothing]):
     """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods."""
 
     state_type: ClassVar[type[Nothing]] = Nothing
-    rule: ClassVar[Rule] = Rule(no_memory, decide_oracle, decided_before)
+    rule: ClassVar[Rule] = Rule(fresh_oracle, decide_oracle, decided_before)
 
     @property
     def name(self) -> str:
@@ -111,5 +135,8 @@ class Oracle(Policy[Nothing]):
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
         """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
-        facts = facts_of(self, situation)
-        return ask(self.rule, self.parameters(situation.setting), NoMemory(), situation.period, facts), state
+        facts, parameters = facts_of(self, situation), NoParameters()
+        memory = fresh_oracle(parameters, facts, 0)
+        if len(memory.lasting) > 0 and situation.period > 1:
+            look_ahead(memory, facts.hidden.foresight, situation.period, facts.hidden.means)
+        return ask(self.rule, parameters, memory, situation.period, facts), state

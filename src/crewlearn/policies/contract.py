@@ -15,7 +15,7 @@ import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates, Prior
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
-from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.laws import FIXED_DELAY, DelayForm, pair_delay
 from crewlearn.problem.model import Setting
@@ -27,12 +27,37 @@ Pair = tuple[int, int]
 State = TypeVar("State")
 
 
+class Foresight(NamedTuple):
+    """What an oracle knows of a floor that changes; empty `levels` say that nothing does.
+
+    `levels[i, t-1]` is worker i's level in period t, to the true end. `depth` and `fading` give everybody's ramp: after
+    n days worked the share 1 - depth fading[n] of the level. `day_shares` are everybody's share of an ordinary day by
+    weekday and shock. `quits` and `declines` are chances; whom they strike is not foreseen. Where levels are not
+    `known` ahead, only the present ones count.
+    """
+
+    known: bool
+    levels: FloatArray
+    depth: FloatArray
+    fading: FloatArray
+    day_shares: FloatArray
+    quits: float
+    declines: float
+
+
+NO_FORESIGHT = Foresight(True, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0)
+
+
 class Hidden(NamedTuple):
-    """Facts for oracles only: true means, and the law and key that give the delay of any pair in any period."""
+    """Facts for oracles only: true means, and the law and key that give the delay of any pair in any period.
+
+    Where people or days change, `means` are the present levels, and `foresight` tells what is to come.
+    """
 
     means: FloatArray
     delay_form: DelayForm
     delay_key: int
+    foresight: Foresight = NO_FORESIGHT
 
     def delay(self, period: int, out: int, into: int) -> int:
         """Return the delay of a pair if initiated in `period`."""
@@ -59,8 +84,9 @@ class Situation:
     """The facts that a policy may read, and must not change, at the start of a period.
 
     `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who may
-    be let go. On a live site they reflect pins, blocks and leavers. `prior` is the part of the estimates from prior
-    data, whose spread is unknown; None if there is none.
+    be let go. On a live site they reflect pins, blocks and leavers; in a simulation those who quit may not come back.
+    `prior` is the part of the estimates from prior data, whose spread is unknown; None if there is none. `experience`
+    counts the days that each has worked here; None for as many as were observed.
     """
 
     period: int
@@ -71,6 +97,7 @@ class Situation:
     may_leave: BoolArray
     hidden: Hidden | None = None
     prior: Prior | None = None
+    experience: IntArray | None = None
 
     @classmethod
     def open_to_all(
@@ -139,6 +166,11 @@ class Policy(ABC, Generic[State]):
     def interview(self, setting: Setting) -> Interview | None:
         """Return the interview scores that the policy buys before period 1, if any."""
         return None
+
+    @property
+    def refilled(self) -> bool:
+        """Whether a simulation fills the places of those who quit, at random and for the fee, as the policy does not."""
+        return False
 
     @property
     def weighs_fees(self) -> bool:

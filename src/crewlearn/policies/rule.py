@@ -43,6 +43,7 @@ class RuleFacts(NamedTuple):
     prior: Prior
     interview: FloatArray
     hidden: Hidden
+    experience: IntArray
 
 
 class Happened(NamedTuple):
@@ -84,6 +85,10 @@ def ignore(parameters: Any, memory: Any, happened: Happened) -> None:
     """Do nothing."""
 
 
+def nothing_to_revise(parameters: Any, memory: Any) -> None:
+    """Revise nothing."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """The functions of a rule; `parameters` is a named tuple of numbers, `memory` what `fresh` returned.
@@ -99,6 +104,8 @@ class Rule:
       open, or -1 for an empty station. It must not change the memory.
     - `after_moves(parameters, memory, happened)` is called at the end of periods in which a replacement completed or
       failed. It is not given any output.
+    - `revise(parameters, memory)` is called at the start of a period in which somebody left the pool or, live, the
+      setting or the pool changed.
     - `observe(parameters, memory, happened)` is called at the end of every period, with everybody's output.
     - `diagnose(parameters, memory, period, numbers)` is called after `decide`, by the compiled loop only. It returns
       whether to log this period as a decision, and fills in two whole numbers about it.
@@ -109,6 +116,7 @@ class Rule:
     nothing_to_decide: Callable[..., bool] = always_decide
     assign: Callable[..., int] = nobody_makes_room
     after_moves: Callable[..., None] = ignore
+    revise: Callable[..., None] = nothing_to_revise
     observe: Callable[..., None] | None = None
     diagnose: Callable[..., bool] | None = None
 
@@ -143,6 +151,7 @@ def facts_of(policy: Policy[Any], situation: Situation, interview: Sequence[floa
         prior=no_prior(workers) if situation.prior is None else situation.prior,
         interview=scores,
         hidden=hidden_from(policy, situation),
+        experience=situation.estimates.counts if situation.experience is None else situation.experience,
     )
 
 
@@ -242,6 +251,16 @@ class RulePolicy(Policy[RuleState]):
         if self.rule.observe is not None:
             self.rule.observe(parameters, memory, happened)
         return replace(state, memory=_described(self.name, memory))
+
+    def revise(self, state: RuleState, situation: Situation) -> RuleState:
+        """Tell the rule that the setting or the pool changed."""
+        if self.rule.revise is nothing_to_revise:
+            return state
+        parameters, facts = self.parameters(situation.setting), facts_of(self, situation, state.interview)
+        memory = self._memory(state, parameters, facts)
+        self.rule.revise(parameters, memory)
+        setting = dataclasses.astuple(situation.setting)
+        return replace(state, setting=setting, memory=_described(self.name, memory))
 
     def _memory(self, state: RuleState, parameters: Any, facts: RuleFacts) -> Any:
         """Return the memory as arrays, resized to the current pool and team."""

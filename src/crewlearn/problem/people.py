@@ -4,7 +4,6 @@ Without these tables everybody is what they are from the first period to the las
 functions of `floor`.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -91,7 +90,7 @@ class _Frozen(dict[str, float]):
 
 
 @dataclass(frozen=True)
-class LevelPath(ABC):
+class LevelPath:
     """How levels move from period to period.
 
     A path of your own is a frozen dataclass derived from this, with a static method
@@ -99,27 +98,18 @@ class LevelPath(ABC):
     the level of the period before, that of the first period, the days worked before, and a key that is the worker's own
     in this period. `numbers` are the path's numeric fields as a named tuple. Levels are cut to [0, 1].
 
-    `foreseeable` says that the path does not depend on the days worked, so that the oracle can look ahead.
+    `foreseeable` says that the path does not depend on the days worked, so that the oracle can look ahead. Where it is
+    False, the oracle takes present levels to last.
     """
 
-    law: ClassVar[str] = "own path"
     foreseeable: ClassVar[bool] = True
 
-    @abstractmethod
     def own_step(self) -> Draw | None:
         """Return the function that moves levels, or None for the built-in drift."""
+        return own_draw(self, (Drift,), "step")
 
     def check(self, workers: int) -> None:
         """Raise if the path does not fit the pool."""
-
-
-@dataclass(frozen=True)
-class OwnPath(LevelPath):
-    """The base of paths of a user's own."""
-
-    def own_step(self) -> Draw | None:
-        """Return the static method `step`."""
-        return own_draw(self, (), "step")
 
 
 @dataclass(frozen=True)
@@ -151,10 +141,6 @@ class Drift(LevelPath):
                 )
             )
         object.__setattr__(self, "decliners", tuple(decliners))
-
-    def own_step(self) -> Draw | None:
-        """Return that the drift is built in, unless a subclass moves levels by itself."""
-        return own_draw(self, (Drift,), "step")
 
     def check(self, workers: int) -> None:
         """Raise if a decliner does not exist."""

@@ -10,7 +10,7 @@ from crewlearn.policies.contract import NOTHING_HIDDEN, Policy
 from crewlearn.policies.rule import Rule, Ruled
 from crewlearn.problem.model import Problem
 
-PLAYED = ("start", "decide", "assign", "observe")
+PLAYED = ("start", "decide", "assign", "observe", "revise")
 """The methods of a policy that its rule replaces."""
 
 

@@ -39,7 +39,7 @@ class Choices(NamedTuple):
     radius: int
     frontier_cap: int
     always_build: bool
-    gamma: float
+    gamma: FloatArray
 
 
 class Memory(NamedTuple):
@@ -54,6 +54,11 @@ class Memory(NamedTuple):
     marked: IntArray
     stream: IntArray
     diagnostics: FloatArray
+
+
+def pace_in(choices: Choices, period: int) -> float:
+    """Return gamma in a period: one for all, or one a period where the horizon that policies are told moves."""
+    return float(choices.gamma[min(period, len(choices.gamma)) - 1])
 
 
 def fresh_dr_ucb(parameters: Choices, facts: RuleFacts, stream_key: int) -> Memory:
@@ -88,7 +93,7 @@ def decide_dr_ucb(
     roster, estimates, may_enter, may_leave = facts.roster, facts.estimates, facts.may_enter, facts.may_leave
     horizon = facts.horizon
     action = time_to_replace(
-        choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, choices.gamma
+        choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, pace_in(choices, period)
     )
     if action == WAIT:
         return 0
@@ -114,7 +119,7 @@ def decide_dr_ucb(
         leaving,
         entering,
     )
-    begin_cycle(memory.cycle, memory.target, estimates, period, choices.gamma)
+    begin_cycle(memory.cycle, memory.target, estimates, period, pace_in(choices, period))
     pair_up(choices.pairing, candidates, leaving, entering, r, memory.stream, outs, ins)
     if choices.pairing == ORACLE:
         _pair_as_oracle(facts.hidden, period, outs, ins, r)
@@ -164,6 +169,11 @@ def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
             memory.cycle[DISTURBED] = 1
 
 
+def revise_dr_ucb(choices: Choices, memory: Memory) -> None:
+    """Look, at the next decision, whether the target can still be reached."""
+    memory.cycle[DISTURBED] = 1
+
+
 def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: IntArray) -> bool:
     """Return whether a target was chosen in this period; report the frontier's states and its largest size."""
     numbers[0] = int(memory.diagnostics[FRONTIER_STATES])
@@ -177,6 +187,7 @@ DR_UCB_RULE = Rule(
     nothing_to_decide=idle_dr_ucb,
     assign=assign_dr_ucb,
     after_moves=after_moves_dr_ucb,
+    revise=revise_dr_ucb,
     diagnose=diagnose_dr_ucb,
 )
 """DR-UCB's rule."""

@@ -192,7 +192,7 @@ class DRUCB(Policy[DRUCBState]):
             radius=RADII[self.radius],
             frontier_cap=int(self.frontier_cap),
             always_build=bool(self.always_build_frontier),
-            gamma=float(self.pace(setting)),
+            gamma=np.array([self.pace(setting)], dtype=np.float64),
         )
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:

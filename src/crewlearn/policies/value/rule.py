@@ -120,6 +120,11 @@ def look_again(parameters: ValueParameters, memory: ValueMemory, happened: Happe
     memory.numbers[SETTLED] = 0
 
 
+def look_again_revised(parameters: ValueParameters, memory: ValueMemory) -> None:
+    """Look again after any change of the pool."""
+    memory.numbers[SETTLED] = 0
+
+
 def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArray, queue: IntArray) -> ValueMemory:
     """Allocate the memory."""
     workers = len(spared_counts)
@@ -168,7 +173,7 @@ def decide_learned(
     return n
 
 
-VALUE_RULE = Rule(fresh_value, decide_value, nothing_to_value, after_moves=look_again)
+VALUE_RULE = Rule(fresh_value, decide_value, nothing_to_value, after_moves=look_again, revise=look_again_revised)
 """The rule of value-of-replacement."""
 
 
