@@ -6,11 +6,11 @@ the order of those numbers. So results are bit-identical however the work is spr
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crewlearn.engine.compiled.forms import policy_form, problem_form, rule_of
+from crewlearn.engine.compiled.forms import loop_body, loop_problem, needs_floor, own_laws, policy_form, rule_of
 from crewlearn.engine.compiled.kernel import FAULT, FAULT_IN, FAULT_OUT, FAULT_PERIOD, FAULT_RUN, Tally
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.streams import seed_root
@@ -21,6 +21,9 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Problem
 from crewlearn.problem.roster import REMEDIES
 from crewlearn.problem.transitions import LEGAL
+
+if TYPE_CHECKING:
+    from crewlearn.engine.compiled.loops import LoopKind
 
 LARGEST_BLOCK = 64
 WORK_IN_A_BLOCK = 2_000_000
@@ -43,12 +46,13 @@ class Block:
 class BlockResult:
     """The results of a block's runs.
 
-    `regret` and `normalized_loss` have the shape (runs, checkpoints). `initiated`, `completed` and `largest_frontier`
+    `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed` and `largest_frontier`
     are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after every period.
     """
 
     regret: FloatArray
     normalized_loss: FloatArray
+    net: FloatArray
     initiated: IntArray
     completed: IntArray
     largest_frontier: IntArray
@@ -56,6 +60,8 @@ class BlockResult:
     regret_squares: FloatArray
     loss_mean: FloatArray
     loss_squares: FloatArray
+    net_mean: FloatArray
+    net_squares: FloatArray
 
 
 def block_size(problem: Problem) -> int:
@@ -78,14 +84,17 @@ def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
         _play_interpreted(block, tally)
     else:
         play_compiled(block, means, best, tally)
-    ideal = best[:, None] * np.arange(1, horizon + 1)
+    ideal = tally.ideal if tally.ideal.shape[1] > 0 else best[:, None] * np.arange(1, horizon + 1)
+    net = tally.net if tally.net.shape[1] > 0 else ideal - tally.curve
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
     loss_mean, loss_squares = _moments(loss)
+    net_mean, net_squares = _moments(net)
     columns = np.array(block.at) - 1
     return BlockResult(
         regret=tally.regret,
         normalized_loss=loss[:, columns],
+        net=net[:, columns],
         initiated=tally.initiated,
         completed=tally.completed,
         largest_frontier=tally.largest_noted,
@@ -93,17 +102,22 @@ def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
         regret_squares=regret_squares,
         loss_mean=loss_mean,
         loss_squares=loss_squares,
+        net_mean=net_mean,
+        net_squares=net_squares,
     )
 
 
-_problem_form = lru_cache(maxsize=64)(problem_form)
+_loop_problem = lru_cache(maxsize=64)(loop_problem)
 
 
 def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray | None = None) -> Tally:
     """Return an empty tally for a block, with room for output sums of `workers` and a log of `events` rows."""
+    changing = block.problem.horizon if needs_floor(block.policy, block.problem) else 0
     return Tally(
         regret=np.zeros((block.count, len(block.at))),
         curve=np.zeros((block.count, block.problem.horizon)),
+        net=np.zeros((block.count, changing)),
+        ideal=np.zeros((block.count, changing)),
         initiated=np.zeros(block.count, dtype=np.int64),
         completed=np.zeros(block.count, dtype=np.int64),
         largest_noted=np.zeros(block.count, dtype=np.int64),
@@ -119,15 +133,23 @@ def play_compiled(block: Block, means: FloatArray, best: FloatArray, tally: Tall
     """Play a block with the compiled loop of its policy's rule."""
     from crewlearn.engine.compiled.loops import run_loop
 
-    policy, rule = block.policy, rule_of(block.policy)
-    assert rule is not None
+    policy = block.policy
     at, root = np.array(block.at, dtype=np.int64), seed_root(block.seed)
-    form = policy_form(policy, block.problem)
-    run_loop(rule, policy.name, _problem_form(block.problem), form, means, best, root, block.first, at, tally)
+    forms = (_loop_problem(policy, block.problem), policy_form(policy, block.problem))
+    run_loop(loop_kind(policy, block.problem), policy.name, *forms, means, best, root, block.first, at, tally)
     if tally.fault[FAULT] != LEGAL:
         run, period, out, into = (int(tally.fault[index]) for index in (FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN))
         remedy = f"asked for ({out}, {into}) in period {period} of run {run}: {REMEDIES[int(tally.fault[FAULT])]}"
         raise InvalidInput("policy", policy.name, remedy)
+
+
+def loop_kind(policy: Policy[Any], problem: Problem) -> "LoopKind":
+    """Return what the loop is made of that plays a policy with a rule."""
+    from crewlearn.engine.compiled.loops import LoopKind
+
+    rule = rule_of(policy)
+    assert rule is not None
+    return LoopKind(rule, loop_body(policy, problem), own_laws(problem))
 
 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
@@ -143,12 +165,17 @@ def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
 
 def _play_interpreted(block: Block, tally: Tally) -> None:
     for index in range(block.count):
-        regret = 0.0
+        regret = net = ideal = 0.0
         for step in play(World(block.problem, block.seed, block.first + index), block.policy):
             if tally.stop[0] != 0:
                 return
             regret += step.regret
             tally.curve[index, step.period - 1] = regret
+            if tally.net.shape[1] > 0:
+                net += step.net
+                ideal += step.best
+                tally.net[index, step.period - 1] = net
+                tally.ideal[index, step.period - 1] = ideal
             tally.initiated[index] += len(step.requested)
             tally.completed[index] += len(step.completed)
         for column, period in enumerate(block.at):

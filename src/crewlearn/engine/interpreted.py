@@ -4,18 +4,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crewlearn.beliefs.estimates import Estimates, Prior, record
-from crewlearn.engine.streams import DELAY, policy_key, seed_root
+from crewlearn.engine.compiled.forms import needs_floor
+from crewlearn.engine.course import Arrivals, Course
+from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
-from crewlearn.policies.contract import Hidden, Pair, Policy, Report, Situation
-from crewlearn.problem.arrays import NOBODY
-from crewlearn.problem.roster import Roster
-from crewlearn.problem.transitions import LEGAL, completion_fault
+from crewlearn.policies.brakes import Brakes
+from crewlearn.policies.contract import Pair, Policy, Report
 
 
 @dataclass(frozen=True)
 class Step:
-    """What happened in a period; `regret` is the pseudo-regret of this period alone, fees included."""
+    """The events of a period; `regret` and `net` are those of this period alone, fees included.
+
+    `period` includes the warm-up, in which nothing is requested and results do not count. `failed` are pairs for which
+    nobody made room, `declined` offers that were, and `held_back` pairs that brakes did not let begin. `best` is the
+    output of the best team.
+    """
 
     period: int
     requested: tuple[Pair, ...]
@@ -25,10 +29,16 @@ class Step:
     output: Mapping[int, float]
     fees: float
     regret: float
+    net: float = 0.0
+    best: float = 0.0
+    quit: tuple[int, ...] = ()
+    absent: tuple[int, ...] = ()
+    declined: tuple[Pair, ...] = ()
+    held_back: tuple[Pair, ...] = ()
 
 
 def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterator[Step]:
-    """Play a policy in a world to the end of period `until` (the horizon by default), yielding a step per period.
+    """Play a policy in a world to the end of period `until` (default: the horizon), and yield one step per period.
 
     >>> from crewlearn.policies.baselines import KeepTeam
     >>> from crewlearn.problem.instances import benchmark
@@ -36,47 +46,48 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     >>> [len(step.output) for step in steps]
     [10, 10, 10]
     """
-    problem, setting = world.problem, world.problem.setting
-    roster = Roster.start(setting.workers, world.starting_team().tolist())
-    estimates, prior = Estimates(*problem.seen_before()), Prior(*problem.unknown_spread())
-    hidden = Hidden(world.means, world.delay_form, world.keys[DELAY]) if policy.oracle else None
-    may_enter, may_leave = problem.may_enter(), problem.may_leave()
-    best = world.best_output()
-
-    def situation(period: int) -> Situation:
-        return Situation(period, setting, roster, estimates, may_enter, may_leave, hidden, prior)
-
-    interview = policy.interview(setting)
+    problem = world.problem
+    course = Course(
+        world,
+        changing=needs_floor(policy, problem),
+        brakes=Brakes.of(policy),
+        refilled=policy.refilled,
+        oracle=policy.oracle,
+    )
+    interview = policy.interview(problem.setting)
     scores = None if interview is None else world.interview(interview.rho)
-    state = policy.start(situation(1), policy_key(seed_root(world.seed), world.run), scores)
-    for period in range(1, (setting.horizon if until is None else until) + 1):
-        now = situation(period)
-        pairs, state = policy.decide(state, now)
-        for out, into in pairs:
-            roster.initiate(out, into, period, due=period + world.delay(period, out, into))
-        completed, failed = [], []
-        for pending in roster.elapsed(period):
-            leaver = pending.out if pending.out != NOBODY else policy.assign(state, now, pending.into)
-            if leaver == NOBODY and completion_fault(roster.arrays, 0, leaver) != LEGAL:
-                failed.append(roster.fail(pending.into))  # nobody makes room: the hire lapses, its fee is lost
-            else:
-                completed.append(roster.complete(pending.into, leaver))
-        output = {worker: world.output(period, worker) for worker in roster.stations if worker != NOBODY}
-        for worker, amount in output.items():
-            record(estimates, worker, amount)
-        fees = setting.cost * len(pairs if problem.fee_due == "initiation" else completed)
-        if interview is not None and period == 1:
+    state = policy.start(course.situation(), policy_key(seed_root(world.seed), world.run), scores)
+    for _ in range(problem.horizon if until is None else until):
+        quit = course.begin()
+        live, arrivals = course.t >= 1, Arrivals()
+        requested: tuple[Pair, ...] = ()
+        held_back: tuple[Pair, ...] = ()
+        if live:
+            situation = course.situation()
+            if quit:
+                state = policy.revise(state, situation)
+            pairs, state = policy.decide(state, situation)
+            requested, held_back = course.request(pairs)
+            arrivals = course.arrive(lambda into, state=state, now=situation: policy.assign(state, now, into))
+        work = course.work()
+        fees = problem.setting.cost * len(requested if problem.fee_due == "initiation" else arrivals.completed)
+        if interview is not None and course.t == 1:
             fees += interview.fee
-        expected_output = sum(float(world.means[worker]) for worker in output)
-        step = Step(
-            period=period,
-            requested=tuple(pairs),
-            completed=tuple(completed),
-            failed=tuple(failed),
-            stations=roster.stations,
-            output=output,
+        failed = (*held_back, *arrivals.failed)
+        state = policy.observe(state, Report(course.t, work.output, arrivals.completed, failed))
+        yield Step(
+            period=course.period,
+            requested=requested,
+            completed=arrivals.completed,
+            failed=arrivals.lapsed,
+            stations=course.roster.stations,
+            output=work.output,
             fees=fees,
-            regret=best - expected_output + fees,
+            regret=work.possible - work.made + fees if live else 0.0,
+            net=work.expected - fees if live else 0.0,
+            best=work.possible if live else 0.0,
+            quit=quit,
+            absent=work.absent,
+            declined=arrivals.declined,
+            held_back=held_back,
         )
-        state = policy.observe(state, Report(period, output, step.completed, step.failed))
-        yield step

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
-from crewlearn.engine.compiled.forms import policy_form, rule_of
+from crewlearn.engine.blocks import Block, BlockResult, blocks_of, loop_kind, play_block
+from crewlearn.engine.compiled.forms import loop_problem, policy_form, rule_of
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
@@ -185,14 +185,14 @@ def choose_player(engine: str, threads: int | None) -> Player:
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
     """Compile or load the loops of the policies that this process does not have yet, before the clock starts."""
     for policy in policies:
-        rule = rule_of(policy)
-        if rule is None:
+        if rule_of(policy) is None:
             continue
         from crewlearn.engine.compiled import loops
 
-        if not loops.is_loaded(rule, policy_form(policy, problem)):
-            short = dataclasses.replace(problem, horizon=1)
-            loops.first_call(rule, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
+        kind = loop_kind(policy, problem)
+        if not loops.is_loaded(kind, loop_problem(policy, problem), policy_form(policy, problem)):
+            short = problem if problem.changes else dataclasses.replace(problem, horizon=1)
+            loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:

@@ -6,11 +6,12 @@ world, and results do not depend on the order of computation.
 """
 
 from crewlearn.problem.chance import mix
+from crewlearn.problem.floor import FloorKeys
 
-OUTPUT, DAY, DELAY, TEAM, POLICY, INTERVIEW = range(6)
+OUTPUT, DAY, DELAY, TEAM, POLICY, INTERVIEW, RAMP, DRIFT, ABSENCE, QUITS, DECLINES, TURNOVER, REFILL = range(13)
 """The purposes of a run's streams."""
 
-PURPOSES = 6
+PURPOSES = 13
 
 
 def seed_root(seed: int) -> int:
@@ -27,3 +28,16 @@ def run_key(root: int, run: int, purpose: int) -> int:
 def policy_key(root: int, run: int) -> int:
     """Return the key of a run's policy stream, non-negative as a signed 64-bit integer."""
     return run_key(root, run, POLICY) & 0x7FFFFFFFFFFFFFFF
+
+
+def floor_keys(root: int, run: int) -> FloorKeys:
+    """Return the keys of a run's people."""
+    return FloorKeys(
+        run_key(root, run, RAMP),
+        run_key(root, run, DRIFT),
+        run_key(root, run, ABSENCE),
+        run_key(root, run, QUITS),
+        run_key(root, run, DECLINES),
+        run_key(root, run, TURNOVER),
+        run_key(root, run, REFILL),
+    )

@@ -47,8 +47,8 @@ class World:
 
     def starting_team(self) -> IntArray:
         """Return the worker at each station at the start: the problem's team, or a uniformly random one, sorted."""
-        if self.problem.start is not None:
-            return np.array(self.problem.start.stations, dtype=np.int64)
+        if self.problem.first_stations:
+            return np.array(self.problem.first_stations, dtype=np.int64)
         team = np.empty(self.problem.team, dtype=np.int64)
         choose_sorted(team, self.problem.team, len(self.means), self.keys[TEAM])
         return team

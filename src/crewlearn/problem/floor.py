@@ -205,6 +205,9 @@ def _move_level(
 ) -> None:
     """Fill in a worker's level from period `first` to `last`, each from the period before."""
     levels, own = floor.levels, mix(keys.drift, worker)
+    if not form.is_own_path and form.drift_sd <= 0.0:
+        levels[worker, first - 1 : last] = means[worker]
+        return
     for period in range(first, last + 1):
         if period == 1:
             levels[worker, 0] = means[worker]
@@ -212,11 +215,9 @@ def _move_level(
             before, worked = float(levels[worker, period - 2]), int(floor.experience[worker])
             level = own_step(form.own_path, before, float(means[worker]), period, worked, mix(own, period))
             levels[worker, period - 1] = min(max(level, 0.0), 1.0)
-        elif form.drift_sd > 0.0:
+        else:
             level = levels[worker, period - 2] * (1.0 + form.drift_sd * normal(mix(own, period), 0))
             levels[worker, period - 1] = min(max(level, 0.0), 1.0)
-        else:
-            levels[worker, period - 1] = means[worker]
 
 
 def own_step(numbers: Any, level: float, first: float, period: int, worked: int, key: int) -> float:
@@ -244,7 +245,7 @@ def begin_period(
     if form.quits > 0.0:
         own = mix(keys.quit, 2 * period)
         for station in range(len(roster.stations)):
-            worker = roster.stations[station]
+            worker = int(roster.stations[station])
             if worker != NOBODY and uniform(own, worker) < form.quits:
                 _leave_for_good(floor, roster, worker)
                 quit[n] = worker
@@ -252,7 +253,7 @@ def begin_period(
     for place in range(len(form.quit_at)):
         if form.quit_at[place] == period:
             station = int(uniform(mix(keys.quit, 2 * period + 1), 0) * len(roster.stations))
-            worker = roster.stations[station]
+            worker = int(roster.stations[station])
             if worker != NOBODY:
                 _leave_for_good(floor, roster, worker)
                 quit[n] = worker
@@ -289,7 +290,7 @@ def _change_hands(form: FloorForm, floor: Floor, roster: RosterArrays, key: int)
         return
     skip = int(uniform(key, 2) * n)
     for station in range(len(stations)):
-        out = stations[station]
+        out = int(stations[station])
         if out != NOBODY and not form.spared[out]:
             if skip == 0:
                 vacate(roster, out)
@@ -332,7 +333,7 @@ def begin_work(form: FloorForm, keys: FloorKeys, floor: Floor, roster: RosterArr
     """Draw who of the team is absent."""
     own = mix(keys.absence, period)
     for station in range(len(roster.stations)):
-        worker = roster.stations[station]
+        worker = int(roster.stations[station])
         if worker != NOBODY:
             floor.absent[worker] = form.absence > 0.0 and uniform(own, worker) < form.absence
 
@@ -369,7 +370,7 @@ def draw_any(output: OutputForm, centre: float, key: int) -> float:
 def end_work(floor: Floor, roster: RosterArrays) -> None:
     """Give a day of experience to those of the team who were there."""
     for station in range(len(roster.stations)):
-        worker = roster.stations[station]
+        worker = int(roster.stations[station])
         if worker != NOBODY and not floor.absent[worker]:
             floor.experience[worker] += 1
 

@@ -12,10 +12,20 @@ import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates, Prior
 from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, TEAM, policy_key, run_key
-from crewlearn.policies.contract import Hidden
-from crewlearn.policies.rule import Happened, Rule, RuleFacts, always_decide, ignore, no_memory, nobody_makes_room
+from crewlearn.policies.contract import Foresight, Hidden
+from crewlearn.policies.rule import (
+    Happened,
+    Rule,
+    RuleFacts,
+    always_decide,
+    ignore,
+    no_memory,
+    nobody_makes_room,
+    nothing_to_revise,
+)
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.floor import EXPERIENCED
 from crewlearn.problem.interviews import score_interviews
 from crewlearn.problem.laws import (
     UNIFORM_OUTPUT,
@@ -48,7 +58,7 @@ OBSERVES, DIAGNOSES = False, False
 NO_INTERVIEW = -9.0
 """Value of `PolicyForm.rho` for a policy that buys no interview scores."""
 
-REQUEST, ARRIVAL, LAPSE, DECISION = range(4)
+REQUEST, ARRIVAL, LAPSE, DECISION, QUIT, DECLINE = range(6)
 """Kinds of event in the log. A decision is reported by the rule's `diagnose`, and has its two numbers in place of a
 pair."""
 
@@ -81,19 +91,27 @@ class ProblemForm(NamedTuple):
 
 
 class PolicyForm(NamedTuple):
-    """A policy as the loop takes it: its parameters, the interview it buys, and the delay law shown to an oracle."""
+    """A policy as the loop takes it: its parameters, the interview it buys, and the delay law shown to an oracle.
+
+    `refilled` says that the world fills the places of those who quit. The last two are brakes; -1 is no limit.
+    """
 
     parameters: Any
     rho: float
     interview_fee: float
     oracle: bool
     delay_shown: DelayForm
+    refilled: bool
+    least_tenure: int
+    most_a_week: int
 
 
 class Tally(NamedTuple):
     """Arrays that the loop fills in.
 
     - `regret` (runs, checkpoints) and `curve` (runs, periods): cumulative regret; `curve` may have no columns.
+    - `net`, `ideal` (runs, periods): cumulative net and output of the best team, where people or days change; else
+      they have no columns.
     - `initiated`, `completed` (runs): replacements.
     - `largest_noted` (runs): the largest second number that the rule's `diagnose` reported.
     - `sums` (runs, workers): sums of output; may have no columns.
@@ -104,6 +122,8 @@ class Tally(NamedTuple):
 
     regret: FloatArray
     curve: FloatArray
+    net: FloatArray
+    ideal: FloatArray
     initiated: IntArray
     completed: IntArray
     largest_noted: IntArray
@@ -126,6 +146,7 @@ def rule_diagnose(parameters: Any, memory: Any, period: int, numbers: IntArray) 
 
 rule_fresh, rule_nothing_to_decide, rule_assign = no_memory, always_decide, nobody_makes_room
 rule_after_moves = rule_observe = ignore
+rule_revise = nothing_to_revise
 
 
 def play_runs(
@@ -158,11 +179,15 @@ def play_runs(
     counts = np.empty(4, dtype=np.int64)
     roster = RosterArrays(stations, station_of, role, pending_out, pending_in, pending_since, pending_due, counts)
     seen = np.empty(workers, dtype=np.int64)
+    experience = np.empty(workers, dtype=np.int64)
     sums = np.empty(workers, dtype=np.float64)
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
     scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
     nothing_shown = np.empty(0, dtype=np.float64)
+    nothing_foreseen = Foresight(
+        True, np.empty((0, 0), dtype=np.float64), nothing_shown, nothing_shown, nothing_shown, 0.0, 0.0
+    )
     centre = np.empty(team, dtype=np.float64)
     room = np.empty(team, dtype=np.float64)
     station_sums = np.empty(team, dtype=np.float64)
@@ -182,7 +207,7 @@ def play_runs(
         days = run_key(root, run, DAY)
         delays = run_key(root, run, DELAY)
         shown_key = delays if policy.oracle else delays ^ delays  # 0, of the same type
-        hidden = Hidden(mu if policy.oracle else nothing_shown, policy.delay_shown, shown_key)
+        hidden = Hidden(mu if policy.oracle else nothing_shown, policy.delay_shown, shown_key, nothing_foreseen)
         if len(problem.stations) > 0:
             for station in range(team):
                 stations[station] = problem.stations[station]
@@ -194,9 +219,11 @@ def play_runs(
             seen[worker] = problem.seen_counts[worker]
             sums[worker] = problem.seen_sums[worker]
             squares[worker] = problem.seen_squares[worker]
+            experience[worker] = 0
         for station in range(team):
             if stations[station] != NOBODY:
                 station_of[stations[station]] = station
+                experience[stations[station]] = EXPERIENCED
         for counter in range(len(counts)):
             counts[counter] = 0
         if policy.rho != NO_INTERVIEW:
@@ -212,6 +239,7 @@ def play_runs(
             problem.prior,
             scores,
             hidden,
+            experience,
         )
         memory = rule_fresh(parameters, facts, policy_key(root, run))
         team_mean = _take_seats(desk, stations, mu, estimates)
@@ -224,27 +252,27 @@ def play_runs(
                 return
             n = 0
             if not rule_nothing_to_decide(parameters, memory, period, facts, period - 1 - written):
-                written = _write_up(desk, stations, estimates, written, period - 1)
+                written = _write_up(desk, stations, estimates, experience, written, period - 1)
                 n = rule_decide(parameters, memory, period, facts, outs, ins)
                 if DIAGNOSES and rule_diagnose(parameters, memory, period, noted):
                     largest = max(largest, noted[1])
-                    _note(tally, run, period, DECISION, noted[0], noted[1])
+                    note(tally, run, period, DECISION, noted[0], noted[1])
                 if n > team:
-                    _find_fault(tally, EVERY_STATION_IS_SPOKEN_FOR, run, period, NOBODY, NOBODY)
+                    find_fault(tally, EVERY_STATION_IS_SPOKEN_FOR, run, period, NOBODY, NOBODY)
                     return
             for pair in range(n):
                 out, into = int(outs[pair]), int(ins[pair])
                 fault = request_fault(roster, out, into)
                 if fault != LEGAL:
-                    _find_fault(tally, fault, run, period, out, into)
+                    find_fault(tally, fault, run, period, out, into)
                     return
                 initiate(roster, out, into, period, period + pair_delay(delay_form, delays, period, out, into))
-                _note(tally, run, period, REQUEST, out, into)
+                note(tally, run, period, REQUEST, out, into)
             arrived = lapsed = 0
             if counts[PENDING] > 0:
                 slot = next_elapsed(roster, period)
                 if slot >= 0:
-                    written = _write_up(desk, stations, estimates, written, period - 1)
+                    written = _write_up(desk, stations, estimates, experience, written, period - 1)
                 while slot >= 0:
                     out, into = int(pending_out[slot]), int(pending_in[slot])
                     if out == NOBODY:
@@ -255,15 +283,15 @@ def play_runs(
                         completed_out[arrived] = out
                         completed_in[arrived] = into
                         arrived += 1
-                        _note(tally, run, period, ARRIVAL, out, into)
+                        note(tally, run, period, ARRIVAL, out, into)
                     elif out == NOBODY:  # nobody makes room: the hire lapses, its fee is lost
                         fail(roster, slot)
                         failed_out[lapsed] = out
                         failed_in[lapsed] = into
                         lapsed += 1
-                        _note(tally, run, period, LAPSE, out, into)
+                        note(tally, run, period, LAPSE, out, into)
                     else:
-                        _find_fault(tally, fault, run, period, out, into)
+                        find_fault(tally, fault, run, period, out, into)
                         return
                     slot = next_elapsed(roster, period)
                 if arrived > 0:
@@ -323,7 +351,7 @@ def play_runs(
             if column < checkpoints and at[column] == period:
                 regrets[index, column] = regret
                 column += 1
-        _write_up(desk, stations, estimates, written, horizon)
+        _write_up(desk, stations, estimates, experience, written, horizon)
         tally.initiated[index] = counts[INITIATED]
         tally.completed[index] = counts[COMPLETED]
         tally.largest_noted[index] = largest
@@ -362,18 +390,21 @@ def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estim
     return team_mean
 
 
-def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int, completed: int) -> int:
+def _write_up(
+    desk: Desk, stations: IntArray, estimates: Estimates, experience: IntArray, written: int, completed: int
+) -> int:
     """Write the active team's counts and sums back to the estimates; return the last period written."""
     for station in range(len(stations)):
         worker = stations[station]
         if worker != NOBODY:
             estimates.counts[worker] += completed - written
+            experience[worker] += completed - written
             estimates.sums[worker] = desk.sums[station]
             estimates.squares[worker] = desk.squares[station]
     return completed
 
 
-def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
+def note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
     """Log an event if there is room."""
     row = tally.logged[0]
     if row < len(tally.log):
@@ -385,7 +416,7 @@ def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) 
         tally.logged[0] = row + 1
 
 
-def _find_fault(tally: Tally, fault: int, run: int, period: int, out: int, into: int) -> None:
+def find_fault(tally: Tally, fault: int, run: int, period: int, out: int, into: int) -> None:
     """Record an illegal replacement that the rule requested."""
     tally.fault[FAULT] = fault
     tally.fault[FAULT_RUN] = run
@@ -405,20 +436,21 @@ def _list_output(stations: IntArray, amounts: FloatArray, worked: IntArray) -> i
     return present
 
 
-def specialised(rule: Rule, name: str) -> types.FunctionType:
-    """Return a copy of the loop, called `name`, with the rule's functions in place of the placeholders."""
+def specialised(body: types.FunctionType, rule: Rule, name: str) -> types.FunctionType:
+    """Return a copy of a loop, called `name`, with the rule's functions in place of the placeholders."""
     substitutes = {
         "rule_fresh": rule.fresh,
         "rule_nothing_to_decide": rule.nothing_to_decide,
         "rule_decide": rule.decide,
         "rule_assign": rule.assign,
         "rule_after_moves": rule.after_moves,
+        "rule_revise": rule.revise,
         "rule_observe": rule.observe or rule_observe,
         "rule_diagnose": rule.diagnose or rule_diagnose,
         "OBSERVES": rule.observe is not None,
         "DIAGNOSES": rule.diagnose is not None,
     }
-    loop = types.FunctionType(play_runs.__code__, {**globals(), **substitutes}, name)
+    loop = types.FunctionType(body.__code__, {**body.__globals__, **substitutes}, name)
     loop.__qualname__ = loop.__name__
-    loop.__module__ = play_runs.__module__
+    loop.__module__ = body.__module__
     return loop

@@ -13,17 +13,18 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import llvmlite
 import numba
 import numpy as np
 from numba.core import event
 from numba.core.errors import NumbaError
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
-from crewlearn.engine.compiled import kernel
+from crewlearn.engine.compiled import floor_kernel, kernel
 from crewlearn.engine.compiled.reach import (
     Function,
     Reached,
@@ -36,6 +37,10 @@ from crewlearn.engine.compiled.reach import (
 )
 from crewlearn.policies.rule import Rule
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.floor import own_step
+from crewlearn.problem.laws.delay import own_delay
+from crewlearn.problem.laws.output import own_output
+from crewlearn.problem.laws.own import Draw
 
 Loop = Callable[..., None]
 
@@ -45,27 +50,43 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 MOST_LOOPS = 64
 """Upper limit on the compiled loops of users' rules held in memory."""
 
-FORM_ARGUMENT = 1
-"""Place of the policy's form among the arguments of the loop."""
+OWN_DRAWS = (own_output, own_delay, own_step)
+"""Functions that draw from a law of a user's own, through its numbers."""
 
-_shipped: dict[Rule, Loop] = {}
+NOT_INLINED = {kernel.play_runs, floor_kernel.play_floor_runs, *OWN_DRAWS}
+"""Functions of the package that are not registered as they stand."""
+
+@dataclass(frozen=True)
+class LoopKind:
+    """What a loop is made of: a policy's rule, the body that plays it, and the draws of a problem's own laws."""
+
+    rule: Rule
+    body: Function = cast(Function, kernel.play_runs)
+    laws: tuple[Draw, ...] = ()
+
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """Return the functions of the rule and of the laws."""
+        return (*self.rule.functions(), *self.laws)
+
+
+_shipped: dict[LoopKind, Loop] = {}
 _own: OrderedDict[Any, Loop] = OrderedDict()
 _registered: set[Function] = set()
 _lock = threading.RLock()
 
 
-def compiled_loop(rule: Rule) -> Loop:
-    """Return the loop compiled for a rule; it releases the interpreter lock while it runs."""
+def compiled_loop(kind: LoopKind) -> Loop:
+    """Return a compiled loop; it releases the interpreter lock while it runs."""
     with _lock:
-        if rule in _shipped:
-            return _shipped[rule]
-        own = reach(rule.functions(), enter=lambda function: not is_ours(function))
-        if own.is_ours():
-            _shipped[rule] = _loop_on_disk(rule)
-            return _shipped[rule]
-        key = fingerprint(own)
+        if kind in _shipped:
+            return _shipped[kind]
+        own = reach(kind.functions(), enter=lambda function: not is_ours(function))
+        if own.is_ours() and not kind.laws:
+            _shipped[kind] = _loop_on_disk(kind)
+            return _shipped[kind]
+        key = (kind.body, fingerprint(own))
         if key not in _own:
-            _own[key] = _loop_in_memory(rule, own)
+            _own[key] = _loop_in_memory(kind, own)
             while len(_own) > MOST_LOOPS:
                 _own.popitem(last=False)
         _own.move_to_end(key)
@@ -86,41 +107,89 @@ def make_compilable(functions: Iterable[Callable[..., Any]]) -> None:
         _make_compilable(reach(functions))
 
 
-def all_of(rule: Rule) -> Reached:
-    """Return everything that the loop of one of the package's rules reaches."""
-    return reach([*rule.functions(), kernel.play_runs])
+def all_of(kind: LoopKind) -> Reached:
+    """Return everything that a loop of the package's own reaches."""
+    return reach([*kind.functions(), kind.body])
 
 
-def loop_folder(rule: Rule) -> str:
-    """Return the part of the disk cache for a rule's loop, named by a hash of everything that the loop reaches."""
-    parts = all_of(rule)
-    names = [f"{function.__module__}.{function.__qualname__}" for function in rule.functions()]
+def loop_folder(kind: LoopKind) -> str:
+    """Return the part of the disk cache for a loop, named by a hash of everything that the loop reaches."""
+    parts = all_of(kind)
+    names = [f"{function.__module__}.{function.__qualname__}" for function in (*kind.functions(), kind.body)]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
     return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
 
 
-def _loop_on_disk(rule: Rule) -> Loop:
-    _make_compilable(all_of(rule))
+def _loop_on_disk(kind: LoopKind) -> Loop:
+    _make_compilable(all_of(kind))
     settings: Any = numba.config
-    folder = cache_folder(loop_folder(rule), "compiled code")
+    folder = cache_folder(loop_folder(kind), "compiled code")
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        loop: Loop = numba.njit(cache=True, nogil=True)(kernel.specialised(rule, f"play_runs_{rule.decide.__name__}"))
+        loop: Loop = numba.njit(cache=True, nogil=True)(_specialised(kind, kind.rule))
     finally:
         settings.CACHE_DIR = before
     return loop
 
 
-def _loop_in_memory(rule: Rule, own: Reached) -> Loop:
-    """Return the loop of a rule that uses the user's own functions, compiled from copies of them."""
-    _make_compilable(all_of(rule))
+def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
+    """Return a loop that uses the user's own functions, compiled from copies of them."""
+    _make_compilable(all_of(kind))
+    copies = _compilable_copies(own)
+    fields = {name: copies.get(function, function) for name, function in vars(kind.rule).items()}
+    loop: Loop = numba.njit(nogil=True)(_specialised(kind, Rule(**fields)))
+    return loop
+
+
+def _specialised(kind: LoopKind, rule: Rule) -> Function:
+    return kernel.specialised(kind.body, rule, f"{kind.body.__name__}_{rule.decide.__name__}")
+
+
+def _compilable_copies(own: Reached) -> dict[Function, Function]:
+    """Copy the user's own functions and register the copies with Numba."""
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
         # Without bounds checks, an index out of range in a user's rule would corrupt memory.
         register_jitable(forceinline=True, boundscheck=True)(copy)
-    fields = {name: copies.get(function, function) for name, function in vars(rule).items()}
-    loop: Loop = numba.njit(nogil=True)(kernel.specialised(Rule(**fields), f"play_runs_{rule.decide.__name__}"))
-    return loop
+    return copies
+
+
+def _draw_carried_by(numbers: Any) -> Function | None:
+    """Return a compilable copy of the draw that the type of a law's numbers carries; None for a built-in law."""
+    draw = getattr(numbers.instance_class, "draw", None)
+    if draw is None:
+        return None
+    with _lock:
+        return _compilable_copies(reach([draw], enter=lambda function: not is_ours(function))).get(draw, draw)
+
+
+@overload(own_output, strict=False, jit_options={"forceinline": True})
+def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Callable[..., float]:
+    """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
+    draw = _draw_carried_by(numbers)
+    if draw is None:
+        return lambda numbers, centre, room, key: 0.0
+    return lambda numbers, centre, room, key: float(draw(numbers, centre, room, key))
+
+
+@overload(own_delay, strict=False, jit_options={"forceinline": True})
+def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[..., int]:
+    """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
+    draw = _draw_carried_by(numbers)
+    if draw is None:
+        return lambda numbers, out, into, key: 0
+    return lambda numbers, out, into, key: int(draw(numbers, out, into, key))
+
+
+@overload(own_step, strict=False, jit_options={"forceinline": True})
+def _compiled_step(
+    numbers: Any, level: float, first: float, period: int, worked: int, key: int
+) -> Callable[..., float]:
+    """Step by the function that the type of the numbers carries; the built-in drift never steps so."""
+    step = _draw_carried_by(numbers)
+    if step is None:
+        return lambda numbers, level, first, period, worked, key: 0.0
+    return lambda numbers, level, first, period, worked, key: float(step(numbers, level, first, period, worked, key))
 
 
 def _copied(functions: list[Function]) -> dict[Function, Function]:
@@ -159,7 +228,7 @@ def _make_compilable(parts: Reached) -> None:
     a loop, so it is turned off except where arrays are allocated or returned.
     """
     for function in parts.functions:
-        if function in _registered or function is kernel.play_runs or not is_ours(function):
+        if function in _registered or function in NOT_INLINED or not is_ours(function):
             continue
         _registered.add(function)
         uses = parts.uses[function]
@@ -172,16 +241,16 @@ def _returns_arrays(function: Function) -> bool:
     return function.__annotations__.get("return", Any) not in (None, int, float, bool)
 
 
-def is_loaded(rule: Rule, form: kernel.PolicyForm) -> bool:
-    """Return whether this process has compiled or loaded the loop of a rule for parameters of these types."""
-    loop: Any = compiled_loop(rule)
-    signatures = getattr(loop, "signatures", ())
-    return bool(signatures) and loop.typeof_pyval(form) in [signature[FORM_ARGUMENT] for signature in signatures]
+def is_loaded(kind: LoopKind, problem: Any, policy: kernel.PolicyForm) -> bool:
+    """Return whether this process has compiled or loaded a loop for forms of these types."""
+    loop: Any = compiled_loop(kind)
+    types_of = tuple(loop.typeof_pyval(form) for form in (problem, policy))
+    return types_of in [signature[: len(types_of)] for signature in getattr(loop, "signatures", ())]
 
 
-def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
-    """Make the first call of a rule's loop, which compiles or loads it; report compiling, and repair a bad cache."""
-    loop: Any = compiled_loop(rule)
+def first_call(kind: LoopKind, name: str, call: Callable[[], object]) -> None:
+    """Make the first call of a loop, which compiles or loads it; report compiling, and repair a bad cache."""
+    loop: Any = compiled_loop(kind)
     if getattr(loop, "signatures", None):
         call()
         return
@@ -194,7 +263,7 @@ def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
             for damaged in index.parent.glob(f"{index.stem}*"):
                 damaged.unlink(missing_ok=True)
             with _lock:
-                _shipped.pop(rule, None)
+                _shipped.pop(kind, None)
         else:
             return
     often = "once per process, since it is your own code" if index is None else "once for this version"
@@ -205,19 +274,19 @@ def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
         print(file=sys.stderr)
 
 
-def run_loop(rule: Rule, name: str, *arguments: Any) -> None:
+def run_loop(kind: LoopKind, name: str, *arguments: Any) -> None:
     """Run the loop of the policy called `name`; raise an error that names the line if it cannot be compiled."""
     try:
-        compiled_loop(rule)(*arguments)
+        compiled_loop(kind)(*arguments)
     except NumbaError as error:
-        raise _uncompilable(rule, name, error) from error
+        raise _uncompilable(kind, name, error) from error
 
 
-def _uncompilable(rule: Rule, name: str, error: NumbaError) -> InvalidInput:
+def _uncompilable(kind: LoopKind, name: str, error: NumbaError) -> InvalidInput:
     """Convert a compiler error to one that names the function and the line."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    own = [function for function in reach(rule.functions()).functions if not is_ours(function)]
-    where, line = rule.decide, rule.decide.__code__.co_firstlineno
+    own = [function for function in reach(kind.functions()).functions if not is_ours(function)]
+    where, line = kind.rule.decide, kind.rule.decide.__code__.co_firstlineno
     for file, number in re.findall(r'File "([^"]*)", line (\d+)', text):
         inside = [function for function in own if _has_line(function, Path(file).name, int(number))]
         if inside:
