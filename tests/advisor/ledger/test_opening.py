@@ -57,7 +57,7 @@ def _files(database: Database) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("version", "match"),
     [
-        ("0000", "is of schema 0000, and 0002 is needed; back it up, then run: crewlearn store upgrade"),
+        ("0000", f"is of schema 0000, and {schema.SCHEMA} is needed; back it up, then run: crewlearn store upgrade"),
         ("9999", "a newer crewlearn made it"),
     ],
 )
@@ -108,11 +108,11 @@ def test_an_older_store_is_refused_upgraded_and_sound(empty_database: Database) 
     _make_older(empty_database.url, state="{}")  # as if the state had another form by now
     before = _tables(empty_database.url)
     assert "users" not in before
-    with pytest.raises(InvalidInput, match="0001, and 0002 is needed; back it up, then run: crewlearn store upgrade"):
+    with pytest.raises(InvalidInput, match=f"0001, and {schema.SCHEMA} is needed; back it up, then run: crewlearn"):
         empty_database.open()
     assert _tables(empty_database.url) == before
     done = CliRunner().invoke(app, ["store", "upgrade", "--db", empty_database.url])
-    assert (done.exit_code, done.stdout) == (0, "Schema 0001 -> 0002.\n")
+    assert (done.exit_code, done.stdout) == (0, f"Schema 0001 -> {schema.SCHEMA}.\n")
     with empty_database.open() as store:
         sound(store)
         assert state_of(store).fees == json.loads(json.loads(OLDER.read_text())["sites"][0]["state"])["fees"]

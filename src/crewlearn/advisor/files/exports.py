@@ -18,9 +18,9 @@ from crewlearn.advisor.files.columns import WORKERS as WORKER_COLUMNS
 from crewlearn.advisor.files.columns import Column
 from crewlearn.advisor.ledger.answers import answer_trails
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow
+from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow, row_document
 from crewlearn.advisor.ledger.identities import People, read_people
-from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event
+from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event, unused_columns
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.arrays import NOBODY
@@ -35,7 +35,10 @@ def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
         for entry in read_entries(connection, key):
             document, kind = vars(entry), KINDS.get(entry.type)
             if kind is not None and kind.has_rows:
-                document = {**document, "rows": [row._asdict() for row in rows_of_event(connection, key, entry.number)]}
+                document = {
+                    **document,
+                    "rows": [row_document(row) for row in rows_of_event(connection, key, entry.number)],
+                }
             yield f"{json.dumps(document, ensure_ascii=False)}\n"
 
 
@@ -89,12 +92,17 @@ def _id_of(people: People, number: int) -> str | None:
 
 
 def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield the output that stands, as it was recorded; of people who were erased without an id, which nobody has."""
+    """Yield the output that stands, as it was recorded; of people who were erased without an id, which nobody has.
+
+    Columns that the site does not use are left out: shifts where a day has one, and added columns without a value.
+    """
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people, table = read_people(connection, key), schema.output_rows
-        several = site.config.calendar.shifts_per_day > 1
-        columns = [column for column in OUTPUT_COLUMNS.in_exports if several or column.name != "shift"]
+        unused = unused_columns(connection, key)
+        if site.config.calendar.shifts_per_day == 1:
+            unused.add("shift")
+        columns = [column for column in OUTPUT_COLUMNS.in_exports if column.name not in unused]
         query = (
             sa.select(table)
             .where(table.c.site == key, table.c.replaced_in.is_(None))

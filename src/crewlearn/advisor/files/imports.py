@@ -29,6 +29,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerFacts,
     WorkersImported,
     WorkerUpdate,
+    added_values,
     digest_of_rows,
 )
 from crewlearn.advisor.ledger.settings.units import MOST_FEE
@@ -389,9 +390,11 @@ def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Confl
 
 
 def _shown(row: RecordedRow) -> str:
-    """Return a row's units, or how somebody was not there; hours, where recorded."""
+    """Return a row's units, or how somebody was not there; hours and added columns, where recorded."""
     made = row.attendance if row.units is None else f"{row.units}"
-    return made if row.hours is None else f"{made} in {row.hours:g} h"
+    if row.hours is not None:
+        made += f" in {row.hours:g} h"
+    return ", ".join([made, *(f"{name} {value}" for name, value in added_values(row).items())])
 
 
 def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:

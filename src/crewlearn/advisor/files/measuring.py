@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.reading import attended
 from crewlearn.advisor.files.tables import ErrorCollector
-from crewlearn.advisor.ledger.events import ATTENDANCE, RecordedRow, observe
+from crewlearn.advisor.ledger.events import ADDED_COLUMNS, ATTENDANCE, RecordedRow, observe
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import MOST
 from crewlearn.advisor.ledger.site import Site
@@ -46,7 +46,7 @@ def measure(
             made, hours, attendance = source.units, source.hours, source.attendance
             if not normalised:
                 made, hours = _normalised(source)
-            row = RecordedRow(period, worker, made, hours, attendance)
+            row = RecordedRow(period, worker, made, hours, attendance, *_added(source))
             observed, clipped = observe(units, made, hours, attendance)
         except InvalidInput as error:
             if error.field == "day":
@@ -69,6 +69,12 @@ def _normalised(row: OutputRow) -> tuple[float | None, float | None]:
     made, _ = attended(row.units, row.hours, row.attendance)
     units = None if made is None else real("units", made) + 0.0
     return units, None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
+
+
+def _added(row: OutputRow) -> list[Any]:
+    """Return the values of the added columns, without negative zeros, which databases do not keep."""
+    values = (getattr(row, name) for name in ADDED_COLUMNS)
+    return [value + 0.0 if isinstance(value, float) else value for value in values]
 
 
 class _Periods:

@@ -80,9 +80,9 @@ def read_output(
     day only if some date of the file has another one: spreadsheets write it after plain dates. With `blank_ids`, rows
     without a worker's id, as exports have of people who were erased, are read for the caller to leave out.
 
-    >>> read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
-    OutputRow(line=2, day=datetime.date(2026, 11, 16), period=None, worker_id='007', units=41.5, hours=None,
-              attendance='worked', shift=None)
+    >>> row = read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
+    >>> row.line, row.day, row.worker_id, row.units, row.attendance
+    (2, datetime.date(2026, 11, 16), '007', 41.5, 'worked')
     """
     table = read_table(data, what, OUTPUT, mapping, most_bytes=most_bytes, most_rows=most_rows)
     scanned = scan(table, OUTPUT, decimal, dates, day_of)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.advice_record import NO_REASONS, Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Retold, UnusablePolicy
-from crewlearn.advisor.ledger.events import Event, Fact, LedgerEntry, RecordedRow
+from crewlearn.advisor.ledger.events import ADDED_COLUMNS, Event, Fact, LedgerEntry, RecordedRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.problem.errors import InvalidInput
@@ -122,7 +122,7 @@ def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[Reco
     """Return the rows that an import brought, in the order they were hashed in."""
     table = schema.output_rows
     rows = connection.execute(
-        sa.select(table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        sa.select(*(table.c[name] for name in RecordedRow._fields))
         .where(table.c.site == key, table.c.event == number)
         .order_by(table.c.period, table.c.worker)
     )
@@ -145,7 +145,7 @@ def standing_rows(
     """
     table, left = schema.output_rows, limit
     query = (
-        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        sa.select(table.c.event, *(table.c[name] for name in RecordedRow._fields))
         .where(table.c.site == key, table.c.replaced_in.is_(None))
         .order_by(table.c.worker, table.c.period)
     )
@@ -162,6 +162,15 @@ def standing_rows(
         left = None if left is None else left - len(rows)
         for event, *row in rows:
             yield event, RecordedRow._make(row)
+
+
+def unused_columns(connection: sa.Connection, key: int, names: Sequence[str] = ADDED_COLUMNS) -> set[str]:
+    """Return which of these columns no row of a site has set."""
+    if not names:
+        return set()
+    table = schema.output_rows
+    query = sa.select(*(sa.func.count(table.c[name]) for name in names)).where(table.c.site == key)
+    return {name for name, count in zip(names, connection.execute(query).one(), strict=True) if not count}
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

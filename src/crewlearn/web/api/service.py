@@ -17,7 +17,9 @@ class Health(BaseModel):
     """The health of the server and its store."""
 
     status: Literal["ok"] = "ok"
-    schema_: str = Field(serialization_alias="schema", description="The revision of the store.", examples=["0002"])
+    schema_: str = Field(
+        serialization_alias="schema", description="The revision of the store.", examples=[schema.SCHEMA]
+    )
 
 
 class Me(BaseModel):

@@ -2,14 +2,18 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.settings.units import Units
 
 
 class RecordedRow(NamedTuple):
-    """A row of recorded output; None where nothing was given."""
+    """A row of recorded output; None where nothing was given.
+
+    Fields without a default are hashed in every row. A column added later defaults to None and is hashed and exported
+    only in rows that have it, so that the digests of earlier rows stay as they are.
+    """
 
     period: int
     worker: int
@@ -17,6 +21,9 @@ class RecordedRow(NamedTuple):
     hours: float | None
     attendance: str
 
+
+ADDED_COLUMNS: tuple[str, ...] = tuple(RecordedRow._field_defaults)
+"""The columns that earlier versions did not record."""
 
 History = Callable[[int], Sequence[RecordedRow]]
 """Returns a worker's current rows in order of period, those of the event at hand included."""
@@ -63,6 +70,30 @@ def observation(units: Units, row: RecordedRow) -> float | None:
     return observe(units, row.units, row.hours, row.attendance).value
 
 
+def added_values(row: RecordedRow) -> dict[str, Any]:
+    """Return the values of the added columns that a row has, by name."""
+    return {name: value for name in row._field_defaults if (value := getattr(row, name)) is not None}
+
+
+def row_document(row: RecordedRow) -> dict[str, Any]:
+    """Return a row as plain data; an added column that is not set is left out.
+
+    >>> row_document(RecordedRow(1, 0, 0.5, None, "worked"))
+    {'period': 1, 'worker': 0, 'units': 0.5, 'hours': None, 'attendance': 'worked'}
+    """
+    return {**dict(zip(row._fields, _first_values(row), strict=False)), **added_values(row)}
+
+
+def _first_values(row: RecordedRow) -> tuple[Any, ...]:
+    return row[: len(row) - len(row._field_defaults)]
+
+
+def _hashed(row: RecordedRow) -> tuple[Any, ...]:
+    """Return what is hashed of a row: its first columns in order, then the added ones that are set, by name."""
+    added = added_values(row)
+    return (*_first_values(row), added) if added else _first_values(row)
+
+
 def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
     """Hash the rows of an import as one JSON list, piece by piece, so that the chain covers them too.
 
@@ -72,7 +103,7 @@ def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
     """
     digest = hashlib.sha256(b"[")
     for start in range(0, len(rows), _AT_ONCE):
-        piece = canonical(rows[start : start + _AT_ONCE])[1:-1]
+        piece = canonical([_hashed(row) for row in rows[start : start + _AT_ONCE]])[1:-1]
         digest.update((f",{piece}" if start else piece).encode())
     digest.update(b"]")
     return digest.hexdigest()

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from crewlearn.advisor.files.columns import OUTPUT
+
 _SETTINGS: dict[str, Any] = {
     "team": 12,
     "fee": 300.0,
@@ -91,11 +93,11 @@ _WORKER: dict[str, Any] = {
     "note": "to be replaced by Bo (0207)",
 }
 _OUTPUT: dict[str, Any] = {
+    **{column.name: None for column in OUTPUT.columns if column.listed},
     "date": "2026-11-16",
     "period": 1,
     "worker_id": "0113",
     "units": 84.0,
-    "hours": None,
     "attendance": "worked",
     "event": 3,
 }
