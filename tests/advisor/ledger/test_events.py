@@ -1,10 +1,11 @@
 """Every kind of event: its wire form is exact, what nobody here wrote is named, and each says what it invalidates."""
 
+import hashlib
 import json
 import pickle
 from dataclasses import FrozenInstanceError, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -15,6 +16,7 @@ from crewlearn.advisor.ledger.errors import (
     UnusablePolicy,
 )
 from crewlearn.advisor.ledger.events import (
+    ADDED_COLUMNS,
     KINDS,
     AnswerUndone,
     Cached,
@@ -22,12 +24,14 @@ from crewlearn.advisor.ledger.events import (
     ProposalAnswer,
     RecordedRow,
     canonical,
+    digest_of_rows,
     invalidated_by,
     kinds_of,
     parse_fact,
+    row_document,
 )
 from crewlearn.advisor.ledger.identities import People
-from crewlearn.advisor.ledger.queries import read_entries
+from crewlearn.advisor.ledger.queries import read_entries, unused_columns
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.names import RecordNames
@@ -161,6 +165,47 @@ def test_errors_keep_their_class_across_processes(error: InvalidInput) -> None:
     assert str(again) == str(error)
     if isinstance(error, StoreUnavailable):
         assert error.field == "db"
+
+
+class WiderRow(NamedTuple):
+    """A row as a later version may have it, with two columns more."""
+
+    period: int
+    worker: int
+    units: float | None
+    hours: float | None
+    attendance: str
+    scrap: int | None = None
+    line: str | None = None
+
+
+def test_an_added_column_is_hashed_and_exported_only_where_it_is_set() -> None:
+    plain = (1, 0, 5.0, None, "worked")
+    wider: Any = WiderRow(*plain)
+    assert digest_of_rows([wider]) == digest_of_rows([RecordedRow(*plain)])
+    assert row_document(wider) == row_document(RecordedRow(*plain))
+    digests = {digest_of_rows([wider._replace(**added)]) for added in ({}, {"scrap": 0}, {"scrap": 1}, {"line": "1"})}
+    assert len(digests) == 4
+    text = '[[1,0,5.0,null,"worked",{"line":"b","scrap":0}]]'
+    assert digest_of_rows([wider._replace(scrap=0, line="b")]) == hashlib.sha256(text.encode()).hexdigest()
+    assert row_document(wider._replace(scrap=0)) == {**row_document(wider), "scrap": 0}
+
+
+def test_the_columns_of_earlier_records_are_hashed_in_every_row() -> None:
+    """Another one here, or a default for one of them, would change the digests of all records."""
+    first = tuple(name for name in RecordedRow._fields if name not in ADDED_COLUMNS)
+    assert first == ("period", "worker", "units", "hours", "attendance")
+    assert RecordedRow._fields[: len(first)] == first
+    assert all(RecordedRow._field_defaults[name] is None for name in ADDED_COLUMNS)
+
+
+def test_columns_that_no_row_has_are_known(store: Store) -> None:
+    busy_site(store)
+    with store.reading() as connection:
+        key = store.key(connection, "site")
+        assert unused_columns(connection, key, ["units", "hours", "attendance"]) == {"hours"}
+        assert unused_columns(connection, key + 1, ["units"]) == {"units"}
+        assert unused_columns(connection, key, []) == set()
 
 
 def test_rows_are_hashed_with_the_event_that_brought_them() -> None:

@@ -43,9 +43,15 @@ def _tables(url: str) -> dict[str, Any]:
     engine = _plain_engine(url)
     with engine.connect() as connection:
         names = sa.inspect(connection).get_table_names()
-        found = {name: sorted(map(repr, connection.execute(sa.text(f"SELECT * FROM {name}")))) for name in names}
+        found = {name: _rows(connection, name) for name in names}
     engine.dispose()
     return found
+
+
+def _rows(connection: sa.Connection, table: str) -> list[str]:
+    """The rows of a table without empty columns, as later schemas have columns that older ones do not."""
+    rows = connection.execute(sa.text(f"SELECT * FROM {table}")).mappings()
+    return sorted(repr({name: value for name, value in row.items() if value is not None}) for row in rows)
 
 
 def _files(database: Database) -> dict[str, bytes]:
