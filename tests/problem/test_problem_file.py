@@ -1,5 +1,6 @@
 """The problem file: what it says is what is built, and what is wrong is named."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,18 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark, design_choices, gamma_curve
 from crewlearn.problem.laws import (
     AvailabilityDelay,
-    BernoulliOutput,
-    BetaOutput,
     DelayLaw,
     FixedDelay,
     GeometricDelay,
     NoDelay,
     OutputLaw,
-    TruncatedNormalOutput,
     UniformDelay,
     UniformOutput,
 )
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Setting, Start
 from crewlearn.problem.recipes import DRAWS, Estimated, Recipe
 from crewlearn.problem.toml import problem_from_toml, problem_to_toml, read_problem
+from support.laws import OUTPUT_EXAMPLES
 
 EXAMPLE = """
 team = 1
@@ -42,12 +41,7 @@ mean = 3.0
 first = 0
 """
 
-OUTPUTS: list[OutputLaw] = [
-    UniformOutput(0.2, day_effect_sd=0.05),
-    BernoulliOutput(),
-    TruncatedNormalOutput(0.15, day_effect_sd=0.09),
-    BetaOutput(12.0),
-]
+OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(replace(law, day_effect_sd=0.09) for law in OUTPUT_EXAMPLES)]
 DELAYS: list[DelayLaw] = [
     NoDelay(),
     FixedDelay(4),
@@ -67,7 +61,7 @@ def test_the_documented_example_is_read_as_written() -> None:
     assert problem.delay == GeometricDelay(3.0, first=0)
 
 
-@pytest.mark.parametrize("output", OUTPUTS, ids=lambda law: law.law)
+@pytest.mark.parametrize("output", OUTPUTS, ids=str)
 @pytest.mark.parametrize("delay", DELAYS, ids=str)
 def test_every_law_survives_the_round_trip(output: OutputLaw, delay: DelayLaw) -> None:
     pool = Pool((0.1, 0.2, 0.3), prior_n=(0, 3, 7), prior_mean=(0.0, 0.25, 0.5))

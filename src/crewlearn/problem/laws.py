@@ -8,7 +8,7 @@ the law's own noise is then drawn around that day's mean.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
@@ -231,14 +231,8 @@ class UniformDelay:
 OutputLaw = UniformOutput | BernoulliOutput | TruncatedNormalOutput | BetaOutput
 DelayLaw = NoDelay | FixedDelay | GeometricDelay | AvailabilityDelay | UniformDelay
 
-OUTPUT_LAWS: tuple[type[OutputLaw], ...] = (UniformOutput, BernoulliOutput, TruncatedNormalOutput, BetaOutput)
-DELAY_LAWS: tuple[type[DelayLaw], ...] = (
-    NoDelay,
-    FixedDelay,
-    GeometricDelay,
-    AvailabilityDelay,
-    UniformDelay,
-)
+OUTPUT_LAWS: tuple[type[OutputLaw], ...] = get_args(OutputLaw)
+DELAY_LAWS: tuple[type[DelayLaw], ...] = get_args(DelayLaw)
 
 
 def draw_truncated_normal(spread: float, room: float, key: int) -> float:
