@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.planning.demo import make_demo
+from crewlearn.web.pages.common import TABS
 from support.stores import Database
 from support.waiting import until
 from support.web.browsing import COMPILING, WORKERS_CSV, Visit, give_file, proposal_of
@@ -64,7 +65,7 @@ def pages_from(page: Page, first: str) -> Iterator[str]:
 KINDS = {
     "/",
     "/sites/new",
-    *(f"/sites/S{part}" for part in ("", "/history", "/plan", "/import", "/record", "/settings")),
+    *(f"/sites/S/{part}".rstrip("/") for _, part, _ in TABS),
 }
 
 
@@ -101,7 +102,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serv
     page.get_by_label("An excellent day").fill("100")
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_text("Line 3 is set up")).to_be_visible()
-    for tab in ("Today", "History", "Plan", "Import", "Record"):
+    for tab, _, _ in TABS:
         with page.expect_navigation():
             page.get_by_role("link", name=tab, exact=True).click()
         faults += look_over(page)
@@ -209,6 +210,10 @@ def test_the_table_is_sorted_at_a_click(demo: tuple[Server, str], visit: Visit) 
     assert page.url.endswith("/sites/demo")  # the server was not asked
 
 
+PLACES = """(all) => all.map((one) => one.getBoundingClientRect()).map(
+  (box) => [box.x + scrollX, box.y + scrollY, box.width, box.height])"""
+"""Where elements are on the page, wherever it is scrolled to."""
+
 VALUES = "(all) => all.map((one) => one.dataset.value)"
 
 
@@ -224,12 +229,12 @@ def test_what_a_button_opens_moves_no_button(
     page.goto("/sites/demo")
     answers = page.locator(".answers").first
     buttons = answers.locator("form:not(.panel) button, summary")
-    places = [button.bounding_box() for button in buttons.all()]
+    places = buttons.evaluate_all(PLACES)
     assert len(places) == 4
     for name, panel in (("Reject…", ".panel.reject"), ("Choose who leaves", ".panel.other"), ("Why?", ".panel.why")):
         answers.locator("summary", has_text=name).click()
         expect(answers.locator(panel)).to_be_visible()
         expect(answers.locator(".panel:visible")).to_have_count(1)  # one at a time
-        assert [button.bounding_box() for button in buttons.all()] == places
+        assert buttons.evaluate_all(PLACES) == places
     answers.locator("summary", has_text="Why?").click()
     expect(answers.locator(".panel:visible")).to_have_count(0)

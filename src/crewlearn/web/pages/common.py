@@ -15,7 +15,7 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
-from crewlearn.web.auth.access import MANAGER, Caller
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, Role
 from crewlearn.web.errors.handlers import answer, wants_page
 from crewlearn.web.errors.problems import of_error
 from crewlearn.web.errors.unreadable_sites import SiteUnreadable, diagnosed
@@ -28,6 +28,16 @@ from crewlearn.web.views.reading import Reading, site_url
 
 MESSAGE_COOKIE = "crewlearn_said"
 """The cookie that carries a message across a redirect."""
+
+TABS: tuple[tuple[str, str, Role], ...] = (
+    ("Today", "", VIEWER),
+    ("History", "history", VIEWER),
+    ("Plan", "plan", VIEWER),
+    ("Import", "import", MANAGER),
+    ("Record", "record", VIEWER),
+    ("Settings", "settings", MANAGER),
+)
+"""The pages of a site in order: what the tab says, the end of its path, and who sees it."""
 
 _LONGEST_MESSAGE = 3000
 _MOST_FIELDS = 300
@@ -102,12 +112,10 @@ def show_site(
 ) -> Response:
     """Return a page of a site; forms are shown only to callers who may use them."""
     may_manage = caller.may(MANAGER, reading.name)
-    tabs = [("Today", ""), ("History", "history"), ("Plan", "plan"), ("Record", "record")]
-    if may_manage:
-        tabs[3:3] = [("Import", "import")]
-        tabs.append(("Settings", "settings"))
-    listed = tuple((words, site_url(reading.name, *([part] if part else []))) for words, part in tabs)
-    at = At(reading.name, reading.url(), listed)
+    tabs = tuple(
+        (words, reading.url(*filter(None, [part]))) for words, part, role in TABS if caller.may(role, reading.name)
+    )
+    at = At(reading.name, reading.url(), tabs)
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
 
 
