@@ -32,6 +32,7 @@ class Advised(Fact):
     interviews: float | None = None
 
     by_people = False
+    heading = "Advice"
     invalidates = frozenset()
     internal = frozenset({"memory", "after"})
 

@@ -66,6 +66,8 @@ class ProposalApproved(ProposalAnswer):
     proposal: int
     out: int
 
+    heading = "Approvals"
+
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApproved":
         """Rebuild the fact from its wire form."""
@@ -123,6 +125,8 @@ class ProposalRejected(ProposalAnswer):
     proposal: int
     reason: str
     keep_out: bool = False
+
+    heading = "Rejections"
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalRejected":
@@ -182,6 +186,8 @@ class OfferRecorded(ProposalAnswer):
     outcome: str
     period: int
     leaver: int | None = None
+
+    heading = "Offers"
 
     def __post_init__(self) -> None:
         one_of("outcome", self.outcome, OUTCOMES)

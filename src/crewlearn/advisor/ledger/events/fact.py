@@ -89,6 +89,8 @@ class Fact(ABC):
     """Whether rows of output belong to it."""
     invalidates: ClassVar[frozenset[Cached]] = frozenset({Cached.PAST})
     """What becomes stale with it, beside the state."""
+    heading: ClassVar[str] = ""
+    """What lists call events of this kind, where people can choose to see these alone; empty where they cannot."""
     internal: ClassVar[frozenset[str]] = frozenset()
     """Keys of the payload that say nothing to people."""
 

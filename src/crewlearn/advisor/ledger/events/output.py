@@ -31,6 +31,7 @@ class OutputImported(Happening):
     warnings: tuple[str, ...]
 
     has_rows = True
+    heading = "Output"
     invalidates = frozenset()
 
     @classmethod

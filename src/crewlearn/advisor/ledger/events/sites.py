@@ -55,6 +55,8 @@ class SiteChanged(Happening):
     changes: Mapping[str, Any]
     period: int | None = None
 
+    heading = "Settings"
+
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "SiteChanged":
         """Rebuild the fact from its wire form."""
