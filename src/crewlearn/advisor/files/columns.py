@@ -67,6 +67,11 @@ class Columns:
         return tuple(column.name for column in self.columns)
 
     @property
+    def optional(self) -> tuple[Column, ...]:
+        """The columns that a file may do without."""
+        return tuple(column for column in self.columns if not column.required and column.name not in self.either)
+
+    @property
     def in_exports(self) -> tuple[Column, ...]:
         """The columns in the order of exports."""
         first = tuple(self[name] for name in self.leading)

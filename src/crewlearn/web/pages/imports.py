@@ -71,6 +71,7 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
         "missing": f"{reading.day(missing[0])} to {reading.day(missing[1])}" if missing else "",
         "next_day": reading.day(reading.site.period),
         "examples": _EXAMPLES,
+        "optional": [column.name for column in OUTPUT.optional],
         "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
     }
     return show_site(request, caller, reading, "Import", "import.html", values, status)
