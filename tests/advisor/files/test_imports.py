@@ -6,12 +6,14 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.files.imports import ImportFile, ImportResult, import_output, import_workers, take_in
+from crewlearn.advisor.files.measuring import as_stored
 from crewlearn.advisor.files.reading import read_output
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -62,6 +64,14 @@ def version(store: Store) -> int:
 
 def output(worker: str, period: int, units: float, line: int = 2) -> OutputRow:
     return OutputRow(line, None, period, worker, units, None, "worked")
+
+
+def test_a_value_is_hashed_as_the_database_gives_it_back() -> None:
+    stored = [as_stored("scrap", value, kind) for value, kind in ((3, float), (np.int64(3), int), (-0.0, float))]
+    assert [repr(value) for value in stored] == ["3.0", "3", "0.0"]
+    assert as_stored("scrap", None, int) is None
+    with pytest.raises(InvalidInput, match=r"scrap = 2\.5: must be of type int"):
+        as_stored("scrap", 2.5, int)
 
 
 def test_a_changed_prior_counts_as_if_it_had_been_known_from_the_start(store: Store) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.reading import attended
 from crewlearn.advisor.files.tables import ErrorCollector
+from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import ADDED_COLUMNS, ATTENDANCE, RecordedRow, observe
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import MOST
@@ -71,10 +72,26 @@ def _normalised(row: OutputRow) -> tuple[float | None, float | None]:
     return units, None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
 
 
+_STORED_TYPES = {name: schema.output_rows.c[name].type.python_type for name in ADDED_COLUMNS}
+
+
 def _added(row: OutputRow) -> list[Any]:
-    """Return the values of the added columns, without negative zeros, which databases do not keep."""
-    values = (getattr(row, name) for name in ADDED_COLUMNS)
-    return [value + 0.0 if isinstance(value, float) else value for value in values]
+    """Return the values of the added columns."""
+    return [as_stored(name, getattr(row, name), kind) for name, kind in _STORED_TYPES.items()]
+
+
+def as_stored(field: str, value: Any, kind: type[Any]) -> Any:
+    """Return a value as the database gives it back, so that it is hashed alike then: of one type, and no negative zero.
+
+    >>> as_stored("scrap", 3, float), as_stored("scrap", -0.0, float), as_stored("scrap", None, float)
+    (3.0, 0.0, None)
+    """
+    if value is None:
+        return None
+    stored = kind(value)
+    if stored != value:
+        raise InvalidInput(field, value, f"must be of type {kind.__name__}")
+    return stored + 0.0 if kind is float else stored
 
 
 class _Periods:

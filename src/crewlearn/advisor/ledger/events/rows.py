@@ -88,10 +88,11 @@ def _first_values(row: RecordedRow) -> tuple[Any, ...]:
     return row[: len(row) - len(row._field_defaults)]
 
 
-def _hashed(row: RecordedRow) -> tuple[Any, ...]:
-    """Return what is hashed of a row: its first columns in order, then the added ones that are set, by name."""
-    added = added_values(row)
-    return (*_first_values(row), added) if added else _first_values(row)
+def _hashed(rows: Sequence[RecordedRow]) -> Sequence[tuple[Any, ...]]:
+    """Return what is hashed of rows: their first columns in order, then the added ones that are set, by name."""
+    if not rows[0]._field_defaults:
+        return rows
+    return [(*_first_values(row), added) if (added := added_values(row)) else _first_values(row) for row in rows]
 
 
 def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
@@ -104,7 +105,7 @@ def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
     """
     digest = hashlib.sha256(b"[")
     for start in range(0, len(rows), _AT_ONCE):
-        piece = canonical([_hashed(row) for row in rows[start : start + _AT_ONCE]])[1:-1]
+        piece = canonical(_hashed(rows[start : start + _AT_ONCE]))[1:-1]
         digest.update((f",{piece}" if start else piece).encode())
     digest.update(b"]")
     return digest.hexdigest()
