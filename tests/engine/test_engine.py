@@ -215,7 +215,7 @@ def test_what_progress_raises_ends_even_a_long_run_at_once() -> None:
 
     asked = time.perf_counter()
     with pytest.raises(Enough):
-        simulate(long, ["a-omm"], 2, progress=one_tick)  # one run of it takes minutes
+        simulate(long, ["a-omm"], 2, progress=one_tick)  # one run of it takes seconds
     assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
     assert told == [0, 0, 0], "no run was done, and that was told"
     assert threading.active_count() == threads, "nothing goes on behind one's back"

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from crewlearn.engine.caching.identity import result_identity
-from crewlearn.engine.caching.sources import is_ours, source_coverage
+from crewlearn.engine.caching.sources import is_covered, source_coverage
 from crewlearn.policies.baselines import KeepTeam
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.problem.instances import benchmark
@@ -43,8 +43,8 @@ def coverage_of(module: ModuleType, name: str = "Mine") -> tuple[str, str | None
 
 
 def test_our_classes_need_no_coverage() -> None:
-    assert is_ours(DRUCB)
-    assert is_ours(KeepTeam)
+    assert is_covered(DRUCB)
+    assert is_covered(KeepTeam)
 
 
 def test_an_edit_of_the_class_or_of_a_module_it_imports_changes_the_digest(folder: Path) -> None:

@@ -42,7 +42,7 @@ def cluster_player(engine: str) -> Player:
     address = scheduler_address(engine)
     with connect(address) as client:
         _check_workers(client, address)
-    return lambda blocks: play_on_cluster(blocks, address)
+    return lambda blocks, waiting: play_on_cluster(blocks, address)
 
 
 def scheduler_address(engine: str) -> str:

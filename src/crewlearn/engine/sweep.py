@@ -17,7 +17,7 @@ from typing import Any
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
-from crewlearn.engine.local import checked_periods, checked_policies, choose_player, compile_first
+from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, compile_first
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -121,10 +121,11 @@ def plan_cells(
     of_policies = {name: values for name, values in grid.items() if ":" in name}
     variants_under: dict[str, list[PolicyVariant]] = {}
     _policies_under(followed_conventions(problem, conventions), policies, of_policies, variants_under)
+    runs, seed = checked_runs(runs, seed)
     cells = []
     for changes in _combinations(of_problem):
         variant = _changed(problem, dict(changes))
-        periods = checked_periods(variant, runs, seed, at)
+        periods = checked_periods(variant, at)
         followed = followed_conventions(variant, conventions)
         for name, policy, parameters in _policies_under(followed, policies, of_policies, variants_under):
             varied = (*changes, *parameters)
@@ -156,11 +157,11 @@ def run_sweep(
     report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
     if to_do:
         policies = [cell.policy for cell in to_do]
-        player = choose_player(engine, threads, policies)
+        player = choose_player(engine, threads)
         with _open_results(path) as file:
             if engine == "local":
                 compile_first(to_do[0].problem, policies, to_do[0].seed)
-            with closing(player([block for cell in to_do for block in cell.blocks()])) as results:
+            with closing(player([block for cell in to_do for block in cell.blocks()], None)) as results:
                 for cell in to_do:
                     known[cell.key] = cell.record(_collect(cell, results, report))
                     _append(file, known[cell.key])

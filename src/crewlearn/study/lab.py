@@ -6,6 +6,7 @@ from typing import Any
 
 import crewlearn
 from crewlearn.engine.caching.identity import digest_of
+from crewlearn.engine.local import prepare
 from crewlearn.engine.results import SimulationResult, Summary
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray
@@ -35,7 +36,7 @@ class Lab:
         self, problem: Problem, policies: Sequence[str | Policy[Any]], at: Sequence[int] | None = None
     ) -> SimulationResult:
         """Simulate policies in the same worlds, or read cached results."""
-        return self.kept.simulate(problem, policies, self.runs, self.seed, at, self.conventions, self.tell)
+        return self.kept.run(prepare(problem, policies, self.runs, self.seed, at, self.conventions), self.tell)
 
     def measure(self, name: str, made_of: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
         """Compute arrays of any other kind, or read them from the cache."""

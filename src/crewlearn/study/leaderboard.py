@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from crewlearn.engine.local import Simulation, prepare
 from crewlearn.engine.results import Summary
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.arrays import FloatArray
@@ -16,6 +17,14 @@ from crewlearn.study.result_cache import ResultCache
 
 ORACLE, KEEP, PAPERS = "oracle", "keep-team", "dr-ucb"
 """The two ends of the scale and the paper's policy: always played."""
+
+
+class PlannedSetting(NamedTuple):
+    """A setting of a family, and the simulation of the policies in it."""
+
+    family: str
+    label: str
+    simulation: Simulation
 
 
 @dataclass(frozen=True)
@@ -140,22 +149,24 @@ def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Prob
     return [(name, label, problem) for name in names for label, problem in settings_of(FAMILIES[name])]
 
 
+def planned_settings(
+    settings: Sequence[tuple[str, str, Problem]], policies: Sequence[str], runs: int, seed: int, conventions: str
+) -> list[PlannedSetting]:
+    """Return the simulation of the policies in each setting, checked once for all of them."""
+    simulation = prepare(settings[0][2], policies, runs, seed, None, conventions)
+    return [PlannedSetting(family, label, simulation.in_problem(problem)) for family, label, problem in settings]
+
+
 def standings_of(
-    settings: Sequence[tuple[str, str, Problem]],
-    policies: Sequence[str],
-    runs: int,
-    seed: int,
-    conventions: str,
-    kept: ResultCache,
-    tell: Callable[[str], None] = lambda what: None,
+    planned: Sequence[PlannedSetting], kept: ResultCache, tell: Callable[[str], None] = lambda what: None
 ) -> Iterator[SettingStandings]:
     """Play the policies in each setting, one standing after the other."""
-    for family, label, problem in settings:
+    for family, label, simulation in planned:
 
         def tell_where(name: str, where: str = f"{family}, {label}") -> None:
             tell(f"{where}: {name}")
 
-        result = kept.simulate(problem, policies, runs, seed, None, conventions, tell_where)
+        result = kept.run(simulation, tell_where)
         yield standing(family, label, {name: ours.regret[:, -1] for name, ours in result.policies.items()})
 
 

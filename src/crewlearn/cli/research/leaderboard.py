@@ -24,20 +24,21 @@ def leaderboard_command(
 ) -> None:
     """Play all policies on all families of instances: who wins where, from 0% (oracle) to 100% (keep-team)."""
     with plain_errors():
-        from crewlearn.engine.local import checked_policies
-        from crewlearn.problem.errors import whole
-        from crewlearn.study.leaderboard import Leaderboard, chosen_policies, chosen_settings, standings_of
+        from crewlearn.study.leaderboard import (
+            Leaderboard,
+            chosen_policies,
+            chosen_settings,
+            planned_settings,
+            standings_of,
+        )
         from crewlearn.study.result_cache import ResultCache
 
-        settings, policies = chosen_settings(family), chosen_policies(policy)
-        checked_policies(policies, conventions)
-        whole("runs", runs, 1, 10**8)
-        whole("seed", seed, 0, 2**64 - 1)
+        planned = planned_settings(chosen_settings(family), chosen_policies(policy), runs, seed, conventions)
         if out is not None:
             check_writable("out", out)
         standings = []
-        with progress_steps(len(settings)) as (tell, done):
-            for standing in standings_of(settings, policies, runs, seed, conventions, ResultCache(fresh), tell):
+        with progress_steps(len(planned)) as (tell, done):
+            for standing in standings_of(planned, ResultCache(fresh), tell):
                 standings.append(standing)
                 done(1)
         board = Leaderboard(runs, seed, conventions, tuple(standings))

@@ -43,26 +43,23 @@ def simulate_command(
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
     with plain_errors():
-        from crewlearn.engine.local import checked_periods, checked_policies, compile_first, simulate
-        from crewlearn.problem.instances import MONTHS, followed_conventions
+        from crewlearn.engine.local import MOST_RUNS, prepare
+        from crewlearn.problem.errors import whole
+        from crewlearn.problem.instances import MONTHS
 
         chosen = policy or list(DEFAULT_POLICIES)
         whole_problem, periods = read_problem_option(problem, conventions), read_at_option(at)
-        followed = followed_conventions(whole_problem, conventions)
         if problem is None and periods is None:
             periods = list(MONTHS.values())
-        checked_periods(whole_problem, runs, seed, periods)
+        simulation = prepare(whole_problem, chosen, runs, seed, periods, conventions, threads=threads, engine=engine)
         if out is not None:
             check_writable("out", out)
         if trace is not None:
-            checked_periods(whole_problem, trace_runs, seed, periods)
+            whole("runs", trace_runs, 1, MOST_RUNS)
             trace.mkdir(parents=True, exist_ok=True)
-        if engine == "local":  # before the bar is drawn, as it speaks of itself
-            compile_first(whole_problem, checked_policies(chosen, followed).values(), seed)
-        with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
-            result = simulate(
-                whole_problem, chosen, runs, seed, periods, followed, threads=threads, engine=engine, progress=done
-            )
+        simulation.compile()  # before the bar is drawn, as it speaks of itself
+        with progress_bar("simulating", len(chosen) * runs) as done:
+            result = simulation.run(done)
         if out is not None:
             result.to_parquet(out)
         if trace is not None:
@@ -94,9 +91,9 @@ def simulate_command(
 
 def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:
     """Write the first runs of each policy, event by event."""
-    from crewlearn.engine.trace import trace, write_trace
+    from crewlearn.engine.trace import events_of, write_trace
 
     for name, ours in result.policies.items():
-        rows = trace(result.problem, ours.policy, runs, result.seed, result.conventions)
+        rows = events_of(result.problem, ours.policy, runs, result.seed)
         path = folder / f"{re.sub(r'[^A-Za-z0-9.+-]+', '-', name)}.parquet"
         write_trace(rows, path, made_by={**result.made_by(), "runs": runs, "policy": name})

@@ -45,6 +45,9 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 MOST_LOOPS = 64
 """Loops of users' own rules that are kept in memory."""
 
+FORM_ARGUMENT = 1
+"""Place of the policy's form among the arguments of the loop."""
+
 _shipped: dict[Rule, Loop] = {}
 _own: OrderedDict[Any, Loop] = OrderedDict()
 _registered: set[Function] = set()
@@ -167,6 +170,13 @@ def _make_compilable(parts: Reached) -> None:
 
 def _returns_arrays(function: Function) -> bool:
     return function.__annotations__.get("return", Any) not in (None, int, float, bool)
+
+
+def is_loaded(rule: Rule, form: kernel.PolicyForm) -> bool:
+    """Return whether this process has compiled or loaded the loop of a rule for parameters of these types."""
+    loop: Any = compiled_loop(rule)
+    signatures = getattr(loop, "signatures", ())
+    return bool(signatures) and loop.typeof_pyval(form) in [signature[FORM_ARGUMENT] for signature in signatures]
 
 
 def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
