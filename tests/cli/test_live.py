@@ -261,7 +261,7 @@ def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
 def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> None:
     desk.create()
     text = desk.run("output", "import", "north", desk.days(8)).stdout
-    assert "16 rows recorded, 0 known already." in text
+    assert "16 rows recorded, 0 already on record." in text
     assert "Proposed for 2026-01-15" in text
     corrected = desk.file("fix.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
     assert (
@@ -278,7 +278,7 @@ def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> N
     assert "closed: no days → 2026-12-24, from 2026-01-15 on" in text
     assert desk.run("site", "set", "north", "fee=300").stdout == "Nothing changed.\n"
     text = desk.run("workers", "erase", "north", "5").stdout
-    assert "the store knows 5 no more" in text
+    assert "Erased 5 from the store" in text
     shown = desk.json("site", "show", "north")
     assert shown["in_words"]["fee"] == "300 a replacement"
     assert shown["since"]["fee"] == {"day": "2026-01-15", "actor": "ann"}
@@ -293,7 +293,7 @@ def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
     desk.run("workers", "set", "north", "1", "--pin")
     outcome = desk.run("approve", "north", number, "--out", "1")
     assert "warning: 1 is pinned" in outcome.stderr
-    assert f"Taken back: ann approved proposal {number}" in desk.run("undo", "north").stdout
+    assert f"Undone: ann approved proposal {number}" in desk.run("undo", "north").stdout
     text = desk.run("reject", "north", number, "--keep-out").stdout
     assert f"{first['in']} is blocked" in text
     waiting = [str(proposal["id"]) for proposal in desk.json("advise", "north")["proposals"]]
@@ -345,8 +345,8 @@ def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
     impact = desk.json("ledger", "impact", "north", "--groups", groups)
     assert "not legal clearance" in impact["note"]
     assert impact["warnings"] == [
-        "not counted, as not known here: 1 of the file's 3 workers",
-        "not counted, as without a group: 3 of the site's 5 workers",
+        "unknown here and not counted: 1 of the file's 3 workers",
+        "without a group and not counted: 3 of the site's 5 workers",
     ]
     assert [rate["people"] for rate in impact["coming in"]["proposed"]] == [1, 1]
     assert set(impact["going out"]) == {"proposed", "let go"}
@@ -392,7 +392,7 @@ def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: Desk) -> N
 def test_one_of_a_thing_is_not_called_many(desk: Desk) -> None:
     desk.create()
     single = desk.file("one.csv", "period,worker_id,units\n1,1,50\n")
-    assert desk.run("output", "import", "north", single).stdout.startswith("1 row recorded, 0 known already.")
+    assert desk.run("output", "import", "north", single).stdout.startswith("1 row recorded, 0 already on record.")
     more = desk.file("more.csv", "worker_id\n9\n")
     assert desk.run("workers", "import", "north", more).stdout.startswith("1 worker recorded")
     assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout
