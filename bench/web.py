@@ -80,7 +80,7 @@ def make_site(store: Store, days: int) -> None:
 
 
 @dataclass
-class Tally:
+class LoadResults:
     """The results of a load test: times by kind of request, and marks of writes by their response."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -105,14 +105,14 @@ class Crowd:
     tokens: list[str]
     first_period: int
     first_worker: int
-    tally: Tally = field(default_factory=Tally)
+    tally: LoadResults = field(default_factory=LoadResults)
 
     def __post_init__(self) -> None:
         self.days, self.pins = itertools.count(), itertools.count(self.first_worker)
         self.open: list[int] = []
         self.explained = 1
 
-    async def run(self, seconds: float) -> Tally:
+    async def run(self, seconds: float) -> LoadResults:
         """Run all users concurrently for some seconds."""
         limits = httpx2.Limits(max_connections=2 * USERS)
         async with httpx2.AsyncClient(timeout=30.0, limits=limits) as client:
@@ -224,7 +224,7 @@ def marks_on_record(store: Store, after: int) -> Counter[Any]:
     return marks
 
 
-def faults_of(store: Store, tally: Tally, after: int) -> list[str]:
+def faults_of(store: Store, tally: LoadResults, after: int) -> list[str]:
     """Compare the record with the responses that users got, and verify it; return what is wrong."""
     recorded = marks_on_record(store, after)
     acknowledged = tally.acknowledged
@@ -240,7 +240,7 @@ def faults_of(store: Store, tally: Tally, after: int) -> list[str]:
 Begin = Callable[[], Server]
 
 
-async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin, seconds: float) -> Tally:
+async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin, seconds: float) -> LoadResults:
     """Run the crowd; halfway through, kill the first server and start a new one in its place."""
     working = asyncio.create_task(crowd.run(seconds))
     await asyncio.sleep(seconds / 2)

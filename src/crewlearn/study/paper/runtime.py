@@ -83,7 +83,7 @@ def choose_target(lab: Lab) -> Part:
         problem = benchmark(10, lab.conventions)
         chosen = make_policy("dr-ucb", lab.conventions)
         assert isinstance(chosen, DRUCB)
-        watched = _Watched(radius=chosen.radius, pairing=chosen.pairing)
+        watched = _RecordingDRUCB(radius=chosen.radius, pairing=chosen.pairing)
         for run in range(runs):
             _play_plainly(watched, World(problem, lab.seed, run))
         lab.tell("compiling the selection rule")
@@ -115,7 +115,7 @@ class _Met:
 
 
 @dataclass(frozen=True)
-class _Watched(DRUCB):
+class _RecordingDRUCB(DRUCB):
     """DR-UCB that records the input of its selection rule in each decision, once all active workers are observed."""
 
     met: list[_Met] = field(default_factory=list, compare=False)
