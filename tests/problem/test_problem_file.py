@@ -253,7 +253,7 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ({"stations": [0]}, "must have 2 entries, one a station"),
+        ({"stations": [0]}, "must have 2 entries, one per station"),
         ({"stations": [0, 3]}, "must be a worker from 0 to 2, or -1"),
         ({"stations": [0, 0]}, "must name each worker once"),
         ({"stations": 3}, "must be a list"),

@@ -142,7 +142,7 @@ class Start:
     def check(self, workers: int, team: int) -> None:
         """Raise if this does not fit a problem with `workers` workers and `team` stations."""
         if len(self.stations) != team:
-            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one a station")
+            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one per station")
         if max(self.stations) >= workers:
             raise InvalidInput(
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"

@@ -66,7 +66,7 @@ def reproduce_command(
         print_json(documents[0] if len(documents) == 1 else {"studies": documents})
         return
     if folder is not None:
-        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables beside it)")
+        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables)")
     if not every:
         print("All studies: crewlearn reproduce --all    Their names: crewlearn reproduce --list")
 

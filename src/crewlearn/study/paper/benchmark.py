@@ -133,7 +133,7 @@ def design(lab: Lab) -> Part:
 
 
 def high_cost(lab: Lab) -> Part:
-    """Fee 168 over 12 months, beside never replacing anyone, which the paper's table leaves out."""
+    """Fee 168 over 12 months, with keep-team for comparison, which is not in the paper's table."""
     policies = ("dr-ucb", "dr-ucb-without-screening", "keep-team")
     result = lab.simulate(design_choices(YEAR, lab.conventions, cost=168.0), policies)
     rows = [
