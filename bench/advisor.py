@@ -1,4 +1,4 @@
-"""How fast the live advisor is at 1,000 workers."""
+"""Benchmark of the live advisor with 1,000 workers."""
 
 import subprocess
 import sys
@@ -21,11 +21,11 @@ from limits import Results, best_of, run_part, timed
 
 WORKERS, PERIODS = 1000, 1000
 LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table, pydantic"
-"""The last is loaded by typer itself, as soon as a command has parameters."""
+"""The bare imports of a command; typer loads the last one itself if a command has parameters."""
 
 
 def new_site(store: Store) -> None:
-    """Set up a site of 1,000 workers."""
+    """Create a site with 1,000 workers."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
     config = SiteConfig(300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, "s", config, "bench")
@@ -43,7 +43,7 @@ def a_file(periods: range) -> bytes:
 
 
 def measure(quick: bool) -> Results:
-    """Measure the life of a large site; quickly, with a tenth of its record."""
+    """Measure imports and advice at a large site; if `quick`, with a tenth of the record."""
     results: Results = {}
     periods = PERIODS // 10 if quick else PERIODS
     with tempfile.TemporaryDirectory() as folder:

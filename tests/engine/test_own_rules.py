@@ -235,7 +235,7 @@ def test_a_program_piped_to_python_is_compiled_and_never_stale() -> None:
         done = subprocess.run(
             [sys.executable, "-"], input=PIPED.replace("WORST", worst), capture_output=True, text=True, check=True
         )
-        assert "compiling the loop of rota; in each process" in done.stderr
+        assert "compiling the loop of rota (once per process" in done.stderr
         means.append(float(done.stdout))
     assert means[0] == means[2] != means[1]
 

@@ -207,7 +207,7 @@ def test_a_torn_last_line_is_mended(tmp_path: Path, kept: int) -> None:
 def test_another_file_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content)
-    with pytest.raises(InvalidInput, match="is no result of a sweep; give another file"):
+    with pytest.raises(InvalidInput, match="is not a sweep result; give another file"):
         run_sweep(small_cells(), path)
     assert path.read_text() == content
 

@@ -143,7 +143,7 @@ BAD = [
     ("means =", "meens =", "[workers] key", "did you mean 'means'"),
     ("half_width = 0.1", "half_width = 0.6", "[output] half_width", "<= 0.5"),
     ('"initiation"', '"arrival"', "fee_due", "initiation, completion"),
-    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "beside prior_n"),
+    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "together with prior_n"),
     ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1]", "[workers] prior_n", "2 entries"),
     ("means = [0.42, 0.77]", 'means = [0.4, 0.7]\ndraw = "beta"', "[workers] draw", "not both"),
     ("means = [0.42, 0.77]", "means = 0.42", "[workers] means", "list"),
@@ -247,7 +247,7 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        ({"stations": [0]}, "must have 2 entries, one a station"),
+        ({"stations": [0]}, "must have 2 entries, one per station"),
         ({"stations": [0, 3]}, "must be a worker from 0 to 2, or -1"),
         ({"stations": [0, 0]}, "must name each worker once"),
         ({"stations": 3}, "must be a list"),

@@ -150,17 +150,17 @@ def test_other_addresses_take_users(tmp_path: Path) -> None:
     with serving(url, "--host", "0.0.0.0", "--allowed-host", "crew.example") as server:
         headers = {"Authorization": f"Bearer {token}", "Host": "crew.example"}
         assert httpx.get(f"{server.url}/api/v1/me", headers=headers).json()["name"] == "ann"
-        server.find("(Tokens travel readable)")
+        server.find("(Tokens are sent unencrypted)")
         assert not any("code=" in line or token in line for line in server.said)
     users(url, "disable", "ann")
-    assert "nobody is known" in refused("--host", "0.0.0.0", "--db", url)
+    assert "has no users yet" in refused("--host", "0.0.0.0", "--db", url)
 
 
 def test_links_are_for_where_people_come_in(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/site.db"
     with serving(url, "--https", "--allowed-host", "crew.example.org", "--allowed-host", "other.example") as server:
         assert server.url.startswith("http://127.0.0.1:")
-        server.find(r"(People come in at https://crew\.example\.org/)")
+        server.find(r"(Users reach it at https://crew\.example\.org/)")
         server.find(r"(https://crew\.example\.org/sign-in/once\?code=)")
         server.find(r"(--url https://crew\.example\.org)$")
         assert httpx.head(f"{server.url}/api/v1/health").content == b""

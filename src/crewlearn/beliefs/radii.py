@@ -1,9 +1,9 @@
-"""Confidence radii: how far a worker's mean may plausibly lie from the estimate.
+"""Confidence radii: half-widths of the confidence intervals of workers' means.
 
 - `log-T`: sqrt(log T / n), Hoeffding's with the horizon T (the paper's text);
 - `log-t`: sqrt(log t / n), with t the completed periods, at least 1 (the paper's printed tables);
 - `empirical-bernstein`: the smaller of `log-T` and sqrt(2 V log T / n) + 3 log T / n, where V is the observed variance
-  (the radius of UCB-V); it is the tighter one for steady workers seen more than about 9 log T times.
+  (the radius of UCB-V), which is tighter for workers with little variance observed more than about 9 log T times.
 
 A worker never observed has UCB = +inf and LCB = -inf.
 """
@@ -23,7 +23,7 @@ USE_VARIANCE = (EMPIRICAL_BERNSTEIN,)
 
 
 def log_term(code: int, horizon: int, period: int) -> float:
-    """Return the logarithm in the radius at the start of `period`."""
+    """Return the logarithm in the radius formula at the start of `period`."""
     if code == LOG_PERIOD:
         return math.log(max(period - 1, 1))
     if code in (LOG_HORIZON, EMPIRICAL_BERNSTEIN):

@@ -60,8 +60,8 @@ def test_ids_and_names_survive_an_export(first: str, second: str) -> None:
     assert (again.worker_id, again.name or "") == (row.worker_id, row.name or "")
 
 
-class Clock:
-    """A clock that a test sets on."""
+class TickingClock:
+    """A clock that advances a minute with each reading."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 2, 2, 8, tzinfo=UTC)
@@ -73,7 +73,7 @@ class Clock:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path}/s.db", clock=Clock()) as opened:
+    with open_store(f"sqlite:///{tmp_path}/s.db", clock=TickingClock()) as opened:
         yield opened
 
 
