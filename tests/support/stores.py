@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -221,7 +221,7 @@ def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "wo
 
 def site_with_proposals(store: Store, name: str = "site", **changes: Any) -> None:
     commands.create_site(store, name, config(**changes), ME)
-    imports.import_workers(store, name, workers(), b"workers", ME)
+    worker_imports.import_workers(store, name, workers(), b"workers", ME)
 
 
 def state_of(store: Store, name: str = "site") -> Site:
@@ -279,11 +279,11 @@ def busy_site(store: Store) -> None:
     first, second = proposed(store)
     commands.approve(store, "site", first, ME)
     commands.reject(store, "site", second, ME, "no")
-    imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
-    imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    output_imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    output_imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
     commands.record_offer(store, "site", first, "started", ME)
     commands.erase_worker(store, "site", "f", ME)
-    imports.import_output(store, "site", day(3, "cd"), b"", ME)
+    output_imports.import_output(store, "site", day(3, "cd"), b"", ME)
 
 
 def refused(store: Store, what: Callable[[], object], match: str, kind: type[InvalidInput] = InvalidInput) -> None:

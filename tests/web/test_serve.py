@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import crewlearn
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import make_engine
@@ -246,7 +246,7 @@ LONG = {"runs": 5, "policies": [SLOW_POLICY], "horizon": 100_000}
 def large_site(store: Store) -> None:
     commands.create_site(store, "large", config(team=20, rolling=True), ME)
     many = [WorkerRow(f"W{n}", None, n < 20, prior_n=5, prior_mean=30.0 + n % 50) for n in range(5000)]
-    imports.import_workers(store, "large", many, b"", ME)
+    worker_imports.import_workers(store, "large", many, b"", ME)
 
 
 def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> None:

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.gain import read_past
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger import site_cache
 from crewlearn.advisor.ledger.db import schema
@@ -26,8 +26,8 @@ def test_a_reader_sees_what_another_process_wrote(store: Store, database: Databa
     first = snapshots.snapshot(store, "site")
     assert snapshots.snapshot(store, "site") is first, "nothing changed, nothing is read again"
     with database.open() as other:
-        imports.import_output(other, "site", day(1), b"1", ME)
-        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"2", ME)
+        output_imports.import_output(other, "site", day(1), b"1", ME)
+        worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"2", ME)
     second = snapshots.snapshot(store, "site")
     assert (second.site.period, second.people.names[0]) == (2, "Ada")
     assert first.site.period == 1, "what was read before stays as it was"
@@ -89,7 +89,7 @@ def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_wit
     """As after a restore: the events since, which would tell that somebody was renamed, are not on this record."""
     site_with_proposals(store)
     with database.open() as other:
-        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"1", ME)
+        worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"1", ME)
     assert snapshots.snapshot(store, "site").people.names[0] == "Ada"
     with store.changing() as connection:
         connection.execute(sa.update(schema.identities).values(name="Bea"))
@@ -101,7 +101,7 @@ def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_wit
 def test_a_site_is_told_as_it_stands_when_its_turn_has_come(store: Store) -> None:
     """Who waits for a writer is told what that wrote, and nothing of what was before."""
     site_with_proposals(store)
-    imports.import_output(store, "site", day(1), b"1", ME)
+    output_imports.import_output(store, "site", day(1), b"1", ME)
     before = snapshots.snapshot(store, "site")
     commands.approve(store, "site", proposed(store)[0], ME)
     with snapshots.making(store, before, "status_text") as now:
@@ -135,9 +135,9 @@ def test_what_a_site_is_told_with_is_read_anew_only_if_something_changed_it(
         return read[:]
 
     assert after(lambda other: None) == ["read_people", "read_past"]
-    assert after(lambda other: imports.import_output(other, "site", day(1), b"1", ME)) == []
+    assert after(lambda other: output_imports.import_output(other, "site", day(1), b"1", ME)) == []
     assert after(lambda other: commands.approve(other, "site", proposed(other)[0], ME)) == ["read_past"]
-    assert after(lambda other: imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"", ME)) == [
+    assert after(lambda other: worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"", ME)) == [
         "read_people",
         "read_past",
     ]

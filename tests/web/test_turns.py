@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answers import Answer, give_once
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import OfferRecorded
@@ -110,7 +110,7 @@ def test_who_waited_is_told_of_one_moment_also_by_name(
         waiting = started(lambda: answers.append(mia.get("/sites/north/workers", params={"search": "zed"})))
         waiting.join(SOON)
         assert waiting.is_alive()
-        imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
+        worker_imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
     waiting.join(LONG)
     assert [worker["name"] for worker in answers[0]["items"]] == ["Zed"]
 

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -181,9 +181,9 @@ class _Desk:
             WorkerRow(self.floor.ids[worker], NAMES[worker], active=worker in self.floor.team)
             for worker in range(len(NAMES) - 1)
         ]
-        imports.import_workers(self.store, self.name, people, _file(people), MANAGER)
+        worker_imports.import_workers(self.store, self.name, people, _file(people), MANAGER)
         rows = [self.floor.row(period, worker) for period in range(1, FIRST_FILE + 1) for worker in self.floor.team]
-        imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
+        output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
 
     def record(self, period: int, active: Sequence[int]) -> None:
         """Record the output of a day; now and then something is out of the ordinary."""
@@ -193,17 +193,17 @@ class _Desk:
         ]
         if period == MISTYPED:
             self.mistyped, rows[0] = active[0], _mistyped(rows[0])
-        imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
+        output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
         if period == MISTYPED + 2:
             right = [self.floor.row(MISTYPED, self.mistyped, "worked")]
-            imports.import_output(self.store, self.name, right, _file(right), MANAGER, correct=True)
+            output_imports.import_output(self.store, self.name, right, _file(right), MANAGER, correct=True)
 
     def morning(self, period: int) -> None:
         """See offers through, note who comes and goes, and answer what is proposed."""
         self._see_offers_through(period)
         if period == NEWCOMER_JOINS:
             newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0)]
-            imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
+            worker_imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
         if period == LEAVER_GOES:
             self._somebody_leaves()
         while period < MANAGER_AWAY and (proposals := self.site().open_proposals(PROPOSED)):

@@ -7,7 +7,7 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -71,7 +71,7 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
         )
         for worker in order
     }
-    imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
+    worker_imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
     return world
 
 
@@ -101,7 +101,7 @@ def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]
             OutputRow(1, None, period, f"w{worker}", world.output(period, worker), None, "worked")
             for worker in site.roster.active
         ]
-        imports.import_output(store, "site", rows, b"", "tester")
+        output_imports.import_output(store, "site", rows, b"", "tester")
         steps.append((requested, completed))
     return steps
 

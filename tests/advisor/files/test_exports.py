@@ -16,9 +16,10 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import exports as export
 from crewlearn.advisor.files.cells import neutralised, original
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.imports import import_output, import_workers
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_groups, read_output, read_workers
 from crewlearn.advisor.files.tables import CsvErrors
+from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed, parsed
 from crewlearn.advisor.ledger.settings.config import SiteConfig

@@ -11,9 +11,12 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.imports import ImportFile, ImportResult, import_output, import_workers, take_in
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.imports import ImportFile, take_in
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output
 from crewlearn.advisor.files.tables import CsvErrors
+from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Measured, Units

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from crewlearn.advisor.advice.derive import derive
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import backup
 from crewlearn.advisor.ledger.db import engine as database_module
 from crewlearn.advisor.ledger.db.engine import make_engine
@@ -50,7 +50,7 @@ def documented(program: str) -> list[str]:
 
 
 def lives_on(store: Store) -> None:
-    imports.import_output(store, "site", day(4, "cd"), b"", ME)
+    output_imports.import_output(store, "site", day(4, "cd"), b"", ME)
 
 
 def test_a_copy_comes_back_whole_over_what_happened_since(database: Database, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
@@ -47,7 +47,7 @@ def stages(store: Store) -> None:
     site_with_proposals(store, "under way")
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
-    imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -56,19 +56,25 @@ def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "create": ("another", lambda store: commands.create_site(store, "another", config(), ME)),
-    "import workers": ("bare", lambda store: imports.import_workers(store, "bare", workers(), b"", ME)),
+    "import workers": ("bare", lambda store: worker_imports.import_workers(store, "bare", workers(), b"", ME)),
     "rename and join": (
         "recorded",
-        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
+        lambda store: worker_imports.import_workers(
+            store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME
+        ),
     ),
     "change prior": (
         "recorded",
-        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME),
+        lambda store: worker_imports.import_workers(
+            store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME
+        ),
     ),
-    "import output": ("recorded", lambda store: imports.import_output(store, "recorded", day(3), b"", ME)),
+    "import output": ("recorded", lambda store: output_imports.import_output(store, "recorded", day(3), b"", ME)),
     "correct output": (
         "recorded",
-        lambda store: imports.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
+        lambda store: output_imports.import_output(
+            store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True
+        ),
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),

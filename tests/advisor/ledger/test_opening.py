@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import migrations, schema
 from crewlearn.advisor.ledger.db.engine import make_engine
 from crewlearn.advisor.ledger.errors import Conflict
@@ -116,7 +116,7 @@ def test_an_older_store_is_refused_upgraded_and_sound(empty_database: Database) 
     with empty_database.open() as store:
         sound(store)
         assert state_of(store).fees == json.loads(json.loads(OLDER.read_text())["sites"][0]["state"])["fees"]
-        imports.import_output(store, "site", day(4, "cd"), b"", ME)
+        output_imports.import_output(store, "site", day(4, "cd"), b"", ME)
         sound(store)
     after = _tables(empty_database.url)
     assert all(set(before[name]) <= set(after[name]) for name in ("events", "output_rows", "identities"))

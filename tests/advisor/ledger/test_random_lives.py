@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
@@ -99,14 +99,14 @@ class AnySite(RuleBasedStateMachine):
     @rule(count=st.integers(1, 2), active=st.booleans())
     def join(self, count: int, active: bool = False) -> None:
         rows = [WorkerRow(f"w{self.joined + n}", active=active and n < 1) for n in range(count)]
-        imports.import_workers(self.store, "s", rows, b"", "ann")
+        worker_imports.import_workers(self.store, "s", rows, b"", "ann")
         self.joined += count
 
     @rule(data=st.data(), count=st.sampled_from([0, 1, 5, 40]), mean=st.integers(-1, 11))
     def change_prior(self, data: st.DataObject, count: int, mean: int) -> None:
         worker = data.draw(st.integers(0, len(self.site().workers) - 1))
         row = WorkerRow(f"w{worker}", name=f"Name {mean}", prior_n=count, prior_mean=float(mean))
-        imports.import_workers(self.store, "s", [row], b"", "ann")
+        worker_imports.import_workers(self.store, "s", [row], b"", "ann")
         assert self.site().workers[worker].prior_n == count
 
     @rule(data=st.data(), skip=st.integers(0, 1))
@@ -117,7 +117,7 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        imports.import_output(self.store, "s", rows, b"", "ann")
+        output_imports.import_output(self.store, "s", rows, b"", "ann")
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:
@@ -125,7 +125,9 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(site.workers) - 1))
         period = data.draw(st.integers(1, max(1, site.period - 1)))
         row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
-        self.tried(lambda: imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
+        self.tried(
+            lambda: output_imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans()))
+        )
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))
     @rule(data=st.data(), yes=st.booleans())

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.ledger.store import Store
@@ -54,7 +54,7 @@ def test_a_reopened_store_is_the_same(store: Store, database: Database) -> None:
     with open_store(database.url) as again:
         assert contents(again) == before
         sound(again)
-        imports.import_output(again, "site", day(4, "cd"), b"", ME)
+        output_imports.import_output(again, "site", day(4, "cd"), b"", ME)
     sound(store)
 
 

@@ -7,7 +7,7 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict, Stale
 from crewlearn.advisor.ledger.queries import read_proposals
@@ -60,7 +60,7 @@ def test_names_that_are_tricks_are_text(life: Life) -> None:
             commands.create_site(life.store, name, SiteConfig(1, 1.0, Units(0, 1), WEEKDAYS, 10, 1.0), "ann")
     life.create()
     row = WorkerRow("'; DROP TABLE events;--", "=HYPERLINK(1)")
-    imports.import_workers(life.store, "s", [row], b"", "ann")
+    worker_imports.import_workers(life.store, "s", [row], b"", "ann")
     assert life.people.label(6) == "=HYPERLINK(1) ('; DROP TABLE events;--)"
 
 

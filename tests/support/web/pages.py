@@ -14,7 +14,7 @@ from httpx2 import Response
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.store import Store
@@ -94,7 +94,7 @@ CREW = [
 
 def with_crew(store: Store, name: str = "hall") -> None:
     set_up(store, name)
-    imports.import_workers(store, name, CREW, b"", "test")
+    worker_imports.import_workers(store, name, CREW, b"", "test")
 
 
 def recorded(store: Store, name: str = "hall") -> int:

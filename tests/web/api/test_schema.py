@@ -12,7 +12,7 @@ from schemathesis.specs.openapi import checks
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.app import make_app
 from crewlearn.web.auth import users
@@ -63,7 +63,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with a small site that has some of everything."""
     with open_store(f"sqlite:///{tmp_path_factory.mktemp('schema')}/site.db", fixed_clock) as made:
         site_with_proposals(made, "north")
-        imports.import_output(made, "north", day(1), b"1", ME)
+        output_imports.import_output(made, "north", day(1), b"1", ME)
         commands.approve(made, "north", proposed(made, "north")[0], ME)
         queue.submit(made, "north", "verify", "mia", {})
         yield made

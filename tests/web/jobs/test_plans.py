@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.planning.limits import as_it_stands
 from crewlearn.planning.plan import plan
@@ -29,9 +29,9 @@ def client(store: Store) -> Iterator[TestClient]:
     """A server that does no jobs of its own accord, at a site that has learned a delay nobody would type."""
     site_with_proposals(store, "site", learn_delay=True, mean_delay=2.0001, horizon=60)
     first = proposed(store)[0]
-    imports.import_output(store, "site", day(1), b"1", ME)
+    output_imports.import_output(store, "site", day(1), b"1", ME)
     commands.approve(store, "site", first, ME)
-    imports.import_output(store, "site", day(2) + day(3) + day(4), b"2", ME)
+    output_imports.import_output(store, "site", day(2) + day(3) + day(4), b"2", ME)
     commands.record_offer(store, "site", first, "started", ME, on=CALENDAR.date_of(5))
     with served(store, jobs=False) as made:
         yield made

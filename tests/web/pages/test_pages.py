@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
@@ -157,8 +157,8 @@ def test_hostile_names_are_words(store: Store) -> None:
 
 def test_one_is_one(store: Store) -> None:
     set_up(store, team=1)
-    imports.import_workers(store, "hall", [WorkerRow("a", None, True), WorkerRow("b")], b"", "test")
-    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    worker_imports.import_workers(store, "hall", [WorkerRow("a", None, True), WorkerRow("b")], b"", "test")
+    output_imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
     manager = browser(store)
     page = manager.get("/sites/hall")
     assert "1 in the team, 1 other<" in page
@@ -170,9 +170,9 @@ def test_one_is_one(store: Store) -> None:
 
 def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
     set_up(store, least_tenure=50, policy="value-of-replacement")
-    imports.import_workers(store, "hall", CREW, b"", "test")
+    worker_imports.import_workers(store, "hall", CREW, b"", "test")
     rows = [OutputRow(2, None, 1, worker, 30.0, None, "worked") for worker in "ab"]
-    imports.import_output(store, "hall", rows, b"", "test")
+    output_imports.import_output(store, "hall", rows, b"", "test")
     manager = browser(store)
     assert "for the least tenure, the first to Mon 11 Jan 2027" in manager.get("/sites/hall")
     assert "was advised for Tue 3 Nov" in manager.get("/sites/hall/record")
@@ -183,11 +183,13 @@ def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
 
 def test_where_less_is_better_and_where_the_pool_is_small(store: Store) -> None:
     set_up(store, "errors", units=Units(30.0, 0.0, 4.0))
-    imports.import_workers(store, "errors", [WorkerRow(worker, None, worker in "ab") for worker in "abc"], b"", "test")
+    worker_imports.import_workers(
+        store, "errors", [WorkerRow(worker, None, worker in "ab") for worker in "abc"], b"", "test"
+    )
     rows = [OutputRow(2, None, period, worker, 6.0, None, "worked") for period in range(1, 6) for worker in "ab"]
-    imports.import_output(store, "errors", rows, b"", "test")
+    output_imports.import_output(store, "errors", rows, b"", "test")
     set_up(store, "short", team=5)
-    imports.import_workers(store, "short", [WorkerRow(worker, None, True) for worker in "ab"], b"", "test")
+    worker_imports.import_workers(store, "short", [WorkerRow(worker, None, True) for worker in "ab"], b"", "test")
     manager = browser(store)
     assert "less is better" in manager.get("/sites/errors")
     assert "2 of 5 stations filled" in manager.get("/sites/short")

@@ -3,7 +3,7 @@
 import re
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
@@ -70,9 +70,9 @@ def test_the_table_is_sorted_without_a_script(store: Store) -> None:
 def test_a_thousand_workers_are_one_page(store: Store) -> None:
     set_up(store, team=200, policy="value-of-replacement")
     crew = [WorkerRow(f"W{n:04d}", f"Person {n} of many", n < 200) for n in range(1000)]
-    imports.import_workers(store, "hall", crew, b"", "test")
+    worker_imports.import_workers(store, "hall", crew, b"", "test")
     rows = [OutputRow(2, None, 1, f"W{n:04d}", 30.0 + n % 50, None, "worked") for n in range(200)]
-    imports.import_output(store, "hall", rows, b"", "test")
+    output_imports.import_output(store, "hall", rows, b"", "test")
     viewer = browser(store, "viewer")
     page = viewer.get("/sites/hall")
     assert len(page.encode()) < 150_000

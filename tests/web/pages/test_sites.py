@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -225,7 +225,7 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
     manager = browser(store)
     fixed = re.compile(r'<input id="(\w+)"[^>]* readonly')
     assert not fixed.findall(manager.get("/sites/hall/settings"))
-    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    output_imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
     page = manager.get("/sites/hall/settings")
     assert fixed.findall(page) == ["low", "high", "hours_per_period", "start"]
     values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))

@@ -7,7 +7,8 @@ from typing import Any
 
 from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import columns_of
-from crewlearn.advisor.files.imports import ImportFile, ImportResult, day_rule, scan_file, take_in
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.imports import ImportFile, day_rule, scan_file, take_in
 from crewlearn.advisor.files.tables import CsvError, CsvErrors, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

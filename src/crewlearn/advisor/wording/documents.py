@@ -19,7 +19,7 @@ from crewlearn.advisor.wording.waiting import cycle_of
 
 if TYPE_CHECKING:  # asking for advice need not load what reads files and checks records
     from crewlearn.advisor.files.dry_run import DryRun
-    from crewlearn.advisor.files.imports import ImportResult
+    from crewlearn.advisor.files.import_result import ImportResult
     from crewlearn.advisor.ledger.verify import Verified
 
 

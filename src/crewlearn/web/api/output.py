@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.exports import output_document
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
@@ -74,7 +74,7 @@ def import_output(
     """Record output, all rows or none: rows on record already are passed over, other values are a conflict."""
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = imports.import_output(
+    done = output_imports.import_output(
         here.store,
         here.name,
         rows,
