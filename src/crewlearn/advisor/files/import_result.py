@@ -1,13 +1,13 @@
-"""What an import did."""
+"""The result of an import."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did: how many facts it put on record, how many were there already, and what to be warned of.
+    """How many facts an import recorded, how many were on record already, and warnings.
 
-    Of those recorded, `corrected` replace others; `skipped` rows are of workers whom nobody knows here.
+    `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers.
     """
 
     recorded: int = 0

@@ -23,9 +23,9 @@ DayRule = Callable[[datetime], date]
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How a file is read and put on record; dates, `correct` and `skip_unknown` are for output only.
+    """How a file is read and recorded; `dates`, `correct` and `skip_unknown` are for output only.
 
-    `mapping` names the header of a column where it is not found by itself; with `check_only` nothing is recorded.
+    `mapping` names the header of a column that is not recognised; with `check_only` nothing is recorded.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class ImportFile:
 
     @property
     def what(self) -> str:
-        """What errors call it."""
+        """The file's name in errors."""
         return self.name or f"{self.kind}.csv"
 
 
@@ -67,7 +67,7 @@ def mapping_of(pairs: Iterable[str] | None) -> dict[str, str]:
 
 
 def kind_of(data: bytes) -> str | None:
-    """Return the kind of a file by its header; None if it fits none."""
+    """Return the kind of a file by its header, or None if no kind matches."""
     for kind, columns in IMPORTED.items():
         try:
             read_table(data, kind, columns)
@@ -86,10 +86,10 @@ def take_in(
     expected: int | None = None,
     scanned: ScannedTable | None = None,
 ) -> ImportResult:
-    """Put a file on record, all of it or nothing.
+    """Import a file, all of it or nothing.
 
-    With `expected`, the version of the site that the caller has seen, an older one is refused. `scanned` is the file as
-    `scan_file` returned it, if the caller has that already.
+    `expected` is the site's version that the caller has seen; if the site has changed since, the import is refused.
+    `scanned` is the result of `scan_file`, if the caller has it.
     """
     scanned = scanned or scan_file(file, day_rule(store, site, file.kind))
     options = file.options
@@ -112,7 +112,7 @@ def take_in(
 
 
 def day_rule(store: Store, site: str, kind: str) -> DayRule:
-    """Return to which day a date and time of a kind of file belong: by the site's calendar, where it has dates."""
+    """Return the function that maps a moment to its day: the site's calendar, for files with dates."""
     if "date" not in columns_of(kind).names:
         return datetime.date
     with store.reading() as connection:
@@ -121,7 +121,7 @@ def day_rule(store: Store, site: str, kind: str) -> DayRule:
 
 
 def scan_file(file: ImportFile, day_of: DayRule) -> ScannedTable:
-    """Find a file's columns, and how it writes numbers and dates."""
+    """Detect a file's columns, and how it writes numbers and dates."""
     columns, options = columns_of(file.kind), file.options
     table = read_table(file.data, file.what, columns, options.mapping)
     return scan(table, columns, options.decimal, options.dates, day_of)

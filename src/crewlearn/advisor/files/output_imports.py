@@ -31,10 +31,10 @@ def import_output(
     expected: int | None = None,
     normalised: bool = False,
 ) -> ImportResult:
-    """Put output on record, all rows or none: rows on record already are passed over, other values are a conflict.
+    """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
 
-    Rows of workers whom nobody knows here, such as those erased, are errors or, with `skip_unknown`, left out.
-    `normalised` rows come from a reader, which has checked each by itself.
+    With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
+    `skip_unknown`, left out. `normalised` rows come from a reader that has checked each of them.
     """
     if not rows:
         return ImportResult()
@@ -80,7 +80,7 @@ def import_output(
 
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
-    """Return warnings that count the rows left out, as nobody knows their workers."""
+    """Return warnings that count the rows of unknown workers left out."""
     unknown = [row.worker_id for row in rows if row.worker_id and row.worker_id not in known]
     nameless = sum(not row.worker_id for row in rows)
     warnings = []
@@ -104,13 +104,13 @@ def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Confl
 
 
 def _shown(row: RecordedRow) -> str:
-    """Return a row's units, or how somebody was not there; hours, where recorded."""
+    """Return a row's units, or its attendance if there are none, with the hours if recorded."""
     made = row.attendance if row.units is None else f"{row.units}"
     return made if row.hours is None else f"{made} in {row.hours:g} h"
 
 
 def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
-    """Return warnings of output outside the range, and of people who were not in the team that day."""
+    """Return warnings about output outside the range, and of workers not in the team that day."""
     held: dict[int, list[tuple[int, float]]] = {}
     for stint in read_stints(work.connection, work.key):
         held.setdefault(stint.worker, []).append((stint.since, math.inf if stint.until is None else stint.until))

@@ -1,4 +1,4 @@
-"""Importing workers: newcomers join, and what a file changes of others is recorded."""
+"""Importing workers: newcomers join, and changes to known workers are recorded."""
 
 import hashlib
 import math
@@ -22,9 +22,9 @@ from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 def import_workers(
     store: Store, name: str, rows: Sequence[WorkerRow], data: bytes, actor: str, *, expected: int | None = None
 ) -> ImportResult:
-    """Take in workers: newcomers join, what changed of others is recorded; the same file again changes nothing.
+    """Import workers: newcomers join, and changes to known ones are recorded. The same file again changes nothing.
 
-    Names are kept apart from the record, which is told only whose changed.
+    Names are stored apart from the record, which notes only whose name changed.
     """
     with store.writing(name, actor, expected) as work:
         known = work.people()
@@ -75,7 +75,7 @@ def import_workers(
 def _write_people(
     work: SiteTransaction, people: Sequence[Mapping[str, Any]], renamed: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Write who the newcomers are, and the new names of others."""
+    """Store the newcomers' identities and the changed names."""
     table = schema.identities
     if people:
         work.connection.execute(table.insert(), people)
@@ -85,20 +85,20 @@ def _write_people(
 
 
 def _checked_people(rows: Sequence[WorkerRow]) -> Sequence[WorkerRow]:
-    """Check what is said of people before any of it is written."""
+    """Check ids and names before anything is written."""
     seen: set[str] = set()
     for row in rows:
         checked_text("worker_id", row.worker_id, LONGEST_ID, least=1)
         if row.name is not None:
             checked_text("name", row.name, LONGEST_NAME)
         if row.worker_id in seen:
-            raise InvalidInput("worker_id", row.worker_id, "stands twice in the file; keep one row for each worker")
+            raise InvalidInput("worker_id", row.worker_id, "occurs twice in the file; keep one row for each worker")
         seen.add(row.worker_id)
     return rows
 
 
 def _prior(site: Site, row: WorkerRow) -> tuple[int, float, bool] | None:
-    """Return a worker's number of earlier observations, their mean in the policy's units, and if it was clipped."""
+    """Return a worker's count of earlier observations, their mean in the policy's units, and if it was clipped."""
     if row.prior_n is None:
         return None
     count = whole("prior_n", row.prior_n, 0, 10**9)
@@ -125,7 +125,7 @@ def _newcomer(row: WorkerRow, prior: tuple[int, float, bool] | None) -> WorkerFa
 
 
 def _changes(site: Site, number: int, row: WorkerRow, prior: tuple[int, float, bool] | None) -> WorkerFacts:
-    """Return what a file says anew of somebody known; what it leaves blank stays."""
+    """Return what a row changes for a known worker; blank cells change nothing."""
     worker, changes = site.workers[number], WorkerFacts()
     if row.fee is not None and row.fee != worker.fee:
         changes["fee"] = real("fee", row.fee, 0.0, MOST_FEE)
@@ -138,7 +138,7 @@ def _changes(site: Site, number: int, row: WorkerRow, prior: tuple[int, float, b
     if prior is not None:
         count, mean, _ = prior
         given, known = row.prior_mean if count else None, site.prior_mean_of(number)
-        same = given == known or (  # of an older record, an export is rounded on its way
+        same = given == known or (  # an export of an older record is rounded
             given is not None and known is not None and math.isclose(given, known, rel_tol=1e-9, abs_tol=1e-12)
         )
         if count != worker.prior_n or not same:
