@@ -176,8 +176,8 @@ def test_what_cannot_be_listened_at_is_one_line(tmp_path: Path) -> None:
     assert message == f"crewlearn: port = {port}: is in use by another program; choose another with --port\n"
     assert "from 0 to 65535" in refused("--port", "70000", "--db", url)
     users(url, "add", "ann", "--role", "viewer")
-    assert "is no address of this machine" in refused("--host", "192.0.2.1", "--db", url)
-    assert "is no address of this machine" in refused("--host", "nowhere.invalid", "--db", url)
+    assert "is not an address of this machine" in refused("--host", "192.0.2.1", "--db", url)
+    assert "is not an address of this machine" in refused("--host", "nowhere.invalid", "--db", url)
 
 
 def test_addresses_of_callers_come_from_a_proxy_only_if_there_is_one(tmp_path: Path) -> None:

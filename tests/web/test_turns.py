@@ -147,7 +147,7 @@ def written_to(store: Store) -> Iterator[None]:
 
 def test_a_busy_store_is_not_told_as_somebodys_answer(hidden: Store) -> None:
     give = partial(commands.record_offer, hidden, "site", 1, "offered", "ben")
-    with written_to(hidden), pytest.raises(Conflict, match="being written to by somebody else"):
+    with written_to(hidden), pytest.raises(Conflict, match="locked by another writer"):
         give_once(hidden, "site", "ben", Answer(OfferRecorded, 1, outcome="offered"), give)
 
 
@@ -171,7 +171,7 @@ def test_a_page_says_that_the_store_is_busy_and_not_where_it_is(hidden: Store) -
             answers = [client.post(url, data=form) for url, form in asked]
     assert [answer.status_code for answer in answers] == [409] * len(asked), [answer.text for answer in answers]
     for answer in answers:
-        assert "Somebody else was writing at the same time; nothing was done." in answer.text
+        assert "Another writer was active at the same time; nothing was done." in answer.text
         assert "secret-place" not in answer.text
 
 

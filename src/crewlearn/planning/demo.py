@@ -31,8 +31,8 @@ CENTRE, BETWEEN, OWN, DAY = 80.0, 5.0, 11.0, 9.0
 """Lines an hour: the pool's mean; the sd between pickers, of a picker's days, and of days common to all."""
 
 NEWCOMER_JOINS, LEAVER_GOES, MISTYPED, MANAGER_AWAY = 60, 75, 95, 114
-"""The days on which a newcomer joins, somebody leaves, a value is mistyped (and corrected two days later), and the manager
-goes on leave: from then on proposals stay unanswered."""
+"""The days on which a newcomer joins, somebody leaves, a value is mistyped (and corrected two days later), and the
+manager goes on leave: from then on proposals stay unanswered."""
 
 PARTIAL, SENT_HOME = 40, 52
 """The days on which somebody works half a shift, and on which somebody is sent home for lack of work."""

@@ -23,8 +23,11 @@ CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
 FEWEST_RUNS, MOST_RUNS = 2, 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
-"""The most workers × periods × runs × policies. Extrapolated from short runs, the built-in policies take from one to about
-twenty minutes on one core for this; a firm's own policy, in plain Python, takes a minute for a hundredth of it.
+"""Limit on workers × periods × runs × policies.
+
+Extrapolated from short runs, the built-in policies take one to about twenty minutes on one core for this much; a firm's
+own policy, in plain Python, takes a minute for a hundredth of it.
+
 """
 
 

@@ -198,7 +198,7 @@ def test_settings_have_plain_keys_and_the_record_says_since_when(store: Store) -
     assert since["team"].actor == "ann"
     commands.change_site(store, "s", {"open": "2026-12-24"}, "cy")
     assert site_of(store).config.calendar.closures == (date(2026, 12, 25),)
-    with pytest.raises(InvalidInput, match="is no closure"):
+    with pytest.raises(InvalidInput, match="is not a closure"):
         commands.change_site(store, "s", {"open": "2026-12-24"}, "cy")
     with pytest.raises(InvalidInput, match="cannot change once output is recorded"):
         commands.change_site(store, "s", {"output_range": "0:50"}, "cy")

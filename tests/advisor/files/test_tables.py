@@ -179,7 +179,7 @@ def test_all_errors_come_at_once_and_as_a_table() -> None:
         (4, "units"),
     ]
     first, head, *rows = str(error).splitlines()
-    assert first == "may.csv: 4 errors, so nothing of it was used"
+    assert first == "may.csv: 4 errors; the file was not used"
     assert head.split() == ["line", "column", "value", "expected"]
     assert rows[3].startswith("4     units      '5%'")
     assert len(rows) == 4

@@ -112,11 +112,11 @@ def test_what_is_no_copy_is_refused_and_the_store_left_alone(tmp_path: Path) -> 
     before = (tmp_path / "s.db").read_bytes()
     assert "does not exist" in run("store", "restore", str(other), "--db", url)
     other.touch()
-    assert "holds no store" in run("store", "restore", str(other), "--db", url)
+    assert "is not a store" in run("store", "restore", str(other), "--db", url)
     other.write_text("not a database at all, and long enough to be looked at")
     assert run("store", "restore", str(other), "--db", url).startswith("2 ")
     of_somebody_else(other)
-    assert "is no store of crewlearn" in run("store", "restore", str(other), "--db", url)
+    assert "is not a crewlearn store" in run("store", "restore", str(other), "--db", url)
     assert "is the store itself" in run("store", "restore", str(tmp_path / "s.db"), "--db", url)
     assert (tmp_path / "s.db").read_bytes() == before
 
@@ -142,7 +142,7 @@ def test_nothing_but_a_store_is_written_over(tmp_path: Path) -> None:
     assert run("store", "backup", copy, "--db", f"sqlite:///{tmp_path}/s.db").startswith("0 ")
     of_somebody_else(target)
     kept = target.read_bytes()
-    assert "is no store of crewlearn" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
+    assert "is not a crewlearn store" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
     assert target.read_bytes() == kept
     target.write_bytes(b"damaged" * 10_000)
     assert "not a database" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
@@ -171,7 +171,7 @@ def test_who_is_in_the_way_is_waited_for_and_then_told_of(tmp_path: Path, monkey
     monkeypatch.setattr(database_module, "LOCK_SECONDS", 0.3)
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        assert "somebody else is using it" in run("store", "restore", copy, "--db", url)
+        assert "it is in use" in run("store", "restore", copy, "--db", url)
         writer.execute("ROLLBACK")
     assert run("store", "restore", copy, "--db", url).startswith("0 ")
 

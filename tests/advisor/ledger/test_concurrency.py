@@ -235,7 +235,7 @@ def test_a_lost_connection_is_told_and_the_next_command_works(prepared: Any) -> 
                 time.sleep(0.1)
                 work.add(WorkerChanged(0, {"pinned": True}))
 
-        with pytest.raises(InvalidInput, match=r"broke off .*do it again"):
+        with pytest.raises(InvalidInput, match=r"lost the connection .*try again"):
             cut_off()
         assert contents(store) == before
         output_imports.import_output(store, "site", day(1), b"", ME)

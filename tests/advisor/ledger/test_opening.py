@@ -57,7 +57,7 @@ def _files(database: Database) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("version", "match"),
     [
-        ("0000", "is of schema 0000, and 0002 is needed; back it up, then run: crewlearn store upgrade"),
+        ("0000", "has schema 0000, and 0002 is needed; back it up, then run: crewlearn store upgrade"),
         ("9999", "a newer crewlearn made it"),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(empty_database: 
             connection.execute(sa.text(f"CREATE TABLE {schema.VERSION_TABLE} (version_num TEXT)"))
     engine.dispose()
     before, files = _tables(empty_database.url), _files(empty_database)
-    with pytest.raises(InvalidInput, match="is no store of crewlearn: it has the table c"):
+    with pytest.raises(InvalidInput, match="is not a crewlearn store: it has the table c"):
         empty_database.open()
     assert _tables(empty_database.url) == before
     assert _files(empty_database) == files
@@ -240,8 +240,8 @@ def test_a_read_only_store_can_be_read_and_not_written(database: Database) -> No
 @pytest.mark.parametrize(
     ("url", "match"),
     [
-        ("nonsense", "is no database address"),
-        ("postgresql://me:secret@host:port/x", "is no database address"),
+        ("nonsense", "is not a database address"),
+        ("postgresql://me:secret@host:port/x", "is not a database address"),
         ("mysql://me:secret@localhost/x", "must be an SQLite or PostgreSQL database"),
         ("postgresql://me:secret@127.0.0.1:1/x", "cannot be used"),
     ],

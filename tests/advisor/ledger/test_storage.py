@@ -348,7 +348,7 @@ def test_what_rules_over_arrays_give_back_can_be_put_on_record() -> None:
     assert canonical({"out": np.int64(3), "fee": np.float64(0.5), "due": np.bool_(True)}) == canonical(
         {"out": 3, "fee": 0.5, "due": True}
     )
-    with pytest.raises(TypeError, match="cannot be put on record"):
+    with pytest.raises(TypeError, match="cannot be recorded"):
         canonical({"what": object()})
 
 

@@ -227,7 +227,7 @@ def test_why_nothing_can_be_taken_back_is_true(life: Life) -> None:
     life.days(5, w0=GOOD, w1=BAD)
     commands.approve(life.store, "s", life.first().id, "ann")
     commands.undo(life.store, "s", "ann")
-    with pytest.raises(Conflict, match="the last one was, and only one can be"):
+    with pytest.raises(Conflict, match="the last one was taken back already"):
         commands.undo(life.store, "s", "ann")
     commands.approve(life.store, "s", life.first().id, "ann")
     life.record(w0=GOOD, w1=BAD)

@@ -17,7 +17,7 @@ from support.stores import ME, Database
 from support.web.app import Clock, opened
 
 QUICK: dict[str, Any] = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
-BUSY = StoreBusy("somewhere", "is being written to by somebody else")
+BUSY = StoreBusy("somewhere", "has been locked by another writer")
 
 
 @pytest.fixture

@@ -191,7 +191,7 @@ def test_a_site_that_cannot_be_read_is_listed_with_its_fault(mia: Api, store: St
     assert [east, south] == [whole[0], whole[2]]
     assert north.keys() == {"site", "fault"}
     assert north["site"] == "north"
-    assert "kept state that cannot be read" in north["fault"]
+    assert "stored state that cannot be read" in north["fault"]
     assert "crewlearn ledger verify" in north["fault"]
 
 
@@ -279,7 +279,7 @@ SAID: list[tuple[str, str, Any, str, str]] = [
         "teem",
         "unknown; did you mean 'team'? Known: policies, runs, seed, team, fee, horizon, mean_delay, policy",
     ),
-    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "must say when it was: give date or"),
+    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "needs a date or a period"),
     (
         "POST",
         "/sites/north/output",

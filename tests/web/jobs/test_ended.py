@@ -42,7 +42,7 @@ def test_what_is_over_is_not_cancelled(store: Store) -> None:
     for job, status in ((done, DONE), (failed, FAILED)):
         before = queue.read(store, job.id)
         assert before.status == status
-        with pytest.raises(Conflict, match=f"is over already: it is {status}"):
+        with pytest.raises(Conflict, match=f"is over: it is {status}"):
             cancel(store, job.id)
         assert queue.read(store, job.id) == before
 

@@ -66,7 +66,7 @@ def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store
 
     runner = JobRunner(store, {"work": done_after_all}, **QUICK)
     until(lambda: runner.run_one() and queue.read(store, first.id).over)
-    assert messages == ["taken up again (attempt 2): halfway"]
+    assert messages == ["restarted (attempt 2): halfway"]
     done = queue.read(store, first.id)
     assert (done.status, done.attempts, done.result) == (DONE, 2, "done after all")
     second = submit(store, number=2)

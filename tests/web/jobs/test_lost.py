@@ -172,7 +172,7 @@ def test_a_job_given_up_leaves_no_file(store: Store) -> None:
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (BUSY, "somebody else was writing at the same time"),
+        (BUSY, "another writer was active at the same time"),
         (BROKEN, "the store could not be used; the server's log says why"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_job_that_the_store_fails_rests_and_ends_with_a_true_reason(
         assert time.monotonic() - began >= pause
     ended = queue.read(other, job.id)
     assert (ended.status, ended.attempts) == (FAILED, MOST_ATTEMPTS)
-    assert ended.message == f"given up after 3 attempts; at the last one {why}. It may be asked for again"
+    assert ended.message == f"given up after 3 attempts; at the last one {why}. It may be submitted again"
     with pytest.raises(Unknown, match="has no file any more"):
         queue.file_of(store, job.id)
     assert caplog.text.count(error.remedy) == MOST_ATTEMPTS
@@ -283,7 +283,7 @@ def test_a_job_claimed_while_its_server_stops_is_given_back(store: Store) -> Non
 def test_nobody_has_more_than_so_many_jobs_waiting(store: Store) -> None:
     made = [submit(store, number=number).id for number in range(MOST_WAITING)]
     assert submit(store, number=3).id == made[3], "which is no further one"
-    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} wait at this site already"):
+    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} are queued here already"):
         submit(store, number=MOST_WAITING)
     submit(store, "else")
     submit(store, site="south", number=1)

@@ -57,7 +57,7 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert "1 of these rows differs" in again
     assert "Replace the row on record with that of this file" in again
     form = {**packed_in(again), "kind": "output", "step": "confirm"}
-    assert "are to be replaced" in manager.post("/sites/hall/import", form, files={"x": b""})
+    assert "Check the box to replace the rows" in manager.post("/sites/hall/import", form, files={"x": b""})
     done = manager.post("/sites/hall/import", {**form, "correct": "yes"}, files={"x": b""})
     assert "1 corrected" in done
     assert "Choose a file" in manager.post("/sites/hall/import", {"text": " "}, 422)
@@ -137,7 +137,7 @@ def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: St
     assert words.startswith("Output: x – expected a number such as")
     assert fault.findall(small) == [words]
     assert "Nothing was recorded" in page
-    assert "output.csv has 1 error; nothing of it was used" in page
+    assert "output.csv has 1 error; the file was not used" in page
     assert '<tr class="fault"><td class="line">3</td>' in page
 
     page = manager.get(f"/sites/hall/import/{submitted(store, [rows[0], rows[2], rows[3]])}")

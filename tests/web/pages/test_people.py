@@ -107,7 +107,7 @@ def test_what_is_said_of_workers(store: Store) -> None:
     assert recorded(store) == before
     manager.get("/sites/hall/workers/99", 404)
     admin = browser(store, "admin")
-    assert "tick that you are sure" in admin.post("/sites/hall/workers/2/erase", {})
+    assert "check the box to confirm" in admin.post("/sites/hall/workers/2/erase", {})
     assert "Erased" in admin.post("/sites/hall/workers/2/erase", {"sure": "yes"})
     assert "Cleo" not in admin.get("/sites/hall")
     assert "erased" in admin.get("/sites/hall/workers/2")

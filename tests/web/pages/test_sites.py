@@ -206,7 +206,7 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
         version = re.search(r'name="version" value="([0-9a-f-]+)"', page)
         assert version
         forms.append({**values, "version": version[1], "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation"})
-    assert "changed from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
+    assert "apply from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
     refused = second.post("/sites/hall/settings", {**forms[1], "team": "3"}, 412)
     assert "manager 0 changed fee to 9 (" in refused
     assert 'value="3"' in refused  # what was typed still stands
@@ -241,4 +241,4 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
         wrong = manager.post("/sites/hall/settings", {**form, name: value}, 422)
         assert re.findall(r'class="wrong" id="(\w+)-wrong"', wrong) == [name]
     assert recorded(store) == form["version"]
-    assert "changed from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})
+    assert "apply from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})

@@ -41,7 +41,7 @@ WorkerPath = Annotated[
     str,
     Path(
         description="The firm's own id of the worker, percent-encoded; it may have slashes. "
-        "Clients take the ids `.` and `..` for steps in the path, so that they cannot be asked for like this.",
+        "The ids `.` and `..` cannot be used here, because clients resolve them as path segments.",
         examples=["0113"],
     ),
 ]

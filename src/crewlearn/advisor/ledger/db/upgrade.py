@@ -51,9 +51,7 @@ def make_tables(engine: sa.Engine) -> None:
                 assert raw is not None
                 raw.execute("PRAGMA journal_mode=WAL").close()
             break
-        except (
-            sqlite3.OperationalError
-        ) as error:  # another process sets it too; SQLite does not wait here
+        except sqlite3.OperationalError as error:  # another process sets it too; SQLite does not wait here
             if error.sqlite_errorcode & 0xFF not in database.BUSY or time.monotonic() >= deadline:
                 raise StoreUnavailable(shown(engine), f"cannot be used ({error})") from error
             time.sleep(0.01)
