@@ -27,7 +27,6 @@ MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
 
 Extrapolated from short runs, the built-in policies take one to about twenty minutes on one core for this much; a firm's
 own policy, in plain Python, takes a minute for a hundredth of it.
-
 """
 
 

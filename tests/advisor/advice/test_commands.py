@@ -1,4 +1,4 @@
-"""A site's life through commands: what is advised, answered, recorded, corrected, changed and taken back."""
+"""Commands on a site: advising, answering, recording, correcting, changing and undoing."""
 
 from datetime import date
 from pathlib import Path
@@ -146,7 +146,7 @@ def test_rejections_are_kept_with_their_reason_and_not_asked_again_soon(life: Li
     commands.reject(life.store, "s", proposal.id, "bo", "knows the machine")
     assert proposal.into not in [into for _, into in life.open()]
     with life.store.reading() as connection:
-        kept = {one.id: one for one in read_proposals(connection, life.store.site(connection, "s")[0])}
+        kept = {proposal.id: proposal for proposal in read_proposals(connection, life.store.site(connection, "s")[0])}
     assert (kept[proposal.id].status, kept[proposal.id].reason) == ("rejected", "knows the machine")
     commands.undo(life.store, "s", "bo")
     assert (proposal.out, proposal.into) in life.open()
@@ -180,7 +180,7 @@ def test_unanswered_proposals_stand_with_their_number_as_long_as_they_are_right(
     life.days(3, w0=GOOD, w1=BAD)
     assert life.first().id == number
     life.days(60, w0=GOOD, w1=1.0)
-    assert number not in [one.id for one in life.site.open_proposals(PROPOSED)]
+    assert number not in [proposal.id for proposal in life.site.open_proposals(PROPOSED)]
 
 
 def test_leavers_leave_a_vacancy_which_the_rules_fill(life: Life) -> None:
@@ -218,7 +218,7 @@ def test_pins_blocks_and_tenure_hold(life: Life) -> None:
     commands.change_worker(life.store, "s", "w1", "ann", pinned=False)
     into = life.first().into
     commands.change_worker(life.store, "s", f"w{into}", "ann", status="blocked")
-    assert into not in [one for _, one in life.open()]
+    assert into not in [incoming for _, incoming in life.open()]
 
 
 def test_no_more_are_proposed_than_a_week_allows(life: Life) -> None:
@@ -336,12 +336,12 @@ def test_dates_are_of_the_calendar_and_not_in_the_future(life: Life) -> None:
 
     assert on(date(2026, 1, 6)).recorded == 1
     assert life.site.period == 3  # the 6th is the second working day
-    for wrong, said in (
+    for wrong, message in (
         (date(2026, 1, 10), "2026-01-10"),
         (date(2026, 1, 1), "2026-01-01"),
         (date(2027, 6, 2), "future"),
     ):
-        with pytest.raises(InvalidInput, match=said):
+        with pytest.raises(InvalidInput, match=message):
             on(wrong)
 
 
@@ -355,7 +355,9 @@ def test_undoing_a_decline_brings_back_the_other_proposals_of_the_day(life: Life
     commands.undo(life.store, "s", "bo")
     after = life.site
     assert after.open_proposals(PROPOSED) == before.open_proposals(PROPOSED) == [other]
-    made_since = {one.id for one in after.proposals.values()} - {one.id for one in before.proposals.values()}
+    made_since = {proposal.id for proposal in after.proposals.values()} - {
+        proposal.id for proposal in before.proposals.values()
+    }
     assert all(after.proposals[number].status == "withdrawn" for number in made_since)
     for part in ("roster", "workers", "memory", "after", "fees", "failed", "completed", "delays", "advice"):
         assert after.to_json()[part] == before.to_json()[part], part

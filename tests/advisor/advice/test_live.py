@@ -42,7 +42,7 @@ PROBLEMS = {
 
 
 def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
-    """A site set up as a simulated run is."""
+    """Create a site with the settings of a simulated run."""
     setting, world = problem.setting, World(problem, seed, 0)
     config = SiteConfig(
         team=setting.team,
@@ -76,7 +76,7 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
 
 
 def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]]:
-    """Play the world through commands: approve all at once, start whoever's delay is over, import the day's output."""
+    """Play the world through commands: approve at once, start workers whose delay is over, import the day's output."""
     steps = []
     due: dict[int, int] = {}
     for period in range(1, world.problem.horizon + 1):
@@ -125,7 +125,11 @@ def test_live_equals_simulated(spec: str, problem: str, tmp_path: Path) -> None:
     assert site.roster.stations == simulated[-1].stations
     assert site.fees == pytest.approx(sum(step.fees for step in simulated))
     for step in simulated:
-        here = {one.station: one.worker for one in held if one.since <= step.period and not ended(one, step.period)}
+        here = {
+            stint.station: stint.worker
+            for stint in held
+            if stint.since <= step.period and not ended(stint, step.period)
+        }
         assert tuple(here[station] for station in range(len(step.stations))) == step.stations
     checked = verify(store, "site")
     assert checked.sound, checked.faults

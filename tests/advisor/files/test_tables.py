@@ -144,7 +144,7 @@ def test_encodings(encoding: str) -> None:
     assert read_workers("id,name\n7,Zoë Müller\n".encode(encoding))[0].name == "Zoë Müller"
     big_endian = codecs.BOM_UTF16_BE + "id,name\n7,Zoë\n".encode("utf-16-be")
     assert read_workers(big_endian)[0].name == "Zoë"
-    # A letter that lies across the border of two chunks of the trial.
+    # A letter whose bytes are split between two decoded chunks.
     assert read_workers(("id,name\n" + "\n" * (2**20 - 11) + "7,é\n").encode(encoding))[0].name == "é"
 
 

@@ -144,7 +144,7 @@ def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backen
         with database.open() as store:
             left = contents(store)
             assert left in (before, after), f"step {step} left something half done"
-            if left not in checked:  # of equal contents the check says the same
+            if left not in checked:  # equal contents give an equal check
                 checked.append(left)
                 if site in store.names():
                     sound(store, site)
@@ -155,8 +155,8 @@ def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backen
             database = prepared(backend, stages)
     assert done[-1], "what returned is on record"
     assert done == sorted(done), "once committed, it stays"
-    assert done.index(True) >= 8, "there were steps before the commit"
-    assert done.count(True) >= 2, "and one right after it, before the command returned"
+    assert done.index(True) >= 8, "there must be steps before the commit"
+    assert done.count(True) >= 2, "and one after it, before the command returns"
     with database.open() as store:
         commands.change_site(store, site, {"fee": 6.5}, ME)
         sound(store, site)

@@ -1,4 +1,4 @@
-"""Any sequence of events: rebuilding gives the kept state, money adds up, nobody is at two stations."""
+"""Random sequences of commands: the rebuilt state equals the stored one, money adds up, nobody is at two stations."""
 
 import shutil
 import tempfile
@@ -42,7 +42,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 class AnySite(RuleBasedStateMachine):
-    """Everything people may do, in any order; what is refused must change nothing."""
+    """Every command in any order; a refused one must change nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class AnySite(RuleBasedStateMachine):
             return self.store.site(connection, "s")[1]
 
     def tried(self, call: Any) -> None:
-        """Do what may be refused; a refusal changes nothing."""
+        """Run a command that may be refused; check that a refusal changes nothing."""
         before = self.site().to_json()
         try:
             call()
@@ -154,7 +154,7 @@ class AnySite(RuleBasedStateMachine):
             return
         if self.earlier is not None:
             site, text = self.earlier
-            assert state_text(site) == text, "a later change changed an earlier state"
+            assert state_text(site) == text, "a later event changed an earlier state"
         with self.store.reading() as connection:
             site = self.store.snapshot(connection, "s").site
             row = connection.execute(sa.select(schema.sites.c.name, schema.sites.c.state)).one()
@@ -197,7 +197,9 @@ class AnySite(RuleBasedStateMachine):
             site = self.site()
             site.roster.check()
             assert len(site.workers) == site.roster.workers == len(site.estimates.counts)
-            assert {one.into for one in site.open_proposals(*UNDER_WAY)} == {one.into for one in site.roster.pending}
+            assert {proposal.into for proposal in site.open_proposals(*UNDER_WAY)} == {
+                hire.into for hire in site.roster.pending
+            }
 
     @invariant()
     def money_adds_up(self) -> None:
@@ -214,9 +216,9 @@ class AnySite(RuleBasedStateMachine):
             units = connection.execute(
                 sa.select(table.c.units).where(table.c.replaced_in.is_(None), table.c.units.is_not(None))
             ).scalars()
-            assert site.earned == sum(units)  # whole numbers, so the order does not matter
-        assert abs(site.fees - sum(one.fee for one in proposals if one.paid)) < 1e-9
-        assert all(one.paid for one in proposals if one.status == "started")
+            assert site.earned == sum(units)  # integers, so the order of the sum does not matter
+        assert abs(site.fees - sum(proposal.fee for proposal in proposals if proposal.paid)) < 1e-9
+        assert all(proposal.paid for proposal in proposals if proposal.status == "started")
 
     @invariant()
     def stints_follow_one_another(self) -> None:
@@ -225,15 +227,15 @@ class AnySite(RuleBasedStateMachine):
         with self.store.reading() as connection:
             key, site, _ = self.store.site(connection, "s")
             stints = read_stints(connection, key)
-        open_now = {one.station: one.worker for one in stints if one.until is None}
+        open_now = {stint.station: stint.worker for stint in stints if stint.until is None}
         assert open_now == {at: worker for at, worker in enumerate(site.roster.stations) if worker != NOBODY}
         for earlier, later in pairwise(stints):
             if earlier.station == later.station:
                 assert earlier.until is not None
                 assert earlier.since < earlier.until <= later.since
-        for one, other in combinations(stints, 2):  # nobody at two stations, ever
-            if one.worker == other.worker:
-                first, second = sorted((one, other), key=lambda stint: stint.since)
+        for stint, other in combinations(stints, 2):  # nobody at two stations, ever
+            if stint.worker == other.worker:
+                first, second = sorted((stint, other), key=lambda either: either.since)
                 assert first.until is not None
                 assert first.until <= second.since
 

@@ -1,4 +1,4 @@
-"""What every store must hold to, run whole on SQLite and on PostgreSQL."""
+"""Conformance of every store: the same tests on SQLite and on PostgreSQL."""
 
 import math
 import struct
@@ -132,7 +132,7 @@ def test_newcomers_changes_and_new_names(store: Store) -> None:
     assert after.pop("identities") != before.pop("identities")
     (event,) = set(after.pop("events")) - set(before.pop("events"))
     assert payload_of(store, event[1])["renamed"] == [0]
-    assert "Again" not in repr((after, event)), "whose name changed is on record, and the name is not"
+    assert "Again" not in repr((after, event)), "the record has whose name changed, but not the name"
     assert state_of(store).advice == state.advice, "the policy knows no names"
 
 
@@ -171,10 +171,10 @@ def test_odd_text_is_harmless_everywhere(store: Store) -> None:
     worker_imports.import_workers(store, "site", [*workers(), *odd], b"", ODD)
     commands.reject(store, "site", proposed(store)[0], ODD, ODD)
     output_imports.import_output(store, "site", [*day(1), replace(day(1)[0], worker_id=ODD)], b"", ODD)
-    found = contents(store)
-    assert {row[2:] for row in found["identities"]} >= {(ODD, ODD), ("x" * 100, "🙂" * 200)}
-    assert ODD in {row[8] for row in found["proposals"]}
-    assert {row[3] for row in found["events"]} == {ODD}
+    tables = contents(store)
+    assert {row[2:] for row in tables["identities"]} >= {(ODD, ODD), ("x" * 100, "🙂" * 200)}
+    assert ODD in {row[8] for row in tables["proposals"]}
+    assert {row[3] for row in tables["events"]} == {ODD}
     sound(store)
     refused(store, lambda: commands.reject(store, "site", proposed(store)[0], ME, "no\0"), "NUL")
     refused(store, lambda: commands.undo(store, "site", "x" * 201), "actor")
@@ -196,7 +196,7 @@ def test_erasing_removes_the_person_and_keeps_the_record(store: Store, database:
     if database.backend == "sqlite":
         for path in Path(database.url.removeprefix("sqlite:///")).parent.iterdir():
             assert b"Mustermann" not in path.read_bytes(), path
-    worker_imports.import_workers(store, "site", [WorkerRow("secret-id")], b"", ME)  # a new person to us
+    worker_imports.import_workers(store, "site", [WorkerRow("secret-id")], b"", ME)  # a new person to the record
     assert len(state_of(store).workers) == 8
     sound(store)
 
@@ -324,7 +324,7 @@ def test_numbers_come_back_to_the_last_bit(store: Store) -> None:
     with store.reading() as connection:
         key, _, count = store.site(connection, "site")
         back = rows_of_event(connection, key, count - 1)
-    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # there is one zero
+    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # negative zero becomes zero
     assert [struct.pack("dd", row.units, row.hours) for row in back] == [struct.pack("dd", *pair) for pair in wanted]
     sound(store)
     assert output_imports.import_output(store, "site", rows, b"", ME).known == len(rows)
@@ -335,8 +335,8 @@ def test_whole_numbers_and_numpy_numbers_are_numbers(store: Store) -> None:
     period: Any = np.int64(1)
     units: Any = np.int64(40)
     hours: Any = np.float32(7.5)
-    one = OutputRow(2, None, period, "a", units, hours, "worked")
-    output_imports.import_output(store, "site", [one], b"", ME)
+    row = OutputRow(2, None, period, "a", units, hours, "worked")
+    output_imports.import_output(store, "site", [row], b"", ME)
     output_imports.import_output(store, "site", _of("a", 2, units=41, hours=8), b"", ME)
     rows = [row[4:6] for row in contents(store)["output_rows"]]
     assert rows == [(40.0, 7.5), (41.0, 8.0)]
@@ -423,6 +423,6 @@ def test_a_firm_that_never_answers_gathers_nothing_but_the_record(store: Store) 
         commands.change_worker(store, "site", "d", ME, status="pool" if period % 2 == 0 else "blocked")
     kept, state = contents(store)["proposals"], state_of(store)
     assert {row[1] for row in kept if row[5] == "withdrawn" and row[2] < 7}, "the record has the withdrawn ones"
-    assert all(one.period >= 8 for one in state.proposals.values() if one.status == "withdrawn")
+    assert all(proposal.period >= 8 for proposal in state.proposals.values() if proposal.status == "withdrawn")
     assert len(kept) > len(state.proposals)
     sound(store)

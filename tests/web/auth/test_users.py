@@ -1,4 +1,4 @@
-"""Users: what their roles and sites allow, and what cannot be done to them; on SQLite and on PostgreSQL."""
+"""Users: roles, sites and invalid changes; on SQLite and on PostgreSQL."""
 
 import pytest
 from fastapi.testclient import TestClient

@@ -1,4 +1,4 @@
-"""The page that takes in files: what is wrong is shown where it is, and nothing is recorded unseen."""
+"""The Import page: errors are shown in their rows, and nothing is recorded without confirmation."""
 
 import re
 from dataclasses import asdict
@@ -78,7 +78,7 @@ def test_a_column_that_is_not_found_can_be_chosen_by_looking_at_the_rows(store: 
     assert "<caption>8 of 10 rows" in page
     assert "<td>a7</td>" in page
     page = upload(manager, "out.csv", f"date,worker,units\n{rows}".replace("worker,", "worker_id,badge,", 1))
-    assert marked.findall(page) == ["worker_id"], "two headers could be it"
+    assert marked.findall(page) == ["worker_id"], "two headers match it"
     assert '<option value="badge">' in page
     chosen = {**packed_in(page), "kind": "output", "column-worker_id": "nobody", "step": "check"}
     page = manager.post("/sites/hall/import", chosen, files={"x": b""})
@@ -119,7 +119,7 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
 
 
 def submitted(store: Store, rows: list[str], **options: Any) -> int:
-    """Have a file taken in by a job; give the job's number."""
+    """Import a file by a job; return the job's number."""
     file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
     job = queue.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(ImportOptions({}, **options)), file)
     assert JobRunner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()

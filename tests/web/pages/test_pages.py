@@ -1,4 +1,4 @@
-"""Every page in process: who sees what, no dead links, hostile names, and numbers beyond measure."""
+"""Every page in process: roles, dead links, hostile names, and numbers that are too large."""
 
 import base64
 import re
@@ -102,7 +102,7 @@ def test_who_signs_in_goes_on_to_what_they_asked_for_and_never_elsewhere(store: 
     wrong = client.post("/sign-in", data={"token": "crew_wrong", "next": address[1]})
     assert f'name="next" value="{address[1]}"' in wrong.text
     old = client.get("/sign-in/once", params={"code": "old", "next": address[1]})
-    assert f'name="next" value="{address[1]}"' in old.text, "who has no good link goes on by their token"
+    assert f'name="next" value="{address[1]}"' in old.text, "without a valid link, a token still signs in"
     for wanted, gone in (
         (address[1], address[1]),
         ("", "/"),

@@ -1,4 +1,4 @@
-"""Who works here: the table of today's page, a thousand people, and what is said of one of them."""
+"""The table of workers on the Today page, with up to a thousand of them, and the page of a worker."""
 
 import re
 

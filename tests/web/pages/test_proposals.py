@@ -1,4 +1,4 @@
-"""Proposals and offers on the pages: answered, taken back, and gone through page by page when there are many."""
+"""Proposals and offers on the pages: answering, undoing, and paging when there are many."""
 
 import re
 
@@ -145,7 +145,7 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
         "said",
     )
     above, _, below = response.text.partition('id="said"')
-    assert proposals_on(above)[-1] == before  # it says so above the next one
+    assert proposals_on(above)[-1] == before  # the message is above the next proposal
     assert proposals_on(below)[0] == following
     assert "Approved" in below.partition("<article")[0]
     for name, value in (("from", "//elsewhere.example"), ("page", "1#x"), ("at", "%0d%0a")):

@@ -1,4 +1,4 @@
-"""The page of all sites, and the forms that set one up and change its settings."""
+"""The Sites page, and the forms that create a site and change its settings."""
 
 import re
 from datetime import date
@@ -37,7 +37,7 @@ def test_sites_of_others_are_not_shown(store: Store) -> None:
 
 
 def spoil(store: Store, name: str, before: str, after: str) -> None:
-    """Change what is kept of a site's state behind its back, so that nothing kept in memory is current."""
+    """Change a site's stored state directly, so that no cached state is current."""
     spoilt = "UPDATE sites SET state = replace(state, :old, :new), head = 'x' || substr(head, 2) WHERE name = :name"
     with store.changing() as connection:
         connection.execute(sa.text(spoilt), {"old": before, "new": after, "name": name})
@@ -73,7 +73,7 @@ def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, af
     for path in ("", "/history", "/record", "/settings", "/workers/0"):
         shown = admin.get(f"/sites/north{path}", 422)
         assert words in shown
-        assert "registered name" not in shown, "the long list of policies is nobody's remedy"
+        assert "registered name" not in shown, "the long list of policies does not help"
         assert "upgrade this one" in shown
         assert ("Check now" in shown) == ("damaged" in words), "without its policy no record can be checked"
     assert "To the sites" in shown
@@ -164,9 +164,9 @@ def test_a_site_is_set_up_by_its_form(store: Store) -> None:
 
 
 def test_the_form_the_command_and_the_api_record_the_same_settings_by_default(store: Store) -> None:
-    """What a site must say is said alike; every other setting is left as the form, the command and the API have it.
+    """Form, command and API have the same defaults for every setting that is not required.
 
-    Only the two ticks that the page sets and explains differ.
+    Only the two boxes that the page checks and explains differ.
     """
     first = date(2026, 11, 2)
     admin = browser(store, "admin")
@@ -209,7 +209,7 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
     assert "apply from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
     refused = second.post("/sites/hall/settings", {**forms[1], "team": "3"}, 412)
     assert "manager 0 changed fee to 9 (" in refused
-    assert 'value="3"' in refused  # what was typed still stands
+    assert 'value="3"' in refused  # the typed text is kept
     config = snapshot(store, "hall").site.config
     assert (config.fee, config.team) == (9.0, 2)
     again = re.search(r'name="version" value="([0-9a-f-]+)"', refused)

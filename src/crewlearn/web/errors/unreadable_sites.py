@@ -49,7 +49,7 @@ def diagnosis_of(error: InvalidInput) -> Diagnosis:
             site,
             f"Its policy, {cause.value}, cannot be used on this server: {why}.",
             (
-                "Install what it names where this server runs, and restart the server; nothing of the record is lost.",
+                "Install what it names where this server runs, and restart the server; nothing on record is lost.",
                 "If a newer crewlearn has this policy, upgrade this one.",
             ),
             checkable=False,
