@@ -186,7 +186,7 @@ def test_settings_have_plain_keys_and_the_record_says_since_when(store: Store) -
     given = parsed(
         ["cost=300", "value_per_unit=0.5", "closed=2026-12-24", "closed=2026-12-25", "weekdays=mon,tue,wed,thu,fri,sat"]
     )
-    with pytest.raises(InvalidInput, match="only coming days"):
+    with pytest.raises(InvalidInput, match="only future days"):
         commands.change_site(store, "s", {**given, "start": "2025-01-06"}, "bo")
     del given["weekdays"]
     done = differences(*commands.change_site(store, "s", given, "bo"))

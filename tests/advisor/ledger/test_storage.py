@@ -103,7 +103,7 @@ def test_settings_change_from_now_on(store: Store) -> None:
     units = Units(0.0, 50.0).to_json()
     refused(store, lambda: commands.change_site(store, "site", {"units": units}, ME), "cannot change once output")
     moved = replace(CALENDAR, weekdays=(1, 2, 3)).to_json()
-    refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has output on record")
+    refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has recorded output")
     sound(store)
 
 

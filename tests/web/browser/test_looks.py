@@ -48,7 +48,7 @@ def kind_of(path: str) -> str:
 
 
 def pages_from(page: Page, first: str) -> Iterator[str]:
-    """Follow links to one page of each kind; `look` opens each path and leaves the page open."""
+    """Yield the path of one page of each kind, following links; the caller opens it and leaves it open."""
     waiting, known = [first], {kind_of(first)}
     while waiting:
         yield waiting.pop(0)
