@@ -218,7 +218,7 @@ def test_an_import_is_cancelled_before_it_begins_or_not_at_all(store: Store, mia
     assert JobRunner(store, {work.OUTPUT_IMPORT: taking_in}).run_one()
     for answer in answers:
         assert "one transaction, which cannot be stopped" in answer
-        assert "by importing the right rows" in answer
+        assert "by importing the right ones" in answer
     done = queue.read(store, begun)
     assert (done.status, done.result["recorded"]) == ("done", 1)
 

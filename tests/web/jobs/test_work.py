@@ -101,7 +101,7 @@ def test_a_file_that_is_only_tried_cannot_be_stopped_halfway_either(store: Store
 
     assert JobRunner(store, {work.OUTPUT_IMPORT: trying}).run_one()
     assert len(answers) == 1
-    assert "cannot be stopped halfway; it changes nothing" in answers[0]
+    assert "cannot be stopped; it changes nothing" in answers[0]
     assert "correct" not in answers[0]
     assert queue.read(store, begun).status == "done"
     assert state_of(store).period == 1
