@@ -88,9 +88,7 @@ def test_bodies_are_bounded_whatever_they_say_of_themselves(web: TestClient, sto
         assert web.post("/api/v1/echo", content=chunks(1000)).json() == 1000
         assert web.post("/api/v1/echo", content=chunks(3000), headers=csv).json() == 3000
         assert web.post("/api/v1/echo", content=chunks(3100), headers=csv).status_code == 413
-        tabs = {
-            "Content-Type": "text/tab-separated-values"
-        }  # not accepted: send text/csv for tabs too
+        tabs = {"Content-Type": "text/tab-separated-values"}  # not accepted: send text/csv for tabs too
         assert web.post("/api/v1/echo", content=chunks(3000), headers=tabs).status_code == 413
         assert web.post("/api/v1/echo", content=b"x", headers={"Content-Length": "-1"}).status_code == 413
 

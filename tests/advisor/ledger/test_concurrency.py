@@ -169,7 +169,9 @@ def test_whoever_cannot_get_the_lock_is_told(store: Store, database: Database, m
         with store.writing("site", ME) as work:
             work.add(WorkerChanged(0, {"pinned": True}))
             started = time.perf_counter()
-            with pytest.raises(Conflict, match=r"locked by another writer for more than 0\.2 s; nothing was done, try again"):
+            with pytest.raises(
+                Conflict, match=r"locked by another writer for more than 0\.2 s; nothing was done, try again"
+            ):
                 output_imports.import_output(other, "site", day(1), b"", ME)
             assert 0.15 < time.perf_counter() - started < 5.0
         output_imports.import_output(other, "site", day(1), b"", ME)

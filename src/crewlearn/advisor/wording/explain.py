@@ -53,7 +53,7 @@ def what_changed(site: Site, people: People) -> str:
     names = RecordNames(people, site.proposals, site.config.calendar)
     facts_behind = [words for cause in site.advice.because if (words := cause_told(cause, names))]
     since = f" ({'; '.join(dict.fromkeys(facts_behind))})" if facts_behind else ""
-    return f"Changed since it was first said{since}: {'; '.join(parts)}."
+    return f"Changed since the first advice{since}: {'; '.join(parts)}."
 
 
 def day(site: Site, period: int | None = None) -> str:
@@ -126,7 +126,7 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     numbers, into = facts(site, proposal), people.label(proposal.into)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
     if numbers.out is None:
-        lines.append("The station is empty, so all that is put out there is a gain.")
+        lines.append("The station is empty, so all output there is a gain.")
     else:
         when = "now" if proposal.status in OPEN else "then"
         where = f"who would make room {when}" if numbers.settled_on_arrival else f"in the team {when}"
@@ -151,11 +151,9 @@ def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
 def _gain(numbers: ProposalFacts) -> str:
     over = f"Over the {counted(round(numbers.periods), 'period')} left after a wait of about {numbers.mean_delay:.1f}"
     if numbers.gain >= 0.0:
-        gain = f"staying for good would gain {numbers.gain:,.2f} as expected now"
+        gain = f"a permanent replacement is expected to gain {numbers.gain:,.2f}"
     else:
-        gain = (
-            f"staying for good would lose {-numbers.gain:,.2f} as expected now, and what may be learned speaks for it"
-        )
+        gain = f"a permanent replacement is expected to lose {-numbers.gain:,.2f}, but trying it out may still pay"
     return f"{over}, {gain}; the fee is {numbers.fee:,.2f}."
 
 
@@ -176,7 +174,7 @@ def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
             else f"{numbers.optimistic_gain:,.2f} a period"
         )
         return [
-            f"At best, as far as is known, the exchange gains {at_best}; to pay its fee it must gain "
+            f"In the best case that fits the data, the exchange gains {at_best}; to pay its fee it must gain "
             f"{numbers.needed_gain:,.2f}.",
             "The advice would change if that best case fell below what the fee needs.",
         ]
