@@ -132,7 +132,7 @@ def test_who_is_refused_is_told_why(store: Store, web: TestClient) -> None:
     sign_in(web, token_of(store, role=VIEWER))
     foreign = web.post("/sites/north/undo", headers={**page, "Origin": "http://evil.example"})
     assert foreign.status_code == 403
-    assert "This came from elsewhere" in foreign.text
+    assert "This request came from elsewhere" in foreign.text
     assert "Your role" not in foreign.text
     mine = web.post("/sites/north/undo", headers=page)
     assert mine.status_code == 403

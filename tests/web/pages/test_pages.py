@@ -69,7 +69,7 @@ def test_a_viewer_may_not_change_anything(store: Store) -> None:
     ):
         response = viewer.send(f"/sites/hall/{path}", {"status": "left", "outcome": "started", "sure": "yes"})
         assert response.status_code == 403, path
-        assert "To the sites" in response.text
+        assert "Back to the sites" in response.text
     assert recorded(store) == before
     assert viewer.send("/sites/new", {"name": "x"}).status_code == 403
 

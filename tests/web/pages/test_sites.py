@@ -76,7 +76,7 @@ def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, af
         assert "registered name" not in shown, "the long list of policies does not help"
         assert "upgrade this one" in shown
         assert ("Check now" in shown) == ("damaged" in words), "without its policy no record can be checked"
-    assert "To the sites" in shown
+    assert "Back to the sites" in shown
 
 
 def test_the_record_of_a_site_that_cannot_be_read_can_be_checked(store: Store) -> None:
