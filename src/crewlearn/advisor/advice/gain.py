@@ -81,9 +81,17 @@ def gain_by_period(
     worth = np.array([units.money_of_output(everybody[worker]["mean"]) for worker in differing])
     spread = np.array([units.money(everybody[worker]["sd"]) for worker in differing])
     fees = _fees(site, [proposal for proposal in proposals if not _filled_first(proposal, kept)], periods)
-    expected = worth @ days - fees
-    sure = SURE * np.sqrt((spread**2) @ (days**2))
+    expected = _weighted(worth, days) - fees
+    sure = SURE * np.sqrt(_weighted(spread**2, days**2))
     return GainByPeriod(fees, expected, expected - sure, expected + sure)
+
+
+def _weighted(weights: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the weighted sum of the rows, added in order: a matrix product's last digits differ between machines."""
+    total = np.zeros(rows.shape[1])
+    for weight, row in zip(weights, rows, strict=True):
+        total += weight * row
+    return total
 
 
 def _held_otherwise(stints: Sequence[Stint], kept: Sequence[Stint], periods: int) -> tuple[list[int], FloatArray]:
