@@ -136,7 +136,7 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
         visitor.page.goto("/sites/hall/settings")
     ann.page.get_by_label("Fee of a replacement").fill("7")
     ann.page.get_by_role("button", name="Save the settings").click()
-    expect(ann.page.get_by_role("status").first).to_contain_text("changed")
+    expect(ann.page.get_by_role("status").first).to_contain_text("apply from now on")
     ben.page.get_by_label("Stations", exact=True).fill("3")
     ben.expected = {412}
     ben.page.get_by_role("button", name="Save the settings").click()
@@ -147,7 +147,7 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
     expect(ben.page.get_by_label("Stations", exact=True)).to_have_value("3")
     ben.expected = set()
     ben.page.get_by_role("button", name="Save the settings").click()
-    expect(ben.page.get_by_role("status").first).to_contain_text("changed")
+    expect(ben.page.get_by_role("status").first).to_contain_text("apply from now on")
     assert ben.page.goto("/sites/hall/settings")
     expect(ben.page.get_by_label("Stations", exact=True)).to_have_value("3")
 
