@@ -9,7 +9,7 @@ import numpy as np
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -30,7 +30,7 @@ def new_site(store: Store) -> None:
     config = SiteConfig(300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, "s", config, "bench")
     rows = [WorkerRow(f"w{n}", active=n < 300) for n in range(WORKERS)]
-    imports.import_workers(store, "s", rows, b"", "bench")
+    worker_imports.import_workers(store, "s", rows, b"", "bench")
 
 
 def a_file(periods: range) -> bytes:
@@ -68,7 +68,7 @@ def measure(quick: bool) -> Results:
             with store.reading() as connection:
                 period = store.site(connection, "s")[1].period
             rows = [OutputRow(2, None, period, f"w{n}", 50.0 + n % 7, None, "worked") for n in range(WORKERS)]
-            imports.import_output(store, "s", rows, b"", "bench")
+            output_imports.import_output(store, "s", rows, b"", "bench")
 
         results["recording_a_day_with_advice"] = {"seconds": best_of(3, day), "at_most": 1.0}
         bare = best_of(5, lambda: subprocess.run([sys.executable, "-c", LIBRARIES], check=True))

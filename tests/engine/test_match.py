@@ -83,7 +83,7 @@ SPECS = [
 
 
 def events_of(run: int, steps: list[Step]) -> list[tuple[int, ...]]:
-    """What the compiled loop logs, from the steps of an interpreted run."""
+    """Return what the compiled loop would log, from the steps of an interpreted run."""
     events: list[tuple[int, ...]] = []
     for step in steps:
         kinds = ((kernel.REQUEST, step.requested), (kernel.ARRIVAL, step.completed), (kernel.LAPSE, step.failed))

@@ -90,7 +90,7 @@ class Unhashable(Sound):
 
 @dataclass(frozen=True)
 class Unpicklable(Sound):
-    rule: Callable[[], int] = lambda: 0  # a lambda is what cannot be pickled
+    rule: Callable[[], int] = lambda: 0  # a lambda cannot be pickled
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class GivesUp(Sound):
 
 @dataclass(frozen=True)
 class FixedPool(Sound):
-    """Remembers how many workers there were, and is lost once some join."""
+    """Remembers the number of workers, and fails once some join."""
 
     def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         workers = state.workers or tuple(range(situation.setting.workers))
@@ -135,7 +135,7 @@ class FixedPool(Sound):
 
 @dataclass(frozen=True)
 class FixedTeam(Sound):
-    """Remembers the size of the team, and is lost once it shrinks."""
+    """Remembers the size of the team, and fails once it shrinks."""
 
     def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         return self.wanted(situation), SoundState(situation.setting.team)
@@ -148,7 +148,7 @@ class FixedTeam(Sound):
 
 @dataclass(frozen=True)
 class Flippant(Sound):
-    """Decides by a global generator."""
+    """Decides by a global random generator."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         return super().wanted(situation) if random.random() < 0.5 else []
@@ -162,7 +162,7 @@ class FlippantState(Sound):
 
 @dataclass(frozen=True)
 class Secretive(Sound):
-    """Keeps its memory where the state does not show it."""
+    """Keeps memory outside its state."""
 
     asked: ClassVar[list[int]] = []
 
@@ -197,7 +197,7 @@ class Forgetful(Sound):
 
 @dataclass
 class Extended:
-    """A state with something that its JSON leaves out."""
+    """A state with a field that its JSON leaves out."""
 
     asked: int
     seen: int = 0
@@ -205,7 +205,7 @@ class Extended:
 
 @dataclass(frozen=True)
 class Incomplete(Policy[Extended]):
-    """Goes by a field of its state that does not survive."""
+    """Decides by a field of its state that JSON loses."""
 
     state_type: ClassVar[type[Extended]] = Extended
 
@@ -239,7 +239,7 @@ class MeddlesWhenAsked(Sound):
 
 @dataclass(frozen=True)
 class Peeks(Sound):
-    """Takes the hidden means where it finds them."""
+    """Reads the hidden means if they are there."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         pairs = super().wanted(situation)
@@ -300,7 +300,7 @@ class NeverStops(Sound):
 
 @dataclass(frozen=True)
 class NeverLetsGo(Sound):
-    """Leaves open who makes room, and then names somebody outside."""
+    """Leaves open who makes room, and then names a worker outside the team."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         return [(NOBODY, into) for _, into in super().wanted(situation)]

@@ -1,4 +1,4 @@
-"""Draws: uniform and independent enough, with the means and ranges that the laws promise.
+"""Draws are uniform and independent, with the means and ranges of their laws.
 
 Statistical checks use fixed seeds and limits of 5 standard errors: under a correct program each would fail, over fresh
 seeds, less than once in a million times.

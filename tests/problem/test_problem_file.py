@@ -1,4 +1,4 @@
-"""The problem file: what it says is what is built, and what is wrong is named."""
+"""The problem file: it builds the problem it describes, and errors name the field."""
 
 from dataclasses import replace
 from typing import Any
@@ -245,7 +245,7 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "message"),
     [
         ({"stations": [0]}, "must have 2 entries, one per station"),
         ({"stations": [0, 3]}, "must be a worker from 0 to 2, or -1"),
@@ -258,8 +258,8 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
         ({"stations": [0, 1], "may_leave": [1, 0, 1]}, "must be true or false"),
     ],
 )
-def test_a_start_that_does_not_fit_is_named(start: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_a_start_that_does_not_fit_is_named(start: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         Problem(2, 30, 1.0, Pool((0.4, 0.6, 0.9)), NoDelay(), start=Start(**start))
 
 

@@ -1,4 +1,4 @@
-"""Every kind of event: its wire form is exact, what nobody here wrote is named, and each says what it invalidates."""
+"""Every kind of event: exact wire form, errors for unknown kinds and payloads, and what each invalidates."""
 
 import hashlib
 import json
@@ -70,7 +70,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_is_a_frozen_dataclass_whose_wire_form_is_exact(kind: str) -> None:
-    """What is not set stays absent: an old event is hashed as it was."""
+    """Unset keys stay absent, so that an old event keeps its hash."""
     assert is_dataclass(KINDS[kind])
     payloads = WIRE.get(kind) or [payload for name, payload in _oldest() if name == kind]
     assert payloads
@@ -106,7 +106,7 @@ def test_a_state_is_the_same_after_json(store: Store) -> None:
 
 
 def test_an_unknown_kind_is_named_with_what_to_do() -> None:
-    with pytest.raises(InvalidInput, match=r"event = 'site-sold': is no kind .*update this one"):
+    with pytest.raises(InvalidInput, match=r"event = 'site-sold': is not a known kind .*update this one"):
         parse_fact("site-sold", {})
 
 

@@ -19,7 +19,7 @@ from crewlearn.cli.live.session import (
 from crewlearn.cli.output import print_json
 
 if TYPE_CHECKING:
-    from crewlearn.advisor.files.imports import ImportResult
+    from crewlearn.advisor.files.import_result import ImportResult
 
 workers = typer.Typer(help="Import, change and erase workers.", no_args_is_help=True)
 output = typer.Typer(help="Import output.", no_args_is_help=True)

@@ -27,7 +27,7 @@ class Me(BaseModel):
 
     name: str = Field(examples=["ann"])
     role: Role
-    sites: list[str] | None = Field(description="The sites they may see; null: all.", examples=[["north"]])
+    sites: list[str] | None = Field(description="The sites they may see; null for all.", examples=[["north"]])
 
 
 @router.get("/health", operation_id="getHealth", tags=["server"], responses=ANYBODY)

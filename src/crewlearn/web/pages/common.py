@@ -164,7 +164,7 @@ def _messages(cookie: str | None) -> list[Flash]:
     try:
         data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
         flash = Flash(str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]))
-        json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded cannot be shown
+        json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded is dropped
         return [flash]
     except (ValueError, KeyError, TypeError, RecursionError):  # not written by us: ignored
         return []
@@ -175,7 +175,7 @@ def do(request: Request, url: str, action: Callable[[], str | Flash]) -> Respons
     try:
         outcome = action()
     except InvalidInput as error:
-        if isinstance(error, StoreUnavailable):  # a matter for those who run the server
+        if isinstance(error, StoreUnavailable):  # handled as a server error
             raise
         return go(request, url, f"Nothing was done: {formats.fault(error)}.", "bad")
     flash = Flash(outcome) if isinstance(outcome, str) else outcome

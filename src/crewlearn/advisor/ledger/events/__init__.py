@@ -1,4 +1,4 @@
-"""Events: what is ever put on record for a site. Importing the package registers every kind."""
+"""Events: everything that is recorded for a site. Importing the package registers every kind."""
 
 from crewlearn.advisor.ledger.events.advised import Advised
 from crewlearn.advisor.ledger.events.answers import (

@@ -1,4 +1,4 @@
-"""Rows of output as the record keeps them: in people's units, by worker number and period."""
+"""Recorded rows of output: in the site's units, by worker number and period."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ ADDED_COLUMNS: tuple[str, ...] = tuple(RecordedRow._field_defaults)
 """The columns that earlier versions did not record."""
 
 History = Callable[[int], Sequence[RecordedRow]]
-"""Returns a worker's current rows in order of period, those of the event at hand included."""
+"""Returns a worker's current rows by period, including those of the event being applied."""
 
 ATTENDANCE = ("worked", "partial", "absent", "no-show", "sent-home")
 
@@ -34,13 +34,13 @@ OBSERVED = ("worked", "partial")
 """Attendance that gives an observation; a partial day does so only where output is a rate."""
 
 AWAY = ("absent", "no-show")
-"""Attendance without output; who is sent home may have made something, which is paid and not learned from."""
+"""Attendance without output; somebody sent home may have output, which is paid but is no observation."""
 
 _AT_ONCE = 10_000
 
 
 class Observation(NamedTuple):
-    """Output in the policy's units, None if it observes nothing, and whether the output is outside the range."""
+    """Output in the policy's units (None if there is no observation), and whether it was outside the range."""
 
     value: float | None
     clipped: bool
@@ -66,7 +66,7 @@ def observe(units: Units, made: float | None, hours: float | None, attendance: s
 
 
 def observation(units: Units, row: RecordedRow) -> float | None:
-    """Return what the policy observes in a row, in its own units; None if it observes nothing."""
+    """Return a row's observation in the policy's units, or None if it has none."""
     return observe(units, row.units, row.hours, row.attendance).value
 
 
@@ -96,7 +96,7 @@ def _hashed(rows: Sequence[RecordedRow]) -> Sequence[tuple[Any, ...]]:
 
 
 def digest_of_rows(rows: Sequence[RecordedRow]) -> str:
-    """Hash the rows of an import as one JSON list, piece by piece, so that the chain covers them too.
+    """Hash the rows of an import as one JSON list, in batches; the hash chain covers the digest.
 
     >>> rows = [RecordedRow(1, 0, 0.5, None, "worked"), RecordedRow(1, 1, None, None, "absent")]
     >>> text = '[[1,0,0.5,null,"worked"],[1,1,null,null,"absent"]]'

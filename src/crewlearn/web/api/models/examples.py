@@ -126,7 +126,7 @@ _JOB: dict[str, Any] = {
     "input": {},
     "status": "running",
     "progress": 0.25,
-    "message": "320 of 1,280 events taken in again",
+    "message": "320 of 1,280 events replayed",
     "result": None,
     "created": "2027-01-11T06:30:00.000+00:00",
     "started": "2027-01-11T06:30:00.500+00:00",
@@ -183,7 +183,7 @@ def _page(*items: dict[str, Any]) -> list[dict[str, Any]]:
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
-    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a kept state that cannot be read (…)"}),
+    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a stored state that cannot be read (…)"}),
     "SiteView": [{**_LINE, "settings": _ALL_SETTINGS}],
     "Proposal": [_PROPOSAL],
     "Proposals": _page(_PROPOSAL),
