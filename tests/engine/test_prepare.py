@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from crewlearn.cli.main import app
 from crewlearn.engine import local
 from crewlearn.engine.compiled import loops
-from crewlearn.engine.compiled.forms import policy_form
+from crewlearn.engine.compiled.forms import loop_problem, policy_form
 from crewlearn.engine.local import prepare, simulate
 from crewlearn.engine.results import same_numbers
 from crewlearn.engine.sweep import plan_cells, run_sweep
@@ -55,10 +55,11 @@ def test_a_loop_is_loaded_once_in_a_process(calls: Counter[str]) -> None:
 
 def test_a_loop_is_loaded_for_the_types_of_the_parameters() -> None:
     simulate(PROBLEM, ["keep-team"], 1)
+    kind, problem = loops.LoopKind(KeepTeam.rule), loop_problem(KeepTeam(), PROBLEM)
     form = policy_form(KeepTeam(), PROBLEM)
-    assert loops.is_loaded(KeepTeam.rule, form)
+    assert loops.is_loaded(kind, problem, form)
     assert isinstance(form.parameters, NoParameters)
-    assert not loops.is_loaded(KeepTeam.rule, form._replace(parameters=(1.0,)))
+    assert not loops.is_loaded(kind, problem, form._replace(parameters=(1.0,)))
 
 
 def test_the_command_checks_its_arguments_once(calls: Counter[str], tmp_path: Path) -> None:

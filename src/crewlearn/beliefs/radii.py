@@ -18,6 +18,9 @@ LOG_HORIZON, LOG_PERIOD, EMPIRICAL_BERNSTEIN = range(3)
 RADII = {"log-T": LOG_HORIZON, "log-t": LOG_PERIOD, "empirical-bernstein": EMPIRICAL_BERNSTEIN}
 """Names of the radii and their codes."""
 
+USE_VARIANCE = (EMPIRICAL_BERNSTEIN,)
+"""The radii that depend on the observed variance; for the others it is not computed."""
+
 
 def log_term(code: int, horizon: int, period: int) -> float:
     """Return the logarithm in the radius formula at the start of `period`."""
@@ -45,7 +48,7 @@ def confidence_bounds(code: int, estimates: Estimates, log_value: float, ucb: Fl
     counts, sums, squares = estimates.counts, estimates.sums, estimates.squares
     for worker in range(len(counts)):
         n, total = int(counts[worker]), float(sums[worker])
-        spread = variance_of(n, total, float(squares[worker])) if code == EMPIRICAL_BERNSTEIN else 0.0
+        spread = variance_of(n, total, float(squares[worker])) if code in USE_VARIANCE else 0.0
         r = radius(code, n, spread, log_value)
         average = mean_of(n, total)
         ucb[worker] = average + r

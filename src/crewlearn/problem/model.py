@@ -160,7 +160,7 @@ class Start:
             if worker >= workers:
                 raise InvalidInput("[start] spared", worker, f"must be a worker from 0 to {workers - 1}")
         if self.stations and len(self.stations) != team:
-            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one a station")
+            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one per station")
         if self.stations and max(self.stations) >= workers:
             raise InvalidInput(
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"

@@ -12,7 +12,7 @@ import numpy as np
 
 from crewlearn.engine.caching.disk_cache import cache_folder
 from crewlearn.engine.caching.identity import result_key
-from crewlearn.engine.caching.sources import is_ours
+from crewlearn.engine.caching.sources import is_covered
 from crewlearn.engine.local import Simulation
 from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
@@ -57,7 +57,7 @@ class ResultCache:
                 tell(label)
                 return _to_arrays(simulation.only(label).run().policies[label])
 
-            if not is_ours(type(policy)):  # a user's class may change from one call to the next
+            if not is_covered(type(policy)):  # a user's class may change from one call to the next
                 results[label] = _from_arrays(policy, make())
                 continue
             asked = (simulation.runs, simulation.seed, simulation.at, simulation.conventions)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import crewlearn
-from crewlearn.engine.caching.sources import is_ours, source_coverage
+from crewlearn.engine.caching.sources import is_covered, source_coverage
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
@@ -40,7 +40,7 @@ def result_identity(
     kinds: set[type[Any]] = set()
     opaque: list[str] = []
     description = _described(policy, kinds, opaque)
-    coverage = source_coverage({kind for kind in kinds if not is_ours(kind)})
+    coverage = source_coverage({kind for kind in kinds if not is_covered(kind)})
     gap = f"a parameter is a {opaque[0]}, which cannot be compared" if opaque else coverage.gap
     key = digest_of(
         {

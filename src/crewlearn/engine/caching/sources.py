@@ -18,7 +18,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-_PACKAGE = "crewlearn"
+from crewlearn.engine.origins import in_package, in_standard_library, top_level
+
 _GENERATED = "<string>"
 """File name of the methods that `dataclass` generates."""
 _DYNAMIC = frozenset(
@@ -46,8 +47,8 @@ class _Parsed:
     names: frozenset[str]
 
 
-def is_ours(kind: type[Any]) -> bool:
-    """Return whether a class and all its bases are the package's own or Python's."""
+def is_covered(kind: type[Any]) -> bool:
+    """Return whether a class and all its bases are the package's own or Python's, so that no other source counts."""
     return not _own_modules(kind)
 
 
@@ -87,8 +88,7 @@ def _own_modules(kind: type[Any]) -> set[str]:
 
 def _is_known(name: str) -> bool:
     """Return whether a module is covered by the package's own digest or by Python's version."""
-    top = name.partition(".")[0]
-    return top == _PACKAGE or (top != "__main__" and top in sys.stdlib_module_names)
+    return in_package(name) or in_standard_library(name)
 
 
 def _entry(name: str) -> tuple[str, list[str]]:
@@ -137,7 +137,7 @@ def _library_version(name: str, file: Path) -> str | None:
     """Return the name and version of the installed distribution that provides a module, or None."""
     if not any(file.is_relative_to(folder) for folder in _library_folders()):
         return None
-    distributions = _distributions().get(name.partition(".")[0])
+    distributions = _distributions().get(top_level(name))
     if not distributions:
         return None
     return ", ".join(f"{distribution}=={version(distribution)}" for distribution in sorted(set(distributions)))

@@ -14,12 +14,7 @@ from typing import Any
 
 import numpy as np
 
-import crewlearn
-
-PACKAGE = "crewlearn"
-FOLDER = Path(crewlearn.__file__).resolve().parent
-FOREIGN = frozenset({"numpy", "numba", *sys.stdlib_module_names}) - {"__main__"}
-"""Packages whose functions are not walked: the compiler supports them natively or not at all."""
+from crewlearn.engine.origins import FOLDER, in_package, in_standard_library, top_level
 
 Function = types.FunctionType
 
@@ -88,8 +83,7 @@ def is_ours(item: Function | type[Any]) -> bool:
     """Return whether a function or class belongs to this package, whose files do not change while a process runs."""
     module = sys.modules.get(item.__module__)
     file = getattr(module, "__file__", None)
-    inside = item.__module__.partition(".")[0] == PACKAGE and file is not None
-    return inside and Path(str(file)).resolve().is_relative_to(FOLDER)
+    return in_package(item.__module__) and file is not None and Path(str(file)).resolve().is_relative_to(FOLDER)
 
 
 def sources_of(reached: Reached) -> list[types.ModuleType]:
@@ -122,7 +116,8 @@ def _value(value: Any) -> Any:
 
 
 def _is_foreign(module: str | None) -> bool:
-    return (module or "").partition(".")[0] in FOREIGN
+    """Return whether the compiler knows the functions of a module by itself, or not at all."""
+    return module is not None and (in_standard_library(module) or top_level(module) in ("numpy", "numba"))
 
 
 def _global_names(code: types.CodeType) -> list[str]:
