@@ -72,7 +72,7 @@ def manual(name: str) -> str:
 
 def test_the_manuals_name_everything_that_a_recipe_adds() -> None:
     named = {
-        "model.md": [law.law for law in (*OUTPUT_LAWS, *DELAY_LAWS)],
+        "model.md": [*(law.law for law in OUTPUT_LAWS), *(law.law for law in DELAY_LAWS)],
         "policies.md": [*RADII, *(name for name in REGISTRY if not name.startswith("dr-ucb"))],
         "advisor.md": [*OUTPUT.names, *KINDS],
     }

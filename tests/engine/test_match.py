@@ -101,7 +101,7 @@ def test_compiled_and_interpreted_runs_agree(spec: str, problem: str) -> None:
 
 @pytest.mark.parametrize("law", OUTPUT_EXAMPLES, ids=str)
 def test_every_output_law_is_drawn_alike(law: OutputLaw) -> None:
-    output = replace(law, day_effect_sd=0.1)
+    output = replace(law, **{"day_effect_sd": 0.1})
     compare(Problem(2, 80, 0.5, Pool((0.1, 0.9, 0.5, 0.4)), GeometricDelay(2.0), output), make_policy("dr-ucb"))
 
 

@@ -120,7 +120,7 @@ def test_extreme_draws_are_handled() -> None:
     assert draw_delay(1, 0, 0, 1.0, 0) == 0
     for key in range(50):
         for mean in (5e-324, 1e-300, 1.0 - 2**-53):
-            for code, spread, _ in (law.form() for law in OUTPUT_EXAMPLES):
+            for code, spread, *_ in (law.form() for law in OUTPUT_EXAMPLES):
                 for centre in (mean, day_mean(mean, 0.3), day_mean(mean, -0.3)):
                     assert 0.0 <= draw_output(code, spread, centre, room_of(centre), mix(1, key)) <= 1.0
 
@@ -177,7 +177,9 @@ def test_the_starting_team_has_a_stream_of_its_own() -> None:
     expected = np.empty(3, dtype=np.int64)
     choose_sorted(expected, 3, 9, run_key(seed_root(11), 4, TEAM))
     assert here.starting_team().tolist() == expected.tolist()
-    assert len({run_key(seed_root(11), run, purpose) for run in range(50) for purpose in range(PURPOSES)}) == 50 * PURPOSES
+    assert (
+        len({run_key(seed_root(11), run, purpose) for run in range(50) for purpose in range(PURPOSES)}) == 50 * PURPOSES
+    )
 
 
 def test_no_draw_is_0_or_1() -> None:

@@ -41,7 +41,7 @@ mean = 3.0
 first = 0
 """
 
-OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(replace(law, day_effect_sd=0.09) for law in OUTPUT_EXAMPLES)]
+OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(replace(law, **{"day_effect_sd": 0.09}) for law in OUTPUT_EXAMPLES)]
 DELAYS: list[DelayLaw] = [
     NoDelay(),
     FixedDelay(4),

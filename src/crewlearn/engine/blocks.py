@@ -46,8 +46,9 @@ class Block:
 class BlockResult:
     """The results of a block's runs.
 
-    `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed` and `largest_frontier`
-    are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after every period.
+    `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed` and
+    `largest_frontier` are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after
+    every period.
     """
 
     regret: FloatArray

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crewlearn.engine.compiled.forms import needs_floor
@@ -68,7 +69,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
                 state = policy.revise(state, situation)
             pairs, state = policy.decide(state, situation)
             requested, held_back = course.request(pairs)
-            arrivals = course.arrive(lambda into, state=state, now=situation: policy.assign(state, now, into))
+            arrivals = course.arrive(partial(policy.assign, state, situation))
         work = course.work()
         fees = problem.setting.cost * len(requested if problem.fee_due == "initiation" else arrivals.completed)
         if interview is not None and course.t == 1:

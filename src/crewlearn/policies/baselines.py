@@ -7,8 +7,8 @@ import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.dr_ucb.candidates import list_candidates
-from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.foresight import ForesightMemory, fresh_foresight, look_ahead, plan_replacements
+from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.model import Setting

@@ -169,7 +169,7 @@ class Policy(ABC, Generic[State]):
 
     @property
     def refilled(self) -> bool:
-        """Whether a simulation fills the places of those who quit, at random and for the fee, as the policy does not."""
+        """Whether a simulation refills the places of those who quit, at random and for the fee: the policy does not."""
         return False
 
     @property

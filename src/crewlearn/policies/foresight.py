@@ -31,7 +31,7 @@ ROUNDS = 20
 class ForesightMemory(NamedTuple):
     """What the oracle works with: `lasting[i, t-1]` and `fading[i, t-1]` are sums over the periods from t to the end.
 
-    `lasting` sums worker i's output after ramp-up, and `fading` the same with the weight that a ramp has which begins in
+    `lasting` sums worker i's output after ramp-up, and `fading` the same with the weight of a ramp that begins in
     period t. Both are discounted by the chance to stay. The rest is scratch.
     """
 

@@ -93,8 +93,8 @@ class FloorKeys(NamedTuple):
 class Floor(NamedTuple):
     """The people of a run as they are.
 
-    `levels[i, t-1]` is worker i's level in period t, known ahead where the path is foreseeable. `experience` counts days
-    worked. `may_enter` says who may be hired: not those who have left for good. `absent` is about the present period.
+    `levels[i, t-1]` is worker i's level in period t, known ahead where the path is foreseeable. `experience` counts
+    days worked. `may_enter` says who may be hired: not those who left for good. `absent` is about the present period.
     `order` are the workers by level, and `counts` has VACANCIES. `pool` is scratch.
     """
 

@@ -6,7 +6,7 @@ functions of `floor`.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.laws.own import Draw, own_draw
@@ -82,6 +82,12 @@ class Ramp:
             raise InvalidInput("[ramp] veterans", list(self.veterans), remedy)
 
 
+def _listed(name: str, values: object) -> Iterable[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(name, values, "must be a list")
+    return values
+
+
 class _Frozen(dict[str, float]):
     """A mapping that can be hashed, as problems are; it is never changed."""
 
@@ -126,9 +132,7 @@ class Drift(LevelPath):
     def __post_init__(self) -> None:
         real("[drift] sd", self.sd, 0.0, 1.0)
         decliners = []
-        if isinstance(self.decliners, str) or not isinstance(self.decliners, Iterable):
-            raise InvalidInput("[drift] decliners", self.decliners, "must be a list")
-        for number, decliner in enumerate(self.decliners):
+        for number, decliner in enumerate(_listed("[drift] decliners", self.decliners)):
             name = f"[drift] decliners[{number}]"
             if not isinstance(decliner, (list, tuple)) or len(decliner) != 4:
                 raise InvalidInput(name, decliner, "must be [worker, from period, change a period, floor]")
@@ -170,9 +174,9 @@ class Presence:
         if self.absence + self.quits > 1.0:
             total = self.absence + self.quits
             raise InvalidInput("[presence] absence + quits", total, "must not exceed 1 together")
-        if isinstance(self.quit_at, str) or not isinstance(self.quit_at, Iterable):
-            raise InvalidInput("[presence] quit_at", self.quit_at, "must be a list of periods")
-        periods = sorted({whole("[presence] quit_at", period, 1) for period in self.quit_at})
+        periods = sorted(
+            {whole("[presence] quit_at", period, 1) for period in _listed("[presence] quit_at", self.quit_at)}
+        )
         object.__setattr__(self, "quit_at", tuple(periods))
 
     def check(self, horizon: int) -> None:

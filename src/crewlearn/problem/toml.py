@@ -60,7 +60,7 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
             else _law("output", sections["output"], OUTPUT_LAWS),
             "delay": NoDelay() if sections["delay"] is None else _law("delay", sections["delay"], DELAY_LAWS),
             **{
-                name: None if sections[name] is None else _build(f"[{name}]", part, sections[name])
+                name: None if (section := sections[name]) is None else _build(f"[{name}]", part, section)
                 for name, part in _TABLES.items()
             },
         },

@@ -37,7 +37,7 @@ from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, TEAM, floor_
 from crewlearn.policies.brakes import PERIODS_A_WEEK
 from crewlearn.policies.contract import Foresight, Hidden
 from crewlearn.policies.rule import Happened, RuleFacts
-from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
+from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
 from crewlearn.problem.floor import (
     VACANCIES,
@@ -326,8 +326,8 @@ def _facts(
     changing: FloorProblem,
     roster: RosterArrays,
     estimates: Estimates,
-    may_enter: IntArray,
-    may_leave: IntArray,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
     t: int,
     scores: FloatArray,
     hidden: Hidden,

@@ -1,6 +1,6 @@
 """Conversion of problems and policies to the named tuples that the compiled loops take."""
 
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -42,9 +42,9 @@ def needs_floor(policy: Policy[Any], problem: Problem) -> bool:
     return problem.changes or problem.output.own_draw() is not None or Brakes.of(policy) != Brakes()
 
 
-def loop_body(policy: Policy[Any], problem: Problem) -> FunctionType:
+def loop_body(policy: Policy[Any], problem: Problem) -> Callable[..., None]:
     """Return the loop that plays a policy in a problem."""
-    return cast(FunctionType, play_floor_runs if needs_floor(policy, problem) else play_runs)
+    return play_floor_runs if needs_floor(policy, problem) else play_runs
 
 
 def own_laws(problem: Problem) -> tuple[Draw, ...]:

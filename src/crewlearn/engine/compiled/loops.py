@@ -12,9 +12,9 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from dataclasses import dataclass
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import llvmlite
 import numba
@@ -53,15 +53,16 @@ MOST_LOOPS = 64
 OWN_DRAWS = (own_output, own_delay, own_step)
 """Functions that draw from a law of a user's own, through its numbers."""
 
-NOT_INLINED = {kernel.play_runs, floor_kernel.play_floor_runs, *OWN_DRAWS}
+NOT_INLINED: set[Any] = {kernel.play_runs, floor_kernel.play_floor_runs, *OWN_DRAWS}
 """Functions of the package that are not registered as they stand."""
+
 
 @dataclass(frozen=True)
 class LoopKind:
     """What a loop is made of: a policy's rule, the body that plays it, and the draws of a problem's own laws."""
 
     rule: Rule
-    body: Function = cast(Function, kernel.play_runs)
+    body: Callable[..., None] = kernel.play_runs
     laws: tuple[Draw, ...] = ()
 
     def functions(self) -> tuple[Callable[..., Any], ...]:
@@ -115,7 +116,8 @@ def all_of(kind: LoopKind) -> Reached:
 def loop_folder(kind: LoopKind) -> str:
     """Return the part of the disk cache for a loop, named by a hash of everything that the loop reaches."""
     parts = all_of(kind)
-    names = [f"{function.__module__}.{function.__qualname__}" for function in (*kind.functions(), kind.body)]
+    named: list[Any] = [*kind.functions(), kind.body]
+    names = [f"{function.__module__}.{function.__qualname__}" for function in named]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
     return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
 
@@ -142,7 +144,8 @@ def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
 
 
 def _specialised(kind: LoopKind, rule: Rule) -> Function:
-    return kernel.specialised(kind.body, rule, f"{kind.body.__name__}_{rule.decide.__name__}")
+    body: Any = kind.body
+    return kernel.specialised(body, rule, f"{body.__name__}_{rule.decide.__name__}")
 
 
 def _compilable_copies(own: Reached) -> dict[Function, Function]:
@@ -154,7 +157,7 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     return copies
 
 
-def _draw_carried_by(numbers: Any) -> Function | None:
+def _draw_carried_by(numbers: Any) -> Any:
     """Return a compilable copy of the draw that the type of a law's numbers carries; None for a built-in law."""
     draw = getattr(numbers.instance_class, "draw", None)
     if draw is None:

@@ -81,7 +81,9 @@ def look_again_after_revision(parameters: Any, memory: TeamMemory) -> None:
 
 def team_rule(decide: Callable[..., int]) -> Rule:
     """Return the rule of a policy that names teams, given its `decide` function."""
-    return Rule(fresh_team, decide, nothing_to_name, after_moves=look_again_after_failures, revise=look_again_after_revision)
+    return Rule(
+        fresh_team, decide, nothing_to_name, after_moves=look_again_after_failures, revise=look_again_after_revision
+    )
 
 
 def nothing_to_ask(numbers: IntArray | Sequence[int], period: int) -> bool:

@@ -46,7 +46,7 @@ def numbers_of(part: Any, draw: Draw) -> Any:
 @lru_cache(maxsize=256)
 def _carrier(name: str, fields: tuple[str, ...], draw: Draw) -> Any:
     """Return a named tuple type that carries `draw`, the same for the same name, fields and function."""
-    numbers = namedtuple(name, fields)  # its fields are known only now
+    numbers: Any = namedtuple("numbers", fields)  # its fields are known only now
     return type(name, (numbers,), {"__slots__": (), "draw": staticmethod(draw)})
 
 
@@ -65,6 +65,6 @@ def own_draw(part: Any, built_in: tuple[type[Any], ...], method: str) -> Draw | 
         if method in vars(base):
             function = vars(base)[method]
             if isinstance(function, staticmethod):
-                return typing.cast(Draw, function.__func__)
+                return function.__func__
             raise InvalidInput(f"law {kind.__name__}", part, f"{method} must be a static method")
     raise InvalidInput(f"law {kind.__name__}", part, f"must have a static method {method}")
