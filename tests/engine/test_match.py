@@ -1,6 +1,5 @@
 """Compiled and interpreted runs agree in every decision and every number, for every registered policy."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from crewlearn.problem.laws import (
 )
 from crewlearn.problem.model import Pool, Problem, Start
 from crewlearn.problem.recipes import Estimated, Recipe
-from support.laws import OUTPUT_EXAMPLES
+from support.laws import OUTPUT_EXAMPLES, with_day_effect
 
 PROBLEMS = {
     "paper": benchmark(10, "as-released", horizon=300),
@@ -101,7 +100,7 @@ def test_compiled_and_interpreted_runs_agree(spec: str, problem: str) -> None:
 
 @pytest.mark.parametrize("law", OUTPUT_EXAMPLES, ids=str)
 def test_every_output_law_is_drawn_alike(law: OutputLaw) -> None:
-    output = replace(law, **{"day_effect_sd": 0.1})
+    output = with_day_effect(law, 0.1)
     compare(Problem(2, 80, 0.5, Pool((0.1, 0.9, 0.5, 0.4)), GeometricDelay(2.0), output), make_policy("dr-ucb"))
 
 

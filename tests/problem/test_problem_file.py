@@ -1,6 +1,5 @@
 """The problem file: it builds the problem it describes, and errors name the field."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from crewlearn.problem.laws import (
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Setting, Start
 from crewlearn.problem.recipes import DRAWS, Estimated, Recipe
 from crewlearn.problem.toml import problem_from_toml, problem_to_toml, read_problem
-from support.laws import OUTPUT_EXAMPLES
+from support.laws import OUTPUT_EXAMPLES, with_day_effect
 
 EXAMPLE = """
 team = 1
@@ -41,7 +40,7 @@ mean = 3.0
 first = 0
 """
 
-OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(replace(law, **{"day_effect_sd": 0.09}) for law in OUTPUT_EXAMPLES)]
+OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(with_day_effect(law, 0.09) for law in OUTPUT_EXAMPLES)]
 DELAYS: list[DelayLaw] = [
     NoDelay(),
     FixedDelay(4),

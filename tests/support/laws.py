@@ -1,6 +1,8 @@
 """An example of every output law, for tests of draws, of problem files and of the compiled engine."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 from crewlearn.problem.laws import BernoulliOutput, BetaOutput, OutputLaw, TruncatedNormalOutput, UniformOutput
 
@@ -11,3 +13,10 @@ OUTPUT_EXAMPLES: dict[OutputLaw, float] = {
     BetaOutput(5.0): math.sqrt(0.25 / 6.0),
 }
 """The standard deviation of each example for a worker with mean 0.5."""
+
+
+def with_day_effect(law: OutputLaw, sd: float) -> OutputLaw:
+    """Return a built-in law with a day effect of this standard deviation."""
+    built_in: Any = law  # each has the field, but laws of a user's own need not
+    changed: OutputLaw = replace(built_in, day_effect_sd=sd)
+    return changed

@@ -46,8 +46,8 @@ def numbers_of(part: Any, draw: Draw) -> Any:
 @lru_cache(maxsize=256)
 def _carrier(name: str, fields: tuple[str, ...], draw: Draw) -> Any:
     """Return a named tuple type that carries `draw`, the same for the same name, fields and function."""
-    numbers: Any = namedtuple("numbers", fields)  # its fields are known only now
-    return type(name, (numbers,), {"__slots__": (), "draw": staticmethod(draw)})
+    make: Any = namedtuple  # its fields are known only now
+    return type(name, (make(name, fields),), {"__slots__": (), "draw": staticmethod(draw)})
 
 
 def own_draw(part: Any, built_in: tuple[type[Any], ...], method: str) -> Draw | None:
