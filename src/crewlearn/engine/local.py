@@ -15,7 +15,8 @@ import numpy as np
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, loop_kind, play_block
 from crewlearn.engine.compiled.forms import loop_problem, policy_form, rule_of
-from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
+from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
+from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import IntArray
@@ -55,8 +56,14 @@ class Simulation:
     player: Player
 
     def only(self, label: str) -> "Simulation":
-        """Return the simulation of one of the policies."""
-        return dataclasses.replace(self, policies={label: self.policies[label]})
+        """Return the simulation of one of the policies, or of one of the ends of the scale."""
+        return dataclasses.replace(self, policies={label: self.to_play[label]})
+
+    @property
+    def to_play(self) -> dict[str, Policy[Any]]:
+        """The policies and, where people or days change, the ends of the scale on which they are read."""
+        ends = {KEEP: KeepTeam(), ORACLE: Oracle()} if self.problem.changes else {}
+        return {**ends, **self.policies}
 
     def in_problem(self, problem: Problem) -> "Simulation":
         """Return the simulation of the same policies in another problem, read at its horizon."""
@@ -65,27 +72,34 @@ class Simulation:
     def compile(self) -> None:
         """Compile or load the loops that this process does not have yet; a cluster's workers see to it themselves."""
         if self.engine == "local":
-            compile_first(self.problem, self.policies.values(), self.seed)
+            compile_first(self.problem, self.to_play.values(), self.seed)
 
     def run(self, progress: Callable[[int], None] | None = None) -> SimulationResult:
         """Play all policies; `progress` is as in `simulate`."""
         self.compile()
+        listed = self.policies
+        return self.result_of(
+            {label: self.play(label, progress if label in listed else None) for label in self.to_play}
+        )
+
+    def play(self, label: str, progress: Callable[[int], None] | None = None) -> PolicyResult:
+        """Play one of the policies or ends of the scale."""
+        policy = self.to_play[label]
         waiting = None if progress is None else partial(progress, 0)
-        results = {}
-        for label, policy in self.policies.items():
-            collector = Collector(policy, self.runs, self.at, self.problem.horizon)
-            blocks = blocks_of(self.problem, policy, self.runs, self.seed, self.at)
-            with closing(self.player(blocks, waiting)) as played:
-                for result, seconds in played:
-                    collector.add(result, seconds)
-                    if progress is not None:
-                        progress(len(result.regret))
-            results[label] = collector.result()
-        return self.result_of(results)
+        collector = Collector(policy, self.runs, self.at, self.problem.horizon)
+        blocks = blocks_of(self.problem, policy, self.runs, self.seed, self.at)
+        with closing(self.player(blocks, waiting)) as played:
+            for result, seconds in played:
+                collector.add(result, seconds)
+                if progress is not None:
+                    progress(len(result.regret))
+        return collector.result()
 
     def result_of(self, results: Mapping[str, PolicyResult]) -> SimulationResult:
-        """Return the results of the policies, by label, as the result of the simulation."""
-        return SimulationResult(self.problem, self.runs, self.seed, self.at, self.conventions, results)
+        """Return the results of all that was to be played, by label, as the result of the simulation."""
+        listed = {label: results[label] for label in self.policies}
+        ends = {label: results[label] for label in (KEEP, ORACLE)} if self.problem.changes else {}
+        return SimulationResult(self.problem, self.runs, self.seed, self.at, self.conventions, listed, ends=ends)
 
 
 def simulate(
@@ -152,6 +166,9 @@ def checked_periods(problem: Problem, at: Sequence[int] | None) -> tuple[int, ..
     if at is not None and not isinstance(at, Iterable):
         raise InvalidInput("at", at, "must be a list of periods")
     periods = sorted({whole("at", period, 1) for period in (() if at is None else at)}) or [problem.horizon]
+    if periods[0] <= problem.warmup:
+        remedy = f"lies in the warm-up; choose periods from {problem.warmup + 1} to {problem.horizon}"
+        raise InvalidInput("at", periods[0], remedy)
     if periods[-1] > problem.horizon:
         raise InvalidInput("at", periods[-1], f"lies beyond the horizon; choose periods from 1 to {problem.horizon}")
     return tuple(periods)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -61,6 +61,31 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A ratio of means over the same worlds, with its standard error (by the delta method)."""
+
+    mean: float
+    stderr: float
+
+    @classmethod
+    def of(cls, part: FloatArray, whole: FloatArray) -> "Share | None":
+        """Return the mean of `part` over that of `whole`, one entry a run; None if the latter is not positive.
+
+        >>> Share.of(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
+        Share(mean=0.5, stderr=0.0)
+        """
+        bottom = float(whole.mean())
+        if bottom <= 0.0:
+            return None
+        ratio = float(part.mean()) / bottom
+        return cls(ratio, Summary.of(part - ratio * whole).stderr / bottom)
+
+
+KEEP, ORACLE = "keep-team", "oracle"
+"""The ends of the scale on which `captured` is read."""
+
+
+@dataclass(frozen=True)
 class Curve:
     """Mean and standard deviation over runs after every period; entry t-1 is period t."""
 
@@ -72,7 +97,7 @@ class Curve:
 class PolicyResult:
     """The results of a policy.
 
-    `regret` and `normalized_loss` (percent) have the shape (runs, checkpoints). `replacements` initiated, those
+    `regret`, `normalized_loss` (percent) and `net` have the shape (runs, checkpoints). `replacements` initiated, those
     `completed` and the `largest_frontier` built are per run. Curves run over all periods. `seconds` sums over threads.
     """
 
@@ -85,6 +110,8 @@ class PolicyResult:
     regret_curve: Curve
     loss_curve: Curve
     seconds: float
+    net: FloatArray
+    net_curve: Curve
 
 
 @dataclass(frozen=True)
@@ -98,20 +125,51 @@ class SimulationResult:
     conventions: str
     policies: Mapping[str, PolicyResult]
     version: str = crewlearn.__version__
+    ends: Mapping[str, PolicyResult] = field(default_factory=dict)
+    """keep-team and the oracle in the same worlds, where people or days change."""
 
     def regret(self, policy: str, at: int) -> Summary:
         """Summarise a policy's cumulative regret after period `at`."""
-        one_of("policy", policy, self.policies)
+        return Summary.of(self._played(policy).regret[:, self._column(at)])
+
+    def net(self, policy: str, at: int) -> Summary:
+        """Summarise a policy's expected output less fees after period `at`; a warm-up does not count."""
+        return Summary.of(self._played(policy).net[:, self._column(at)])
+
+    def captured(self, policy: str, at: int) -> Share | None:
+        """Return the share of the oracle's gain over keep-team that a policy captures by period `at`.
+
+        It is None where the oracle gains nothing, and where keep-team and the oracle were not played: in worlds that do
+        not change they are played only if they are listed.
+        """
+        keep, oracle = (self.ends.get(name, self.policies.get(name)) for name in (KEEP, ORACLE))
+        if keep is None or oracle is None:
+            return None
+        column, net = self._column(at), self._played(policy).net
+        return Share.of(net[:, column] - keep.net[:, column], oracle.net[:, column] - keep.net[:, column])
+
+    def worse_than_keep_team(self, policy: str, at: int) -> float | None:
+        """Return the share of worlds in which a policy's net is below keep-team's; None if that was not played."""
+        keep = self.ends.get(KEEP, self.policies.get(KEEP))
+        if keep is None:
+            return None
+        column = self._column(at)
+        return float((self._played(policy).net[:, column] < keep.net[:, column]).mean())
+
+    def _played(self, policy: str) -> PolicyResult:
+        return self.policies[one_of("policy", policy, self.policies)]
+
+    def _column(self, at: int) -> int:
         if at not in self.at:
             raise InvalidInput("at", at, f"was not asked for; choose one of {list(self.at)}")
-        return Summary.of(self.policies[policy].regret[:, self.at.index(at)])
+        return self.at.index(at)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain data for JSON."""
         return {
             **self.made_by(),
             "policies": {
-                name: {"parameters": asdict(result.policy), **self._summaries(result)}
+                name: {"parameters": asdict(result.policy), **self._summaries(result), **self._scaled(name)}
                 for name, result in self.policies.items()
             },
         }
@@ -140,6 +198,7 @@ class SimulationResult:
                 "at": np.tile(np.array(self.at), self.runs),
                 "regret": result.regret.ravel(),
                 "normalized_loss": result.normalized_loss.ravel(),
+                "net": result.net.ravel(),
                 "replacements": np.repeat(result.replacements, width),
                 "completed": np.repeat(result.completed, width),
             }
@@ -150,6 +209,17 @@ class SimulationResult:
         part = Path(f"{path}.part")
         pq.write_table(table, part)
         part.replace(path)  # a reader sees the whole file or none
+
+    def _scaled(self, policy: str) -> dict[str, Any]:
+        """Return net and captured by checkpoint, in worlds where people or days change."""
+        if not self.problem.changes:
+            return {}
+        captured = {str(period): self.captured(policy, period) for period in self.at}
+        return {
+            "net": {str(period): vars(self.net(policy, period)) for period in self.at},
+            "captured": {period: None if share is None else vars(share) for period, share in captured.items()},
+            "worse_than_keep_team": {str(period): self.worse_than_keep_team(policy, period) for period in self.at},
+        }
 
     def _summaries(self, result: PolicyResult) -> dict[str, Any]:
         def by_period(values: FloatArray) -> dict[str, Any]:
@@ -172,11 +242,12 @@ class Collector:
         self.by_run: dict[str, Any] = {
             "regret": np.zeros((runs, len(at))),
             "normalized_loss": np.zeros((runs, len(at))),
+            "net": np.zeros((runs, len(at))),
             "initiated": np.zeros(runs, dtype=np.int64),
             "completed": np.zeros(runs, dtype=np.int64),
             "largest_frontier": np.zeros(runs, dtype=np.int64),
         }
-        self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss")}
+        self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss", "net")}
         self.seconds = 0.0
 
     def add(self, block: BlockResult, seconds: float) -> None:
@@ -207,6 +278,8 @@ class Collector:
             regret_curve=curves["regret"],
             loss_curve=curves["loss"],
             seconds=self.seconds,
+            net=self.by_run["net"],
+            net_curve=curves["net"],
         )
 
 

@@ -21,8 +21,8 @@ Arrays = Mapping[str, Any]
 """Arrays, or numbers, by name."""
 
 _DIGEST = hashlib.sha256().digest_size
-_BY_RUN = ("regret", "normalized_loss", "replacements", "completed", "largest_frontier")
-_CURVES = ("regret_curve", "loss_curve")
+_BY_RUN = ("regret", "normalized_loss", "net", "replacements", "completed", "largest_frontier")
+_CURVES = ("regret_curve", "loss_curve", "net_curve")
 
 
 class ResultCache:
@@ -51,11 +51,12 @@ class ResultCache:
     def run(self, simulation: Simulation, tell: Callable[[str], None] = lambda name: None) -> SimulationResult:
         """Run the policies of a simulation whose results are not cached; `tell` is called with the label of each."""
         results = {}
-        for label, policy in simulation.policies.items():
+        for label, policy in simulation.to_play.items():
 
             def make(label: str = label) -> Arrays:
                 tell(label)
-                return _to_arrays(simulation.only(label).run().policies[label])
+                simulation.only(label).compile()
+                return _to_arrays(simulation.play(label))
 
             if not is_covered(type(policy)):  # a user's class may change from one call to the next
                 results[label] = _from_arrays(policy, make())
