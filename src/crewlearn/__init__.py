@@ -13,6 +13,22 @@ _HOME = {
     "Setting": "problem.model",
     "Problem": "problem.model",
     "Pool": "problem.model",
+    "Start": "problem.model",
+    "OutputLaw": "problem.laws.output",
+    "UniformOutput": "problem.laws.output",
+    "BernoulliOutput": "problem.laws.output",
+    "TruncatedNormalOutput": "problem.laws.output",
+    "BetaOutput": "problem.laws.output",
+    "DelayLaw": "problem.laws.delay",
+    "NoDelay": "problem.laws.delay",
+    "FixedDelay": "problem.laws.delay",
+    "GeometricDelay": "problem.laws.delay",
+    "AvailabilityDelay": "problem.laws.delay",
+    "UniformDelay": "problem.laws.delay",
+    "LevelPath": "problem.people",
+    "Ramp": "problem.people",
+    "Drift": "problem.people",
+    "Presence": "problem.people",
     "Recipe": "problem.recipes",
     "Roster": "problem.roster",
     "read_problem": "problem.toml",
@@ -66,9 +82,25 @@ if TYPE_CHECKING:
     from crewlearn.policies.value.policy import ValueOfReplacement as ValueOfReplacement
     from crewlearn.problem.errors import InvalidInput as InvalidInput
     from crewlearn.problem.instances import benchmark as benchmark
+    from crewlearn.problem.laws.delay import AvailabilityDelay as AvailabilityDelay
+    from crewlearn.problem.laws.delay import DelayLaw as DelayLaw
+    from crewlearn.problem.laws.delay import FixedDelay as FixedDelay
+    from crewlearn.problem.laws.delay import GeometricDelay as GeometricDelay
+    from crewlearn.problem.laws.delay import NoDelay as NoDelay
+    from crewlearn.problem.laws.delay import UniformDelay as UniformDelay
+    from crewlearn.problem.laws.output import BernoulliOutput as BernoulliOutput
+    from crewlearn.problem.laws.output import BetaOutput as BetaOutput
+    from crewlearn.problem.laws.output import OutputLaw as OutputLaw
+    from crewlearn.problem.laws.output import TruncatedNormalOutput as TruncatedNormalOutput
+    from crewlearn.problem.laws.output import UniformOutput as UniformOutput
     from crewlearn.problem.model import Pool as Pool
     from crewlearn.problem.model import Problem as Problem
     from crewlearn.problem.model import Setting as Setting
+    from crewlearn.problem.model import Start as Start
+    from crewlearn.problem.people import Drift as Drift
+    from crewlearn.problem.people import LevelPath as LevelPath
+    from crewlearn.problem.people import Presence as Presence
+    from crewlearn.problem.people import Ramp as Ramp
     from crewlearn.problem.recipes import Recipe as Recipe
     from crewlearn.problem.roster import Roster as Roster
     from crewlearn.problem.toml import problem_from_toml as problem_from_toml

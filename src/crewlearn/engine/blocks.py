@@ -4,6 +4,7 @@ A block's result depends only on the problem, the policy, the seed and the block
 the order of those numbers. So results are bit-identical however the work is spread.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ class BlockResult:
 
     `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed` and
     `largest_frontier` are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after
-    every period.
+    every period. `compiled` says whether a compiled loop played the runs.
     """
 
     regret: FloatArray
@@ -63,6 +64,26 @@ class BlockResult:
     loss_squares: FloatArray
     net_mean: FloatArray
     net_squares: FloatArray
+    compiled: bool
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What runs came to, one by one: the arrays of `Tally`, the mean output of each run's best team, and how played."""
+
+    regret: FloatArray
+    curve: FloatArray
+    net: FloatArray
+    ideal: FloatArray
+    initiated: IntArray
+    completed: IntArray
+    largest_noted: IntArray
+    best: FloatArray
+    compiled: bool
+
+
+_BY_RUN = ("regret", "curve", "net", "ideal", "initiated", "completed", "largest_noted")
+"""The arrays of a tally that have a row for each run."""
 
 
 def block_size(problem: Problem) -> int:
@@ -77,14 +98,38 @@ def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: t
 
 
 def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
-    """Play a block, compiled if the policy names a rule, else in plain Python; end early once `stop` is set."""
-    horizon = block.problem.horizon
+    """Play a block, compiled if it can be, else in plain Python; end early once `stop` is set."""
+    return block_result(block, [play_runs(block, stop)])
+
+
+def is_compiled(policy: Policy[Any], problem: Problem) -> bool:
+    """Return whether a compiled loop plays a policy: it names a rule, and no law of the problem is in the way."""
+    if rule_of(policy) is None or not own_laws(problem):
+        return rule_of(policy) is not None
+    from crewlearn.engine.compiled.law_checks import law_fault
+
+    return law_fault(problem) is None
+
+
+def play_runs(block: Block, stop: IntArray | None = None) -> Runs:
+    """Play the runs of a block, or of a part of one; end early once `stop` is set."""
     means, best = worlds_of(block)
-    tally = empty_tally(block, stop=stop)
-    if rule_of(block.policy) is None:
-        _play_interpreted(block, tally)
-    else:
+    tally, compiled = empty_tally(block, stop=stop), is_compiled(block.policy, block.problem)
+    if compiled:
         play_compiled(block, means, best, tally)
+    else:
+        _play_interpreted(block, tally)
+    numbers = {name: getattr(tally, name) for name in _BY_RUN}
+    return Runs(**numbers, best=best, compiled=compiled)
+
+
+def block_result(block: Block, parts: Sequence[Runs]) -> BlockResult:
+    """Return the results of a block whose runs were played in these parts, in order."""
+    tally = parts[0]
+    if len(parts) > 1:
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_RUN, "best")}
+        tally = Runs(**joined, compiled=parts[0].compiled)
+    horizon, best = block.problem.horizon, tally.best
     ideal = tally.ideal if tally.ideal.shape[1] > 0 else best[:, None] * np.arange(1, horizon + 1)
     net = tally.net if tally.net.shape[1] > 0 else ideal - tally.curve
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
@@ -105,6 +150,7 @@ def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
         loss_squares=loss_squares,
         net_mean=net_mean,
         net_squares=net_squares,
+        compiled=tally.compiled,
     )
 
 
@@ -150,7 +196,7 @@ def loop_kind(policy: Policy[Any], problem: Problem) -> "LoopKind":
 
     rule = rule_of(policy)
     assert rule is not None
-    return LoopKind(rule, loop_body(policy, problem), own_laws(problem))
+    return LoopKind(rule, loop_body(policy, problem), tuple(own_laws(problem).values()))
 
 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.blocks import Block, blocks_of, empty_tally, play_compiled, worlds_of
+from crewlearn.engine.blocks import Block, blocks_of, empty_tally, is_compiled, play_compiled, worlds_of
 from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.kernel import ARRIVAL, DECISION, LAPSE, REQUEST
-from crewlearn.engine.local import compile_first
+from crewlearn.engine.local import load_loops
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput
@@ -33,7 +33,10 @@ def events_of_runs(problem: Problem, policy: Policy[Any], runs: int, seed: int) 
     """
     if rule_of(policy) is None:
         raise InvalidInput("policy", policy.name, "must name a rule; `trace` writes the events of any policy")
-    compile_first(problem, [policy], seed)
+    load_loops("local", problem, [policy], seed)
+    if not is_compiled(policy, problem):
+        remedy = "has a law that cannot be compiled; `trace` writes the events of any problem"
+        raise InvalidInput("problem", problem, remedy)
     blocks = blocks_of(problem, policy, runs, seed, (problem.horizon,))
     return np.concatenate([_events_of(block) for block in blocks])
 

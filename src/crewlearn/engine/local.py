@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.blocks import Block, BlockResult, blocks_of, loop_kind, play_block
-from crewlearn.engine.compiled.forms import loop_problem, policy_form, rule_of
+from crewlearn.engine.blocks import Block, BlockResult, blocks_of, is_compiled, loop_kind, play_block
+from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form, rule_of
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
@@ -71,8 +71,7 @@ class Simulation:
 
     def compile(self) -> None:
         """Compile or load the loops that this process does not have yet; a cluster's workers see to it themselves."""
-        if self.engine == "local":
-            compile_first(self.problem, self.to_play.values(), self.seed)
+        load_loops(self.engine, self.problem, self.to_play.values(), self.seed)
 
     def run(self, progress: Callable[[int], None] | None = None) -> SimulationResult:
         """Play all policies; `progress` is as in `simulate`."""
@@ -117,11 +116,15 @@ def simulate(
     """Play each policy in the same `runs` worlds and report regret after the periods `at` (the horizon by default).
 
     Policies are given by name, with parameters as in `make_policy`, or as your own objects. Names follow the problem's
-    conventions unless `conventions` says otherwise. `engine` is "local" (on `threads` threads, by default one per
-    core), "dask" or the address of a Dask scheduler. The numbers do not depend on the engine or the threads.
+    conventions unless `conventions` says otherwise. The numbers do not depend on the `engine`:
 
-    `progress` is called with the number of runs just finished. The local engine also calls it with 0 several times a
-    second while it waits. An exception raised by `progress` stops the work at once.
+    - "local" plays on `threads` threads, by default one per core. Plain Python gains nothing from more than one.
+    - "processes" plays on `threads` processes, by default one per core: for policies without a rule, and for problems
+      with a law that cannot be compiled. Classes of your own must be in a module that they can import.
+    - "dask" or the address of a Dask scheduler plays on a cluster.
+
+    `progress` is called with the number of runs just finished. On threads and processes it is also called with 0
+    several times a second while it waits. An exception raised by `progress` stops the work at once.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
@@ -190,19 +193,50 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
 
 
 def choose_player(engine: str, threads: int | None) -> Player:
-    """Return what plays blocks: threads of this process, or a cluster that has workers."""
-    if engine != "local":
+    """Return what plays blocks: threads of this process, processes of this machine, or a cluster that has workers."""
+    if engine not in ("local", "processes"):
         from crewlearn.engine.cluster import cluster_player
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    return lambda blocks, waiting: play_on_threads(blocks, workers, waiting)
+    if engine == "local":
+        return lambda blocks, waiting: play_on_threads(blocks, workers, waiting)
+    from crewlearn.engine.processes import play_on_processes
+
+    return lambda blocks, waiting: play_on_processes(blocks, workers, waiting)
+
+
+def load_loops(engine: str, problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
+    """Compile or load what an engine needs before it begins, and say what cannot be compiled.
+
+    Other processes load from disk what this one compiled, except loops of a user's own code. A cluster's workers
+    compile for themselves.
+    """
+    policies = list(policies)
+    if own_laws(problem) and any(rule_of(policy) is not None for policy in policies):
+        from crewlearn.engine.compiled.law_checks import tell_law_fault
+
+        tell_law_fault(problem)
+    if engine == "processes":
+        from crewlearn.engine.processes import check_sendable
+
+        for policy in policies:
+            check_sendable(problem, policy)
+        policies = [policy for policy in policies if is_compiled(policy, problem) and _is_on_disk(policy, problem)]
+    if engine in ("local", "processes"):
+        compile_first(problem, policies, seed)
+
+
+def _is_on_disk(policy: Policy[Any], problem: Problem) -> bool:
+    from crewlearn.engine.compiled.loops import is_shipped
+
+    return is_shipped(loop_kind(policy, problem))
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
     """Compile or load the loops of the policies that this process does not have yet, before the clock starts."""
     for policy in policies:
-        if rule_of(policy) is None:
+        if not is_compiled(policy, problem):
             continue
         from crewlearn.engine.compiled import loops
 
@@ -226,7 +260,8 @@ def play_on_threads(
     Even a single thread is not the main one, so that the main thread can be interrupted by a signal or by an exception
     from `waiting`, which is called several times a second while a block is not done.
     """
-    if any(rule_of(policy) is None for policy in {type(block.policy): block.policy for block in blocks}.values()):
+    different = {(type(block.policy), id(block.problem)): block for block in blocks}.values()
+    if not all(is_compiled(block.policy, block.problem) for block in different):
         threads = 1  # plain Python gains nothing from threads
     executor = ThreadPoolExecutor(threads)
     begun: deque[Future[tuple[BlockResult, float]]] = deque()

@@ -99,6 +99,7 @@ class PolicyResult:
 
     `regret`, `normalized_loss` (percent) and `net` have the shape (runs, checkpoints). `replacements` initiated, those
     `completed` and the `largest_frontier` built are per run. Curves run over all periods. `seconds` sums over threads.
+    `played` is "compiled" or "interpreted".
     """
 
     policy: Policy[Any]
@@ -112,6 +113,7 @@ class PolicyResult:
     seconds: float
     net: FloatArray
     net_curve: Curve
+    played: str
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,7 @@ class Collector:
         }
         self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss", "net")}
         self.seconds = 0.0
+        self.compiled = True
 
     def add(self, block: BlockResult, seconds: float) -> None:
         """Add the next block in order (Chan's update of mean and squared deviations)."""
@@ -264,6 +267,7 @@ class Collector:
             )
         self.taken = after
         self.seconds += seconds
+        self.compiled = self.compiled and block.compiled
 
     def result(self) -> PolicyResult:
         """Return the policy's result; call it after the last block was added."""
@@ -280,18 +284,19 @@ class Collector:
             seconds=self.seconds,
             net=self.by_run["net"],
             net_curve=curves["net"],
+            played="compiled" if self.compiled else "interpreted",
         )
 
 
 def same_numbers(first: SimulationResult, second: SimulationResult) -> bool:
-    """Return whether two results are bit-identical, apart from the seconds taken."""
+    """Return whether two results are bit-identical, apart from the seconds taken and the way of playing."""
 
     def equal(a: Any, b: Any) -> bool:
         if isinstance(a, Curve):
             return np.array_equal(a.mean, b.mean) and np.array_equal(a.std, b.std)
         return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
 
-    names: Iterable[str] = (item.name for item in fields(PolicyResult) if item.name != "seconds")
+    names: Iterable[str] = (item.name for item in fields(PolicyResult) if item.name not in ("seconds", "played"))
     columns = list(names)
     return first.policies.keys() == second.policies.keys() and all(
         equal(getattr(mine, column), getattr(second.policies[name], column))

@@ -16,7 +16,8 @@ from typing import Any
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
-from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, compile_first
+from crewlearn.engine.compiled.forms import own_laws
+from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, load_loops
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -142,7 +143,8 @@ def run_sweep(
 ) -> Sweep:
     """Play the cells that the file does not have, appending each to it as soon as it is finished.
 
-    All cells are played in one stream of blocks, which keeps threads and clusters busy even if cells are small. Each
+    All cells are played in one stream of blocks, which keeps threads, processes and clusters busy even if cells are
+    small. `engine` and `threads` are as in `simulate`. Each
     cell is synced to disk before the next one finishes, so an interrupted sweep can be resumed by running it again.
     Cells whose code cannot be identified completely are always played. `progress` is called with the number of runs
     just finished or skipped.
@@ -158,8 +160,7 @@ def run_sweep(
         policies = [cell.policy for cell in to_do]
         player = choose_player(engine, threads)
         with _open_results(path) as file:
-            if engine == "local":
-                compile_first(to_do[0].problem, policies, to_do[0].seed)
+            load_loops(engine, to_do[0].problem, policies, to_do[0].seed)
             with closing(player([block for cell in to_do for block in cell.blocks()], None)) as results:
                 for cell in to_do:
                     known[cell.key] = cell.record(_collect(cell, results, report))
@@ -211,9 +212,13 @@ def problem_fields() -> list[str]:
 
 
 def _changed(problem: Problem, changes: Table) -> Problem:
-    """Return the problem with some fields changed; a new law keeps the old law's parameters that it shares."""
+    """Return the problem with some fields changed; a new law keeps the old law's parameters that it shares.
+
+    Laws of a user's own, which no table can hold, are changed as they are.
+    """
     table = problem_to_table(problem)
-    known = problem_fields()
+    own = {part: getattr(problem, part) for part in own_laws(problem) if f"{part}.law" not in changes}
+    known = [*problem_fields(), *(f"{part}.{name}" for part, law in own.items() for name in _names(type(law)))]
     for name in changes:
         if name not in known:
             raise unknown_name("vary", name, known)
@@ -224,8 +229,14 @@ def _changed(problem: Problem, changes: Table) -> Problem:
                 table[section] = {key: value for key, value in table[section].items() if key in _names(kind)}
     for name, value in changes.items():
         section, _, key = name.rpartition(".")
-        (table[section] if section else table)[key] = value
-    return problem_from_table(table)
+        if section not in own:
+            (table[section] if section else table)[key] = value
+        elif key in _names(type(own[section])):
+            own[section] = dataclasses.replace(own[section], **{key: value})
+        else:
+            raise unknown_name(f"vary {section}", key, _names(type(own[section])))
+    built_in = {name: value for name, value in table.items() if name not in own}
+    return dataclasses.replace(problem_from_table(built_in), **own)
 
 
 def _policies_under(

@@ -7,8 +7,9 @@ import numpy as np
 from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, PURPOSES, TEAM, run_key, seed_root
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.chance import choose_sorted, mix
+from crewlearn.problem.floor import draw_any
 from crewlearn.problem.interviews import score_interviews
-from crewlearn.problem.laws import DelayForm, OutputForm, day_mean, draw_day_effect, draw_output, pair_delay, room_of
+from crewlearn.problem.laws import DelayForm, OutputForm, day_mean, draw_day_effect, pair_delay
 from crewlearn.problem.model import Problem
 
 
@@ -68,7 +69,7 @@ class World:
         form = self.output_form
         key = mix(mix(self.keys[OUTPUT], period), worker)
         centre = day_mean(float(self.means[worker]), self.day_effect(period))
-        return draw_output(form.code, form.spread, centre, room_of(centre), key)
+        return draw_any(form, centre, key)
 
     def delay(self, period: int, out: int, into: int) -> int:
         """Return the delay, in periods, of replacing `out` by `into` if initiated in `period`."""

@@ -274,6 +274,12 @@ class Problem:
         return any(table is not None for table in tables) or self.warmup > 0 or self.output.days_differ
 
     @property
+    def laws(self) -> tuple[OutputLaw | DelayLaw | LevelPath, ...]:
+        """The output law, the delay law and, if levels move, their path."""
+        laws: tuple[OutputLaw | DelayLaw | LevelPath, ...] = (self.output, self.delay)
+        return laws if self.drift is None else (*laws, self.drift)
+
+    @property
     def first_stations(self) -> tuple[int, ...]:
         """The worker at each station in the first period; empty where each run draws a team."""
         return () if self.start is None else self.start.stations

@@ -80,10 +80,11 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
     for name in ("output", "delay"):
         law: OutputLaw | DelayLaw = getattr(problem, name)
         table[name] = {"law": law.law, **_written(law)}
-    for name in _TABLES:
+    for name, kind in _TABLES.items():
         part = getattr(problem, name)
         if part is not None:
-            table[name] = _written(part)
+            own = {} if type(part) is kind else {"path": type(part).__name__}  # so that it is not read as a Drift
+            table[name] = {**own, **_written(part)}
     return table
 
 

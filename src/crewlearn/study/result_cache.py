@@ -58,7 +58,8 @@ class ResultCache:
                 simulation.only(label).compile()
                 return _to_arrays(simulation.play(label))
 
-            if not is_covered(type(policy)):  # a user's class may change from one call to the next
+            own = [type(policy), *map(type, simulation.problem.laws)]
+            if not all(map(is_covered, own)):  # a user's class may change from one call to the next
                 results[label] = _from_arrays(policy, make())
                 continue
             asked = (simulation.runs, simulation.seed, simulation.at, simulation.conventions)
@@ -93,10 +94,10 @@ def _to_arrays(result: PolicyResult) -> Arrays:
     arrays: dict[str, Any] = {name: getattr(result, name) for name in _BY_RUN}
     for name in _CURVES:
         arrays[f"{name}_mean"], arrays[f"{name}_std"] = getattr(result, name).mean, getattr(result, name).std
-    return {**arrays, "seconds": result.seconds}
+    return {**arrays, "seconds": result.seconds, "played": result.played}
 
 
 def _from_arrays(policy: Policy[Any], arrays: Arrays) -> PolicyResult:
     parts: dict[str, Any] = {name: arrays[name] for name in _BY_RUN}
     parts |= {name: Curve(arrays[f"{name}_mean"], arrays[f"{name}_std"]) for name in _CURVES}
-    return PolicyResult(policy=policy, **parts, seconds=float(arrays["seconds"]))
+    return PolicyResult(policy=policy, **parts, seconds=float(arrays["seconds"]), played=str(arrays["played"]))

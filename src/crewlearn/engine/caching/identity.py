@@ -34,18 +34,20 @@ def result_identity(
 ) -> ResultIdentity:
     """Hash everything that a policy's numbers depend on; 3 and 3.0 are the same number.
 
-    For a user's own class this includes the source of every module it reaches. If some of that cannot be hashed, the
-    identity has a gap.
+    For a user's own policy or law this includes the source of every module it reaches. If some of that cannot be
+    hashed, the identity has a gap.
     """
     kinds: set[type[Any]] = set()
     opaque: list[str] = []
     description = _described(policy, kinds, opaque)
+    own = [_described(law, kinds, opaque) for law in problem.laws if not is_covered(type(law))]
     coverage = source_coverage({kind for kind in kinds if not is_covered(kind)})
     gap = f"a parameter is a {opaque[0]}, which cannot be compared" if opaque else coverage.gap
     key = digest_of(
         {
             "problem": problem_to_table(problem),
             "policy": description,
+            **({"laws": own} if own else {}),
             "runs": runs,
             "seed": seed,
             "at": at,
@@ -55,6 +57,13 @@ def result_identity(
         }
     )
     return ResultIdentity(key, gap)
+
+
+def classes_of(problem: Problem, policy: Policy[Any]) -> set[type[Any]]:
+    """Return the classes of a policy, of its parameters and of the problem's laws."""
+    kinds: set[type[Any]] = set()
+    _described([policy, *problem.laws], kinds, [])
+    return kinds
 
 
 def result_key(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: Sequence[int], conventions: str) -> str:

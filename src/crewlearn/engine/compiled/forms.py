@@ -47,11 +47,11 @@ def loop_body(policy: Policy[Any], problem: Problem) -> Callable[..., None]:
     return play_floor_runs if needs_floor(policy, problem) else play_runs
 
 
-def own_laws(problem: Problem) -> tuple[Draw, ...]:
-    """Return the functions of a user's own by which the problem's laws draw."""
+def own_laws(problem: Problem) -> dict[str, Draw]:
+    """Return the functions of a user's own by which laws draw, by the part of the problem that has them."""
     steps = None if problem.drift is None else problem.drift.own_step()
-    draws = (problem.output.own_draw(), problem.delay.own_draw(), steps)
-    return tuple(draw for draw in draws if draw is not None)
+    draws = {"output": problem.output.own_draw(), "delay": problem.delay.own_draw(), "drift": steps}
+    return {part: draw for part, draw in draws.items() if draw is not None}
 
 
 def loop_problem(policy: Policy[Any], problem: Problem) -> ProblemForm | FloorProblem:

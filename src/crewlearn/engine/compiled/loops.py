@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import llvmlite
 import numba
@@ -40,7 +40,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.floor import own_step
 from crewlearn.problem.laws.delay import own_delay
 from crewlearn.problem.laws.output import own_output
-from crewlearn.problem.laws.own import Draw
+from crewlearn.problem.laws.own import Draw, carrying
 
 Loop = Callable[..., None]
 
@@ -48,7 +48,7 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 """Names of the NumPy functions with which the package's rules allocate arrays."""
 
 MOST_LOOPS = 64
-"""Upper limit on the compiled loops of users' rules held in memory."""
+"""Upper limit on the compiled loops of users' rules held in memory, and on the functions of their laws."""
 
 OWN_DRAWS = (own_output, own_delay, own_step)
 """Functions that draw from a law of a user's own, through its numbers."""
@@ -72,6 +72,7 @@ class LoopKind:
 
 _shipped: dict[LoopKind, Loop] = {}
 _own: OrderedDict[Any, Loop] = OrderedDict()
+_draws: OrderedDict[Any, Draw] = OrderedDict()
 _registered: set[Function] = set()
 _lock = threading.RLock()
 
@@ -81,8 +82,8 @@ def compiled_loop(kind: LoopKind) -> Loop:
     with _lock:
         if kind in _shipped:
             return _shipped[kind]
-        own = reach(kind.functions(), enter=lambda function: not is_ours(function))
-        if own.is_ours() and not kind.laws:
+        own = _own_parts(kind)
+        if not kind.laws and own.is_ours():
             _shipped[kind] = _loop_on_disk(kind)
             return _shipped[kind]
         key = (kind.body, fingerprint(own))
@@ -92,6 +93,15 @@ def compiled_loop(kind: LoopKind) -> Loop:
                 _own.popitem(last=False)
         _own.move_to_end(key)
         return _own[key]
+
+
+def is_shipped(kind: LoopKind) -> bool:
+    """Return whether a loop is made of the package's own code alone, so that it is cached on disk."""
+    return not kind.laws and _own_parts(kind).is_ours()
+
+
+def _own_parts(kind: LoopKind) -> Reached:
+    return reach(kind.functions(), enter=lambda function: not is_ours(function))
 
 
 def compiled_rule(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -157,13 +167,39 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     return copies
 
 
-def _draw_carried_by(numbers: Any) -> Any:
-    """Return a compilable copy of the draw that the type of a law's numbers carries; None for a built-in law."""
-    draw = getattr(numbers.instance_class, "draw", None)
-    if draw is None:
-        return None
+def frozen_laws(form: Any) -> Any:
+    """Return a form whose numbers of a user's own laws carry compilable copies of the laws' functions.
+
+    Numba keeps what it compiled by the types of the arguments. When anything that a function reaches changes, the copy
+    is another one, and so is the type of the numbers that carry it.
+    """
+    if not isinstance(form, tuple) or not hasattr(form, "_fields"):
+        return form
+    if hasattr(form, "draw"):
+        return carrying(form, frozen_draw(form.draw))
+    values = [frozen_laws(value) for value in form]
+    same = all(new is old for new, old in zip(values, form, strict=True))
+    return form if same else type(form)(*values)
+
+
+def frozen_draw(draw: Draw) -> Draw:
+    """Return a compilable copy of a law's function, the same as long as nothing that it reaches changes."""
+    own = reach([draw], enter=lambda function: not is_ours(function))
+    key = fingerprint(own)
     with _lock:
-        return _compilable_copies(reach([draw], enter=lambda function: not is_ours(function))).get(draw, draw)
+        if key not in _draws:
+            _make_compilable(reach([draw]))
+            _draws[key] = _compilable_copies(own).get(cast(Function, draw), draw)
+            while len(_draws) > MOST_LOOPS:
+                _draws.popitem(last=False)
+        _draws.move_to_end(key)
+        return _draws[key]
+
+
+def _draw_carried_by(numbers: Any) -> Draw | None:
+    """Return the function that the type of a law's numbers carries; None for a built-in law."""
+    draw: Draw | None = getattr(numbers.instance_class, "draw", None)
+    return draw
 
 
 @overload(own_output, strict=False, jit_options={"forceinline": True})
@@ -247,7 +283,8 @@ def _returns_arrays(function: Function) -> bool:
 def is_loaded(kind: LoopKind, problem: Any, policy: kernel.PolicyForm) -> bool:
     """Return whether this process has compiled or loaded a loop for forms of these types."""
     loop: Any = compiled_loop(kind)
-    types_of = tuple(loop.typeof_pyval(form) for form in (problem, policy))
+    forms = map(frozen_laws, (problem, policy)) if kind.laws else (problem, policy)
+    types_of = tuple(loop.typeof_pyval(form) for form in forms)
     return types_of in [signature[: len(types_of)] for signature in getattr(loop, "signatures", ())]
 
 
@@ -277,30 +314,34 @@ def first_call(kind: LoopKind, name: str, call: Callable[[], object]) -> None:
         print(file=sys.stderr)
 
 
-def run_loop(kind: LoopKind, name: str, *arguments: Any) -> None:
+def run_loop(kind: LoopKind, name: str, problem: Any, policy: kernel.PolicyForm, *arguments: Any) -> None:
     """Run the loop of the policy called `name`; raise an error that names the line if it cannot be compiled."""
+    if kind.laws:
+        problem, policy = frozen_laws(problem), frozen_laws(policy)
     try:
-        compiled_loop(kind)(*arguments)
+        compiled_loop(kind)(problem, policy, *arguments)
     except NumbaError as error:
-        raise _uncompilable(kind, name, error) from error
+        remedy = (
+            f"{compiler_message(kind.rule.decide, kind.functions(), error)}. Write the rule with loops over arrays, "
+            "numbers and named tuples; or override `decide` to play it in plain Python"
+        )
+        raise InvalidInput("policy", name, remedy) from error
 
 
-def _uncompilable(kind: LoopKind, name: str, error: NumbaError) -> InvalidInput:
-    """Convert a compiler error to one that names the function and the line."""
+def compiler_message(main: Callable[..., Any], functions: Iterable[Callable[..., Any]], error: Exception) -> str:
+    """Return what cannot be compiled, by function and line, and why; `main` is named if no line of its own is."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    own = [function for function in reach(kind.functions()).functions if not is_ours(function)]
-    where, line = kind.rule.decide, kind.rule.decide.__code__.co_firstlineno
-    for file, number in re.findall(r'File "([^"]*)", line (\d+)', text):
+    own = [function for function in reach(functions).functions if not is_ours(function)]
+    where, line = main, main.__code__.co_firstlineno
+    places = re.findall(r'File "([^"]*)", line (\d+)', text) + re.findall(r"Raised from (.*) \((\d+)\)", text)
+    for file, number in places:
         inside = [function for function in own if _has_line(function, Path(file).name, int(number))]
         if inside:
             where, line = max(inside, key=lambda function: function.__code__.co_firstlineno), int(number)
             break
     before = [part.strip() for part in text.partition('File "')[0].splitlines() if part.strip()]
-    remedy = (
-        f"{where.__qualname__}, line {line}, cannot be compiled: {before[-1]}. Write the rule with loops over arrays, "
-        "numbers and named tuples; or override `decide` to play it in plain Python"
-    )
-    return InvalidInput("policy", name, remedy)
+    why = re.sub(r"\.? *Raised from .*", "", before[-1]) if before else type(error).__name__
+    return f"{where.__qualname__}, line {line}, cannot be compiled: {why}"
 
 
 def _has_line(function: Function, file: str, line: int) -> bool:

@@ -43,6 +43,11 @@ def numbers_of(part: Any, draw: Draw) -> Any:
     return _carrier(type(part).__name__, tuple(numbers), draw)(**numbers)
 
 
+def carrying(numbers: Any, draw: Draw) -> Any:
+    """Return the same numbers, carrying another function."""
+    return _carrier(type(numbers).__name__, numbers._fields, draw)(*numbers)
+
+
 @lru_cache(maxsize=256)
 def _carrier(name: str, fields: tuple[str, ...], draw: Draw) -> Any:
     """Return a named tuple type that carries `draw`, the same for the same name, fields and function."""
@@ -53,11 +58,16 @@ def _carrier(name: str, fields: tuple[str, ...], draw: Draw) -> Any:
 def own_draw(part: Any, built_in: tuple[type[Any], ...], method: str) -> Draw | None:
     """Return the function by which a law of a user's own draws, or None for a built-in law.
 
-    A subclass of a built-in law that does not draw for itself is refused: it would be played as its parent.
+    A subclass of a built-in law that does not draw for itself is refused: it would be played as its parent. So is one
+    with a parent's name: what is written of it would be read as its parent.
     """
     kind = type(part)
     if kind in built_in:
         return None
+    names = [base.law for base in built_in if hasattr(base, "law")]
+    if names and getattr(kind, "law", names[0]) in names:
+        remedy = f"must have a name of its own as `law`, other than {', '.join(names)}"
+        raise InvalidInput(f"law {kind.__name__}", part, remedy)
     for base in kind.__mro__:
         if base in built_in:
             remedy = f"is a subclass of {base.__name__}, as which it would be played; give it a static method {method}"
