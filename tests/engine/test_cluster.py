@@ -178,7 +178,7 @@ def test_an_unreachable_scheduler_is_found_before_anything_runs(monkeypatch: pyt
     [
         ("dusk", "did you mean 'dask'"),
         ("locla", "did you mean 'local'"),
-        ("127.0.0.1:8786", "Known: local, dask, tcp://host:port"),
+        ("127.0.0.1:8786", "Known: local, processes, dask, tcp://host:port"),
         ("tpc://127.0.0.1:8786", "unknown address scheme 'tpc'"),
         ("tcp://127.0.0.1", "missing port number"),
     ],

@@ -24,8 +24,14 @@ ProblemConventionsOption = Annotated[
         "(its printed tables); by default those of the problem file."
     ),
 ]
-EngineOption = Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler, tcp://host:port.")]
-ThreadsOption = Annotated[int | None, typer.Option(help="Threads of the local engine; by default one per core.")]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        help="local (threads); processes (for policies in plain Python); dask, or the address of a Dask scheduler, "
+        "tcp://host:port."
+    ),
+]
+ThreadsOption = Annotated[int | None, typer.Option(help="Threads, or processes; by default one per core.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Ignore cached results and compute them again.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 

@@ -48,7 +48,7 @@ def cluster_player(engine: str) -> Player:
 def scheduler_address(engine: str) -> str:
     """Return the address of the scheduler that `engine` names."""
     if engine != "dask" and "://" not in engine:
-        raise unknown_name("engine", engine, ["local", "dask", "tcp://host:port"])
+        raise unknown_name("engine", engine, ["local", "processes", "dask", "tcp://host:port"])
     try:
         import dask
         import distributed  # noqa: F401  # dask may be installed without it

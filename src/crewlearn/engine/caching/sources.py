@@ -30,10 +30,14 @@ _DYNAMIC = frozenset(
 
 @dataclass(frozen=True)
 class SourceCoverage:
-    """A hash of the source behind some classes; `gap` says why it does not cover everything, None if it does."""
+    """A hash of the source behind some classes; `gap` says why it does not cover everything, None if it does.
+
+    `only_here` says that the gap is code of this process that is in no file, so that no other process could import it.
+    """
 
     digest: str
     gap: str | None
+    only_here: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,16 @@ def source_coverage(kinds: set[type[Any]]) -> SourceCoverage:
             entries[name], imported = _entry(name)
             queue += [other for other in imported if other not in entries]
     except _GapError as error:
-        return SourceCoverage("", str(error))
+        return SourceCoverage("", str(error), isinstance(error, _OnlyHereError))
     return SourceCoverage(hashlib.sha256(repr(sorted(entries.items())).encode()).hexdigest(), None)
 
 
 class _GapError(Exception):
     """Some of the source cannot be hashed; the message says why."""
+
+
+class _OnlyHereError(_GapError):
+    """Code of this process is in no file, or no longer."""
 
 
 def _own_modules(kind: type[Any]) -> set[str]:
@@ -129,7 +137,7 @@ def _file_of(name: str, module: ModuleType | None) -> Path | None:
     if file is None and hasattr(module, "__path__"):
         return None
     if file is None or not Path(file).is_file():
-        raise _GapError(f"module {name} has no source file; put the class into a .py file")
+        raise _OnlyHereError(f"module {name} has no source file; put the class into a .py file")
     return Path(file)
 
 
@@ -209,10 +217,10 @@ def _check_loaded_class(kind: type[Any]) -> None:
     """Raise if a class differs from its module's source file, edited since or typed at a prompt."""
     module = sys.modules.get(kind.__module__)
     if module is None:
-        raise _GapError(f"module {kind.__module__} is not loaded")
+        raise _OnlyHereError(f"module {kind.__module__} is not loaded")
     file = _file_of(kind.__module__, module)
     if file is None:
-        raise _GapError(f"module {kind.__module__} has no source file; put the class into a .py file")
+        raise _OnlyHereError(f"module {kind.__module__} has no source file; put the class into a .py file")
     if _library_version(kind.__module__, file) is not None:
         return
     try:
@@ -220,7 +228,7 @@ def _check_loaded_class(kind: type[Any]) -> None:
     except (OSError, SyntaxError, ValueError) as error:
         raise _GapError(f"the source of module {kind.__module__} cannot be read") from error
     if kind.__qualname__ not in parsed.names:
-        raise _GapError(f"class {kind.__qualname__} is not in the source of module {kind.__module__}")
+        raise _OnlyHereError(f"class {kind.__qualname__} is not in the source of module {kind.__module__}")
     _check_loaded(kind.__module__, file, parsed, [kind])
 
 
@@ -234,7 +242,7 @@ def _check_loaded(name: str, file: Path, parsed: _Parsed, values: Iterable[Any])
             origin = function.__code__.co_filename
             elsewhere = origin == _GENERATED or (Path(origin).is_file() and not file.samefile(origin))
             if function.__module__ == name and not elsewhere and function.__code__ not in parsed.code:
-                raise _GapError(f"module {name} was changed after it was loaded; start again")
+                raise _OnlyHereError(f"module {name} was changed after it was loaded; start again")
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
