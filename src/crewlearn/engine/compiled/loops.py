@@ -11,8 +11,9 @@ import sys
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -115,23 +116,39 @@ def all_of(kind: LoopKind) -> Reached:
 
 def loop_folder(kind: LoopKind) -> str:
     """Return the part of the disk cache for a loop, named by a hash of everything that the loop reaches."""
-    parts = all_of(kind)
-    named: list[Any] = [*kind.functions(), kind.body]
-    names = [f"{function.__module__}.{function.__qualname__}" for function in named]
+    return _folder(all_of(kind), [*kind.functions(), kind.body])
+
+
+def _folder(parts: Reached, roots: Sequence[Any]) -> str:
+    names = [f"{function.__module__}.{function.__qualname__}" for function in roots]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
     return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
 
 
 def _loop_on_disk(kind: LoopKind) -> Loop:
     _make_compilable(all_of(kind))
+    return _cached_on_disk(_specialised(kind, kind.rule), loop_folder(kind))
+
+
+def _cached_on_disk(function: Callable[..., Any], part: str) -> Callable[..., Any]:
+    """Return a function compiled, with the compiled code kept in a part of the disk cache."""
     settings: Any = numba.config
-    folder = cache_folder(loop_folder(kind), "compiled code")
+    folder = cache_folder(part, "compiled code")
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        loop: Loop = numba.njit(cache=True, nogil=True)(_specialised(kind, kind.rule))
+        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
     finally:
         settings.CACHE_DIR = before
-    return loop
+    return compiled
+
+
+@cache
+def compiled_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return one of the package's functions compiled, with the compiled code kept on disk."""
+    with _lock:
+        parts = reach([function])
+        _make_compilable(parts)
+        return _cached_on_disk(function, _folder(parts, [function]))
 
 
 def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
