@@ -152,7 +152,7 @@ class Recipe:
         if self.generator == "counter":
             pools = np.empty((1, self.count))
             draw_pools(form, self.key(seed), number, pools)
-            return pools[0]
+            return pools.reshape(self.count)
         means = self._drawn_by_numpy(seed, run)
         scatter_stars(form, mix(self.key(seed), number), means, np.empty(self.count, dtype=np.int64))
         return means
