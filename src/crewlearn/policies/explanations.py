@@ -7,6 +7,8 @@ the policy does not use, and is left out of what is recorded.
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from crewlearn.beliefs.posterior import TWO_SIDED_95
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -35,6 +37,11 @@ class Level:
     low: float
     high: float
     sd: float | None = None
+
+    @classmethod
+    def of_normal(cls, mean: float, sd: float) -> "Level":
+        """Return the level of a normal belief, with a 95% interval cut to the range of output."""
+        return cls(mean, max(0.0, mean - TWO_SIDED_95 * sd), min(1.0, mean + TWO_SIDED_95 * sd), sd)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -144,6 +144,15 @@ def facts_of(policy: Policy[Any], situation: Situation, interview: Sequence[floa
         interview=scores,
         hidden=hidden_from(policy, situation),
     )
+
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def as_lists(arrays: Arrays) -> Arrays:
+    """Return a named tuple of arrays as one of lists, which plain Python reads and writes several times as fast."""
+    items = (item.tolist() if isinstance(item, np.ndarray) else item for item in arrays)
+    return type(arrays)(*(as_lists(item) if isinstance(item, tuple) else item for item in items))
 
 
 def happened_in(report: Report) -> Happened:

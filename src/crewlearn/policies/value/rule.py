@@ -14,6 +14,7 @@ nobody is tried first for a low number.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +98,12 @@ def draw_queue(workers: int, stream_key: int) -> IntArray:
     stream[0] = stream_key
     shuffle(queue, workers, stream)
     return queue
+
+
+@lru_cache(maxsize=64)
+def queue_of(workers: int, stream_key: int) -> tuple[int, ...]:
+    """Return the queue, drawn once for each pool: in plain Python, that takes as long as much of the rule."""
+    return tuple(draw_queue(workers, stream_key).tolist())
 
 
 def fresh_value(parameters: ValueParameters, facts: RuleFacts, stream_key: int) -> ValueMemory:
