@@ -54,7 +54,7 @@ def expected(now: Situation, policy: Thompson, key: int) -> list[Pair]:
     leavers += [(0.0, NOBODY)] * (roster.empty - sum(pending.out == NOBODY for pending in roster.pending))
     entrants = [(level[worker], worker) for worker in roster.outside if worker not in busy and now.may_enter[worker]]
     left = setting.horizon - now.period + 1 - setting.mean_delay
-    pairs = []
+    pairs: list[Pair] = []
     for (low, out), (high, into) in zip(sorted(leavers), sorted(entrants, reverse=True), strict=False):
         if left <= 1 or (high - low) * left <= setting.cost or len(pairs) == setting.team - len(roster.pending):
             break
