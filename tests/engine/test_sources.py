@@ -1,4 +1,4 @@
-"""The source behind a class of the user's own: what its digest covers, and what it cannot."""
+"""The source digest of a user's own class: what it covers, and what it cannot."""
 
 import importlib
 import json
@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from crewlearn.engine.caching.identity import result_identity
-from crewlearn.engine.caching.sources import is_ours, source_coverage
+from crewlearn.engine.caching.sources import is_covered, source_coverage
 from crewlearn.policies.baselines import KeepTeam
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.problem.instances import benchmark
@@ -23,9 +23,9 @@ POLICY = f"from crewlearn import KeepTeam\n{CLASS}"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to import modules from, which are forgotten afterwards."""
+    """A folder to import modules from; they are unloaded afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # edits within a second would meet the old bytecode
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # otherwise edits within a second would use the old bytecode
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
@@ -43,8 +43,8 @@ def coverage_of(module: ModuleType, name: str = "Mine") -> tuple[str, str | None
 
 
 def test_our_classes_need_no_coverage() -> None:
-    assert is_ours(DRUCB)
-    assert is_ours(KeepTeam)
+    assert is_covered(DRUCB)
+    assert is_covered(KeepTeam)
 
 
 def test_an_edit_of_the_class_or_of_a_module_it_imports_changes_the_digest(folder: Path) -> None:

@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from crewlearn.engine.local import simulate
+from crewlearn.engine.local import Simulation, prepare, simulate
 from crewlearn.engine.results import SimulationResult, same_numbers
 from crewlearn.problem.instances import benchmark
-from crewlearn.study import result_cache as kept
 from crewlearn.study.result_cache import ResultCache
 
 
 def simulated(store: ResultCache, **changes: Any) -> SimulationResult:
     asked: dict[str, Any] = {"runs": 4, "seed": 9, "at": [10, 20], "conventions": "as-written"} | changes
-    return store.simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], **asked)
+    return store.run(prepare(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], **asked))
 
 
 def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,12 +21,13 @@ def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.
     direct = simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], 4, 9, [10, 20])
     assert same_numbers(first, direct)
     calls = []
+    run = Simulation.run
 
-    def counted(*arguments: Any, **options: Any) -> SimulationResult:
-        calls.append(arguments)
-        return simulate(*arguments, **options)
+    def counted(simulation: Simulation) -> SimulationResult:
+        calls.append(simulation)
+        return run(simulation)
 
-    monkeypatch.setattr(kept, "simulate", counted)
+    monkeypatch.setattr(Simulation, "run", counted)
     again = simulated(ResultCache(folder=tmp_path))
     assert not calls
     assert same_numbers(again, first)

@@ -4,32 +4,88 @@ import dataclasses
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, play_block
-from crewlearn.engine.compiled.forms import rule_of
-from crewlearn.engine.results import Collector, SimulationResult
+from crewlearn.engine.compiled.forms import policy_form, rule_of
+from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput, whole
-from crewlearn.problem.instances import check_conventions, followed_conventions
+from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
-Player = Callable[[Sequence[Block]], Generator[tuple[BlockResult, float], None, None]]
-"""Plays blocks anywhere and gives their results, with the seconds each took, in the order of the blocks.
+Waiting = Callable[[], None]
+"""Called now and then while a block is waited for; an exception that it raises ends the work."""
 
-Who stops listening closes it: only then does the work end at once.
+Player = Callable[[Sequence[Block], Waiting | None], Generator[tuple[BlockResult, float], None, None]]
+"""Plays blocks anywhere and yields their results, with the seconds each took, in the order of the blocks.
+
+Closing it ends the work at once.
 """
 
+MOST_RUNS = 10**8
+
 WAITING_SECONDS = 0.2
-"""How often who waits for a block is told so: soon enough that a person who stops the work sees it end."""
+"""Seconds between calls of `waiting` while a block is not done: short enough for a prompt response to cancelling."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Policies, by label, to play in the same worlds. `prepare` makes it and checks everything in it.
+
+    `at` are the checkpoints in order; `player` plays the blocks of each policy.
+    """
+
+    problem: Problem
+    policies: Mapping[str, Policy[Any]]
+    runs: int
+    seed: int
+    at: tuple[int, ...]
+    conventions: str
+    engine: str
+    player: Player
+
+    def only(self, label: str) -> "Simulation":
+        """Return the simulation of one of the policies."""
+        return dataclasses.replace(self, policies={label: self.policies[label]})
+
+    def in_problem(self, problem: Problem) -> "Simulation":
+        """Return the simulation of the same policies in another problem, read at its horizon."""
+        return dataclasses.replace(self, problem=problem, at=(problem.horizon,))
+
+    def compile(self) -> None:
+        """Compile or load the loops that this process does not have yet; a cluster's workers see to it themselves."""
+        if self.engine == "local":
+            compile_first(self.problem, self.policies.values(), self.seed)
+
+    def run(self, progress: Callable[[int], None] | None = None) -> SimulationResult:
+        """Play all policies; `progress` is as in `simulate`."""
+        self.compile()
+        waiting = None if progress is None else partial(progress, 0)
+        results = {}
+        for label, policy in self.policies.items():
+            collector = Collector(policy, self.runs, self.at, self.problem.horizon)
+            blocks = blocks_of(self.problem, policy, self.runs, self.seed, self.at)
+            with closing(self.player(blocks, waiting)) as played:
+                for result, seconds in played:
+                    collector.add(result, seconds)
+                    if progress is not None:
+                        progress(len(result.regret))
+            results[label] = collector.result()
+        return self.result_of(results)
+
+    def result_of(self, results: Mapping[str, PolicyResult]) -> SimulationResult:
+        """Return the results of the policies, by label, as the result of the simulation."""
+        return SimulationResult(self.problem, self.runs, self.seed, self.at, self.conventions, results)
 
 
 def simulate(
@@ -44,41 +100,55 @@ def simulate(
     engine: str = "local",
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Play each policy in the same `runs` worlds and read regret after the periods `at` (the horizon, if left out).
+    """Play each policy in the same `runs` worlds and report regret after the periods `at` (the horizon by default).
 
-    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. Names follow the
-    problem's conventions unless `conventions` says otherwise. `engine` is "local" (on
-    `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
-    runs were just done, and on this machine also several times a second that there are no more of them yet (0); what it
-    raises ends the work at once. The numbers do not depend on where and how the work was done.
+    Policies are given by name, with parameters as in `make_policy`, or as your own objects. Names follow the problem's
+    conventions unless `conventions` says otherwise. `engine` is "local" (on `threads` threads, by default one per
+    core), "dask" or the address of a Dask scheduler. The numbers do not depend on the engine or the threads.
+
+    `progress` is called with the number of runs just finished. The local engine also calls it with 0 several times a
+    second while it waits. An exception raised by `progress` stops the work at once.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
     >>> result.regret("oracle", at=30).mean < result.regret("keep-team", at=30).mean
     True
     """
-    periods, runs, seed = checked_periods(problem, runs, seed, at), int(runs), int(seed)
-    conventions = followed_conventions(problem, conventions)
-    chosen = checked_policies(policies, conventions)
-    player = choose_player(engine, threads, chosen.values(), None if progress is None else partial(progress, 0))
-    if engine == "local":
-        compile_first(problem, chosen.values(), seed)
-    results = {}
-    for label, policy in chosen.items():
-        collector = Collector(policy, runs, periods, problem.horizon)
-        with closing(player(blocks_of(problem, policy, runs, seed, periods))) as played:
-            for result, seconds in played:
-                collector.add(result, seconds)
-                if progress is not None:
-                    progress(len(result.regret))
-        results[label] = collector.result()
-    return SimulationResult(problem, runs, seed, periods, conventions, results)
+    return prepare(problem, policies, runs, seed, at, conventions, threads=threads, engine=engine).run(progress)
 
 
-def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | None) -> tuple[int, ...]:
-    """Check the numbers of a simulation before anything runs; give its checkpoints in order."""
-    whole("runs", runs, 1, 10**8)
-    whole("seed", seed, 0, 2**64 - 1)
+def prepare(
+    problem: Problem,
+    policies: Sequence[str | Policy[Any]],
+    runs: int = 100,
+    seed: int = 1,
+    at: Sequence[int] | None = None,
+    conventions: str | None = None,
+    *,
+    threads: int | None = None,
+    engine: str = "local",
+) -> Simulation:
+    """Check the arguments of `simulate` and return what it runs; nothing is compiled or played yet.
+
+    >>> from crewlearn.problem.instances import benchmark
+    >>> simulation = prepare(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
+    >>> list(simulation.policies), simulation.at, simulation.conventions
+    (['keep-team', 'oracle'], (30,), 'as-written')
+    """
+    runs, seed = checked_runs(runs, seed)
+    periods = checked_periods(problem, at)
+    followed = followed_conventions(problem, conventions)
+    chosen = checked_policies(policies, followed)
+    return Simulation(problem, chosen, runs, seed, periods, followed, engine, choose_player(engine, threads))
+
+
+def checked_runs(runs: int, seed: int) -> tuple[int, int]:
+    """Check the number of runs and the seed; return them as plain numbers."""
+    return whole("runs", runs, 1, MOST_RUNS), whole("seed", seed, 0, 2**64 - 1)
+
+
+def checked_periods(problem: Problem, at: Sequence[int] | None) -> tuple[int, ...]:
+    """Check the checkpoints of a simulation and return them in order: the horizon, if none is given."""
     if at is not None and not isinstance(at, Iterable):
         raise InvalidInput("at", at, "must be a list of periods")
     periods = sorted({whole("at", period, 1) for period in (() if at is None else at)}) or [problem.horizon]
@@ -88,8 +158,7 @@ def checked_periods(problem: Problem, runs: int, seed: int, at: Sequence[int] | 
 
 
 def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) -> dict[str, Policy[Any]]:
-    """Build the policies of a simulation, each under the name it was called by."""
-    check_conventions(conventions)
+    """Build the policies of a simulation under these conventions, each under the name it was called by."""
     if isinstance(policies, str) or not all(isinstance(given, (str, Policy)) for given in policies):
         raise InvalidInput("policies", policies, "must be a list of names or policies")
     if not policies:
@@ -103,45 +172,45 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
     return chosen
 
 
-def choose_player(
-    engine: str, threads: int | None, policies: Iterable[Policy[Any]], waiting: Callable[[], None] | None = None
-) -> Player:
-    """Choose where blocks are played; `waiting` is called now and then while a block is waited for on this machine."""
+def choose_player(engine: str, threads: int | None) -> Player:
+    """Return what plays blocks: threads of this process, or a cluster that has workers."""
     if engine != "local":
         from crewlearn.engine.cluster import cluster_player
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    if any(rule_of(policy) is None for policy in policies):
-        workers = 1  # plain Python gains nothing from threads
-    return lambda blocks: play_on_threads(blocks, workers, waiting)
+    return lambda blocks, waiting: play_on_threads(blocks, workers, waiting)
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
-    """Compile or load the loops of the policies before the clock starts."""
-    short = dataclasses.replace(problem, horizon=1)
-    ruled = {rule: policy for policy in policies if (rule := rule_of(policy)) is not None}
-    if ruled:
-        from crewlearn.engine.compiled.loops import first_call
+    """Compile or load the loops of the policies that this process does not have yet, before the clock starts."""
+    for policy in policies:
+        rule = rule_of(policy)
+        if rule is None:
+            continue
+        from crewlearn.engine.compiled import loops
 
-        for rule, policy in ruled.items():
-            first_call(rule, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
+        if not loops.is_loaded(rule, policy_form(policy, problem)):
+            short = dataclasses.replace(problem, horizon=1)
+            loops.first_call(rule, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (1,))))
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:
-    """Play a block and say how long it took; it ends early, with numbers of no use, once `stop` is set."""
+    """Play a block and return its result with the seconds taken; setting `stop` ends it early with a partial result."""
     started = time.perf_counter()
     return play_block(block, stop), time.perf_counter() - started
 
 
 def play_on_threads(
-    blocks: Sequence[Block], threads: int, waiting: Callable[[], None] | None = None
+    blocks: Sequence[Block], threads: int, waiting: Waiting | None = None
 ) -> Generator[tuple[BlockResult, float], None, None]:
-    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded.
+    """Play blocks on a thread pool, with a bounded number of blocks in flight to bound memory.
 
-    Even one thread is not the main one, which so stays free to be interrupted: by a signal, or by what `waiting` raises
-    when it is called, several times a second, while a block is not done.
+    Even a single thread is not the main one, so that the main thread can be interrupted by a signal or by an exception
+    from `waiting`, which is called several times a second while a block is not done.
     """
+    if any(rule_of(policy) is None for policy in {type(block.policy): block.policy for block in blocks}.values()):
+        threads = 1  # plain Python gains nothing from threads
     executor = ThreadPoolExecutor(threads)
     begun: deque[Future[tuple[BlockResult, float]]] = deque()
     stop = np.zeros(1, dtype=np.int64)
@@ -152,15 +221,13 @@ def play_on_threads(
                 yield _result_of(begun.popleft(), waiting)
         while begun:
             yield _result_of(begun.popleft(), waiting)
-    finally:  # also when interrupted: what has begun ends within a period, what has not never does
+    finally:  # also when interrupted: running blocks end within a period, queued ones are cancelled
         stop[0] = 1
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _result_of(
-    block: Future[tuple[BlockResult, float]], waiting: Callable[[], None] | None
-) -> tuple[BlockResult, float]:
-    """Wait for a block's result; without anybody to tell, nothing looks up meanwhile."""
+def _result_of(block: Future[tuple[BlockResult, float]], waiting: Waiting | None) -> tuple[BlockResult, float]:
+    """Return a block's result, calling `waiting` periodically if given."""
     if waiting is not None:
         while not wait([block], WAITING_SECONDS).done:
             waiting()

@@ -1,4 +1,4 @@
-"""Every policy by name, with the presets that the two conventions fill in."""
+"""The registry of policies by name, with the parameters that the two conventions preset."""
 
 import dataclasses
 import importlib
@@ -25,7 +25,7 @@ from crewlearn.problem.instances import check_conventions
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered policy: its class, what its name fixes, what each convention fills in, and one line about it."""
+    """A registered policy: its class, a one-line description, fixed parameters, and presets by convention."""
 
     policy: type[Policy[Any]]
     line: str
@@ -47,7 +47,7 @@ REGISTRY: Mapping[str, Entry] = {
     "dr-ucb": Entry(DRUCB, "the paper's policy: adaptive timing, constrained selection, rank matching", {}, _DR_UCB),
     "dr-ucb-v": Entry(
         DRUCB,
-        "DR-UCB with a radius that knows the observed variance",
+        "DR-UCB with a radius that uses the observed variance",
         {"radius": "empirical-bernstein"},
         _DR_UCB,
     ),
@@ -84,11 +84,11 @@ REGISTRY: Mapping[str, Entry] = {
     ),
     "thompson": Entry(
         Thompson,
-        "replaces where a draw from what is believed of everybody gains more than the fee over the periods left",
+        "Thompson sampling: replaces where a sample from the posterior gains more than the fee over the periods left",
     ),
     "knowledge-gradient": Entry(
         KnowledgeGradient,
-        "replaces where a look at somebody outside is worth more, the fee paid, than one more look at who is there",
+        "replaces where one more look is worth more at a worker outside, net of the fee, than at the worker in place",
     ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
@@ -97,9 +97,9 @@ REGISTRY: Mapping[str, Entry] = {
 
 
 def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
-    """Build a policy from its name and parameters; an explicit parameter wins over the convention.
+    """Build a policy from its name and parameters; explicit parameters override the conventions.
 
-    A class of your own is named `module:Class`, with parameters after a further colon.
+    Your own class is named `module:Class`, with parameters after another colon.
 
     >>> make_policy("dr-ucb:gamma=20,radius=log-t").radius
     'log-t'
@@ -119,13 +119,13 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     parameters = {**preset, **entry.fixed, **_parameters(name, entry.policy, rest)}
     try:
         return entry.policy(**parameters)
-    except TypeError as error:  # a class of the user's own, with parameters missing or methods left out
+    except TypeError as error:  # a user's own class with missing parameters or methods
         raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
 
 
 @cache
 def live_policies() -> Mapping[str, str]:
-    """Return the policies that a site can follow, as they need nothing that only a simulation knows: a line by name.
+    """Return the descriptions, by name, of the policies that a live site can use: all except oracles.
 
     >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
     (True, False)
@@ -134,9 +134,9 @@ def live_policies() -> Mapping[str, str]:
 
 
 def registered(field: str, spec: str, own: str | None = None) -> str:
-    """Check that a policy is one of ours, or a site's `own`, which may be a class of the firm's and stay so.
+    """Check that a policy is registered, or is the site's `own` policy, which may be a custom class.
 
-    `module:Class` imports what it names, which no caller of a server may do.
+    Other custom classes are refused, because `module:Class` imports the module and callers of a server must not.
     """
     name = spec.partition(":")[0]
     if spec != own and name not in REGISTRY:

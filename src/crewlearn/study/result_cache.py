@@ -4,7 +4,7 @@ import hashlib
 import io
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ import numpy as np
 
 from crewlearn.engine.caching.disk_cache import cache_folder
 from crewlearn.engine.caching.identity import result_key
-from crewlearn.engine.caching.sources import is_ours
-from crewlearn.engine.local import checked_periods, checked_policies, simulate
+from crewlearn.engine.caching.sources import is_covered
+from crewlearn.engine.local import Simulation
 from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
 from crewlearn.policies.contract import Policy
-from crewlearn.problem.model import Problem
 
 Arrays = Mapping[str, Any]
 """Arrays, or numbers, by name."""
@@ -49,32 +48,22 @@ class ResultCache:
         _write(path, arrays)
         return arrays
 
-    def simulate(
-        self,
-        problem: Problem,
-        policies: Sequence[str | Policy[Any]],
-        runs: int,
-        seed: int,
-        at: Sequence[int] | None,
-        conventions: str,
-        tell: Callable[[str], None] = lambda name: None,
-    ) -> SimulationResult:
-        """Simulate the policies whose results are not cached; `tell` is called with the label of each."""
-        periods = checked_periods(problem, runs, seed, at)
+    def run(self, simulation: Simulation, tell: Callable[[str], None] = lambda name: None) -> SimulationResult:
+        """Run the policies of a simulation whose results are not cached; `tell` is called with the label of each."""
         results = {}
-        for label, policy in checked_policies(policies, conventions).items():
+        for label, policy in simulation.policies.items():
 
-            def make(policy: Policy[Any] = policy, label: str = label) -> Arrays:
+            def make(label: str = label) -> Arrays:
                 tell(label)
-                result = simulate(problem, [policy], runs, seed, periods, conventions)
-                return _to_arrays(result.policies[policy.name])
+                return _to_arrays(simulation.only(label).run().policies[label])
 
-            if not is_ours(type(policy)):  # a user's class may change from one call to the next
+            if not is_covered(type(policy)):  # a user's class may change from one call to the next
                 results[label] = _from_arrays(policy, make())
                 continue
-            key = result_key(problem, policy, runs, seed, periods, conventions)
+            asked = (simulation.runs, simulation.seed, simulation.at, simulation.conventions)
+            key = result_key(simulation.problem, policy, *asked)
             results[label] = _from_arrays(policy, self.arrays(key, make))
-        return SimulationResult(problem, runs, seed, periods, conventions, results)
+        return simulation.result_of(results)
 
 
 def _read(path: Path) -> Arrays | None:

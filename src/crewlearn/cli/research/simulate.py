@@ -1,4 +1,4 @@
-"""`crewlearn simulate`: play policies against each other in the same simulated worlds."""
+"""`crewlearn simulate`: compare policies in the same simulated worlds."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def simulate_command(
     problem: ProblemOption = None,
     policy: PolicyOption = None,
-    runs: Annotated[int, typer.Option(help="Simulated runs of each policy.")] = 50,
+    runs: Annotated[int, typer.Option(help="Simulated runs per policy.")] = 50,
     seed: SeedOption = 1,
     at: AtOption = None,
     conventions: ProblemConventionsOption = None,
@@ -36,33 +36,30 @@ def simulate_command(
     threads: ThreadsOption = None,
     out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
     trace: Annotated[
-        Path | None, typer.Option(help="Folder for traces of the first runs, every event a row: one file a policy.")
+        Path | None, typer.Option(help="Folder for traces of the first runs: a file per policy, a row per event.")
     ] = None,
-    trace_runs: Annotated[int, typer.Option(help="How many runs of each policy are traced.")] = 3,
+    trace_runs: Annotated[int, typer.Option(help="Number of runs to trace per policy.")] = 3,
     json: JsonOption = False,
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
     with plain_errors():
-        from crewlearn.engine.local import checked_periods, checked_policies, compile_first, simulate
-        from crewlearn.problem.instances import MONTHS, followed_conventions
+        from crewlearn.engine.local import MOST_RUNS, prepare
+        from crewlearn.problem.errors import whole
+        from crewlearn.problem.instances import MONTHS
 
         chosen = policy or list(DEFAULT_POLICIES)
         whole_problem, periods = read_problem_option(problem, conventions), read_at_option(at)
-        followed = followed_conventions(whole_problem, conventions)
         if problem is None and periods is None:
             periods = list(MONTHS.values())
-        checked_periods(whole_problem, runs, seed, periods)
+        simulation = prepare(whole_problem, chosen, runs, seed, periods, conventions, threads=threads, engine=engine)
         if out is not None:
             check_writable("out", out)
         if trace is not None:
-            checked_periods(whole_problem, trace_runs, seed, periods)
+            whole("runs", trace_runs, 1, MOST_RUNS)
             trace.mkdir(parents=True, exist_ok=True)
-        if engine == "local":  # before the bar is drawn, as it speaks of itself
-            compile_first(whole_problem, checked_policies(chosen, followed).values(), seed)
-        with progress_bar("simulating", len(chosen) * max(runs, 0)) as done:
-            result = simulate(
-                whole_problem, chosen, runs, seed, periods, followed, threads=threads, engine=engine, progress=done
-            )
+        simulation.compile()  # before the progress bar, since compiling prints its own messages
+        with progress_bar("simulating", len(chosen) * runs) as done:
+            result = simulation.run(done)
         if out is not None:
             result.to_parquet(out)
         if trace is not None:
@@ -77,15 +74,15 @@ def simulate_command(
                 f"{summary.mean:,.0f} ± {summary.std:,.0f}"
                 for summary in (result.regret(name, at=t) for t in result.at)
             ),
-            f"{ours.normalized_loss[:, -1].mean():.1f}%",
-            f"{ours.replacements.mean():,.1f}",
+            f"{played.normalized_loss[:, -1].mean():.1f}%",
+            f"{played.replacements.mean():,.1f}",
         ]
-        for name, ours in result.policies.items()
+        for name, played in result.policies.items()
     ]
     setting = whole_problem.setting
     print_table(
         f"Team of {setting.team} from {setting.workers} workers, {setting.horizon} periods, fee {setting.cost:g}, "
-        f"mean delay {setting.mean_delay:g}.\nRegret after so many periods, mean ± SD over {runs} runs:",
+        f"mean delay {setting.mean_delay:g}.\nRegret by number of periods, mean ± SD over {runs} runs:",
         ["policy", *(str(period) for period in result.at), "loss", "replaced"],
         rows,
     )
@@ -94,9 +91,9 @@ def simulate_command(
 
 def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:
     """Write the first runs of each policy, event by event."""
-    from crewlearn.engine.trace import trace, write_trace
+    from crewlearn.engine.trace import events_of, write_trace
 
     for name, ours in result.policies.items():
-        rows = trace(result.problem, ours.policy, runs, result.seed, result.conventions)
+        rows = events_of(result.problem, ours.policy, runs, result.seed)
         path = folder / f"{re.sub(r'[^A-Za-z0-9.+-]+', '-', name)}.parquet"
         write_trace(rows, path, made_by={**result.made_by(), "runs": runs, "policy": name})

@@ -1,4 +1,4 @@
-"""A decision of DR-UCB from beginning to end: when, whom, and who for whom, as one rule function."""
+"""DR-UCB's rule: the timing, selection and pairing of a decision, combined."""
 
 import math
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from crewlearn.problem.transitions import PENDING, RosterArrays
 
 
 class Choices(NamedTuple):
-    """The rules chosen, by code, with their numbers."""
+    """The codes of the chosen rules, and their parameters."""
 
     timing: int
     selection: int
@@ -43,10 +43,10 @@ class Choices(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What DR-UCB remembers, as arrays that the rules change.
+    """DR-UCB's memory, as arrays that the rule functions change.
 
-    `cycle` is laid out in `timing`, `diagnostics` in `selection`; `target` and `marked` hold m workers or
-    NOBODY; `stream` is the key and the number of draws of the policy's own stream.
+    `timing` defines the layout of `cycle`, `selection` that of `diagnostics`. `target` and `marked` hold m workers or
+    NOBODY. `stream` is the key and the number of draws of the policy's own stream.
     """
 
     cycle: IntArray
@@ -57,12 +57,12 @@ class Memory(NamedTuple):
 
 
 def fresh_dr_ucb(parameters: Choices, facts: RuleFacts, stream_key: int) -> Memory:
-    """Begin a run with no cycle yet."""
+    """Return the memory of a new run, before the first cycle."""
     return fresh_memory(len(facts.roster.stations), stream_key)
 
 
 def fresh_memory(team: int, stream_key: int) -> Memory:
-    """Begin with no cycle yet."""
+    """Allocate the memory, before the first cycle."""
     memory = Memory(
         np.zeros(MEMORY, dtype=np.int64),
         np.full(team, NOBODY, dtype=np.int64),
@@ -77,22 +77,22 @@ def fresh_memory(team: int, stream_key: int) -> Memory:
 
 
 def replacement_threshold(cost: float, horizon: int, period: int) -> float:
-    """Return c/(T-t), the gain a period that pays for a replacement; infinite in the last period, when none can."""
+    """Return c/(T-t), the gain per period that pays for a replacement; infinite in the last period."""
     return cost / (horizon - period) if period < horizon else math.inf
 
 
 def decide_dr_ucb(
     choices: Choices, memory: Memory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Wait, or choose a new target; fill in the pairs that lead to it and return their number."""
+    """Wait, or choose a new target and fill in the pairs that lead to it; return their number."""
     roster, estimates, may_enter, may_leave = facts.roster, facts.estimates, facts.may_enter, facts.may_leave
     horizon = facts.horizon
-    todo = time_to_replace(
+    action = time_to_replace(
         choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, choices.gamma
     )
-    if todo == WAIT:
+    if action == WAIT:
         return 0
-    new_cycle = todo == NEW_CYCLE
+    new_cycle = action == NEW_CYCLE
     if new_cycle:
         memory.cycle[CYCLE] += 1
     workers, team = len(roster.role), len(roster.stations)
@@ -125,7 +125,7 @@ def decide_dr_ucb(
 
 
 def assign_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, incoming: int) -> int:
-    """Settle who makes room for a worker whose hire was left open; NOBODY for an empty station, or if nobody can."""
+    """Return who makes room for a worker whose hire was left open; NOBODY for an empty station or if nobody may."""
     workers = len(facts.roster.role)
     ucb = np.empty(workers, dtype=np.float64)
     lcb = np.empty(workers, dtype=np.float64)
@@ -143,12 +143,12 @@ def idle_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts,
 
 
 def after_moves_dr_ucb(choices: Choices, memory: Memory, happened: Happened) -> None:
-    """Note what was not in the plan."""
+    """Record disturbances of the plan."""
     notice_disturbance(choices.timing, memory, happened)
 
 
 def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
-    """Note that a pair failed or, where the timing follows what happens, that somebody came or went off target."""
+    """Mark the cycle as disturbed if a pair failed or, with adaptive timing, someone came or left off target."""
     if len(happened.failed_in) > 0:
         memory.cycle[DISTURBED] = 1
     if timing != ADAPTIVE:
@@ -165,7 +165,7 @@ def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
 
 
 def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: IntArray) -> bool:
-    """Return whether a target was chosen in this period; note the states kept and the largest frontier."""
+    """Return whether a target was chosen in this period; report the frontier's states and its largest size."""
     numbers[0] = int(memory.diagnostics[FRONTIER_STATES])
     numbers[1] = int(memory.diagnostics[LARGEST_FRONTIER])
     return bool(memory.cycle[DECIDED_AT] == period)
@@ -179,7 +179,7 @@ DR_UCB_RULE = Rule(
     after_moves=after_moves_dr_ucb,
     diagnose=diagnose_dr_ucb,
 )
-"""DR-UCB as the engine plays it."""
+"""DR-UCB's rule."""
 
 
 def choose_round(
@@ -195,10 +195,10 @@ def choose_round(
     leaving: IntArray,
     entering: IntArray,
 ) -> tuple[Candidates, int]:
-    """Choose the target and who leaves and enters for it, as places in the candidates; return these and the number.
+    """Choose the target, and fill in who leaves and enters as places in the candidates; return these and the number.
 
-    Within a cycle only what fell through is chosen again: those whom the old target wants stay. The fixed calendar's
-    new cycles are chosen as if nothing were pending; every other choice builds on what is.
+    Within a cycle only unreachable parts of the target are chosen again: active workers in the old target stay. New
+    cycles of the fixed calendar ignore pending replacements; every other choice takes them into account.
     """
     pending_too = new_cycle and choices.timing == FIXED_CALENDAR
     replaceable = may_leave.copy()
@@ -253,7 +253,7 @@ def choose_round(
 
 
 def _pair_as_oracle(hidden: Hidden, period: int, outs: IntArray, ins: IntArray, r: int) -> None:
-    """Pair with knowledge of true means and delays; an empty station counts as mean 0."""
+    """Pair by true means and delays; an empty station counts as mean 0."""
     means = np.zeros(r, dtype=np.float64)
     delays = np.empty((r, r), dtype=np.int64)
     for a in range(r):

@@ -1,4 +1,4 @@
-"""What the rules of this family share: room to work in, and the lists of who may leave and who may enter."""
+"""Memory and candidate lists that the rules of this family share."""
 
 from typing import Any, NamedTuple
 
@@ -13,11 +13,11 @@ from crewlearn.problem.transitions import FREE, PENDING, unclaimed_stations
 
 
 class ExchangeMemory(NamedTuple):
-    """What a rule works with; all but `stream`, `queue` and what `beliefs` spares is scratch.
+    """A rule's memory; everything but `stream`, `queue` and the prior data in `beliefs` is scratch.
 
-    `stream` holds the key of the policy's own random stream, `queue` the order in which equals come, drawn once.
-    `levels` are what the stations of the `leavers` are worth a period, and `order` says who goes first. `scores` belong
-    to the `entrants`, and `ranks` say who comes first.
+    `stream` holds the key of the policy's random stream. `queue` is a random order, drawn once, that breaks ties.
+    `levels` are the output a period of the `leavers`' stations; `order` ranks them, lowest first. `scores` belong to
+    the `entrants`; `ranks` ranks them, highest first.
     """
 
     stream: IntArray
@@ -39,7 +39,7 @@ def fresh_exchange(parameters: Any, facts: RuleFacts, stream_key: int) -> Exchan
 
 
 def fresh_exchange_memory(team: int, beliefs: Beliefs, queue: IntArray, stream_key: int) -> ExchangeMemory:
-    """Make room for a decision."""
+    """Return fresh memory with these beliefs."""
     workers = len(queue)
     stream = np.zeros(1, dtype=np.int64)
     stream[0] = stream_key
@@ -57,12 +57,12 @@ def fresh_exchange_memory(team: int, beliefs: Beliefs, queue: IntArray, stream_k
 
 
 def open_requests(facts: RuleFacts) -> int:
-    """Count the replacements that may still be asked for: one a station, less those pending."""
+    """Return how many replacements may be requested: one per station, less those pending."""
     return int(len(facts.roster.stations) - facts.roster.counts[PENDING])
 
 
 def list_leavers(memory: ExchangeMemory, facts: RuleFacts) -> int:
-    """List who may make room, and after them an entry for each empty station that nobody is on the way to."""
+    """List the workers who may leave, then NOBODY for each empty station without a pending hire; return the count."""
     roster, n = facts.roster, 0
     for worker in range(len(roster.station_of)):
         if roster.station_of[worker] >= 0 and roster.role[worker] == FREE and facts.may_leave[worker]:
@@ -75,7 +75,7 @@ def list_leavers(memory: ExchangeMemory, facts: RuleFacts) -> int:
 
 
 def list_entrants(memory: ExchangeMemory, facts: RuleFacts) -> int:
-    """List who may enter, in the order of the queue."""
+    """List the workers who may enter, in queue order; return the count."""
     roster, n = facts.roster, 0
     for worker in memory.queue:
         if roster.station_of[worker] < 0 and roster.role[worker] == FREE and facts.may_enter[worker]:
@@ -85,5 +85,5 @@ def list_entrants(memory: ExchangeMemory, facts: RuleFacts) -> int:
 
 
 def rank_stations(memory: ExchangeMemory, n: int) -> None:
-    """Rank the first `n` leavers by the levels of their stations, the lowest first."""
+    """Rank the first `n` leavers by level, lowest first."""
     rank_leavers(memory.levels[:n], memory.order)

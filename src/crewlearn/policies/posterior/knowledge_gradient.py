@@ -1,22 +1,22 @@
-"""The knowledge gradient with fees and delays: what one more look is worth, at those outside and at those inside.
+"""The knowledge gradient with fees and delays: the value of one more look, outside the team and inside it.
 
 The knowledge gradient values a measurement by how much it raises the expected level of the choice that follows, as if
 it were the last (Frazier, Powell and Dayanik 2008). Online, what is earned meanwhile counts too (Ryzhov, Powell and
 Frazier 2012). A station offers two looks: at the worker i who is there, and at an entrant j. Let R be the periods left,
-c the fee, L the length of a look. b, m and h are what is expected of i, of j, and of the best other worker outside. B
-and M are what will be thought of i and j after the look. Then
+c the fee, L the length of a look. b, m and h are the posterior means of i, of j, and of the best other worker outside.
+B and M are the posterior means of i and j after the look. Then
 
     try  = L m + (R - L) E max(M, max(b, h) - c / (R - L)) - c
     keep = L b + (R - L) E max(B, max(m, h) - c / (R - L))
 
 and j replaces i if try exceeds keep. Both count what the look earns and what it teaches, and after both a fee may be
-paid. To look at i costs no fee, so nobody unknown is exchanged for somebody unknown.
+paid. To look at i costs no fee, so one untried worker is never exchanged for another.
 
-Stations come from the lowest b up. Each gets the best entrant left, ranked by what a look at them is worth at the first
-station. The first pair that does not pay ends the list.
+Stations are taken from the lowest b up, entrants from the most valuable look at the first station down. The first pair
+that does not pay ends the list.
 
-One period may teach too little to be worth anything where several would be worth a lot. KG(*) of Frazier and Powell
-(2010) therefore takes the best length. `look=none` does so, among powers of 2.
+One period may teach next to nothing where several would teach much. KG(*) of Frazier and Powell (2010) therefore takes
+the best length. `look=none` does so, among powers of 2.
 """
 
 import math
@@ -45,13 +45,13 @@ from crewlearn.problem.errors import whole
 from crewlearn.problem.model import MOST, Setting
 
 BEST = 0
-"""The code of a look whose length is the one that is worth most."""
+"""The code of a look of the best length."""
 
-NOT_RECKONED = -math.inf
+NOT_COMPUTED = -math.inf
 
 
 class GradientParameters(NamedTuple):
-    """The periods of a look, or BEST, and what is assumed of the pool."""
+    """The periods of a look, or BEST, and the assumptions about the pool."""
 
     look: int
     assumed: Assumed
@@ -67,7 +67,7 @@ class Stakes(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """The worker outside of whom most is expected, how much that is, and the most expected of anybody else."""
+    """The worker outside with the highest posterior mean, that mean, and the next highest."""
 
     worker: int
     mean: float
@@ -75,9 +75,9 @@ class Outside(NamedTuple):
 
 
 def value_of_look(stakes: Stakes, mean: float, variance: float, fallback: float, length: float) -> float:
-    """Return the output expected of a station over the periods left, its worker watched for `length` of them.
+    """Return the expected output of a station over the periods left, less a fee after the look.
 
-    Then the worker stays, or makes room for somebody of whom `fallback` is expected, for the fee.
+    After `length` periods the worker stays, or is replaced for the fee by somebody with mean `fallback`.
     """
     rest = stakes.left - length
     if rest <= 0.0:
@@ -87,7 +87,7 @@ def value_of_look(stakes: Stakes, mean: float, variance: float, fallback: float,
 
 
 def length_of_look(stakes: Stakes, mean: float, variance: float, fallback: float) -> float:
-    """Return how long to look: as long as was set, or the power of 2 that is worth most."""
+    """Return the length of a look: as set, or the power of 2 with the highest value."""
     if stakes.look != BEST:
         return float(stakes.look)
     best, length = 1.0, 2.0
@@ -101,15 +101,15 @@ def length_of_look(stakes: Stakes, mean: float, variance: float, fallback: float
 
 
 def look_at(stakes: Stakes, mean: float, variance: float, fallback: float) -> float:
-    """Return what a look at a worker is worth."""
+    """Return the value of a look at a worker, of the length set or best."""
     return value_of_look(stakes, mean, variance, fallback, length_of_look(stakes, mean, variance, fallback))
 
 
 def advantage(stakes: Stakes, level: float, doubt: float, mean: float, variance: float, other: float) -> float:
-    """Return by how much trying an entrant exceeds keeping who is there, all fees paid.
+    """Return the value of trying an entrant less that of keeping the worker in place, net of fees.
 
-    `level` and its variance `doubt` are of the worker in the place, `mean` and `variance` of the entrant; `other` is
-    the most expected of anybody else outside.
+    `level` and `doubt` are the mean and variance of the worker in place, `mean` and `variance` those of the entrant;
+    `other` is the highest mean of anybody else outside.
 
     >>> round(advantage(Stakes(100.0, 5.0, 0.01, 1), 0.5, 0.0, 0.6, 0.0, 0.0), 6)  # now rather than a period later
     0.1
@@ -121,7 +121,7 @@ def advantage(stakes: Stakes, level: float, doubt: float, mean: float, variance:
 
 
 def best_outside(memory: ExchangeMemory, n: int) -> Outside:
-    """Return who of the first `n` entrants is expected to put out most, and what the next best is."""
+    """Return the best of the first `n` entrants by posterior mean, with the next best mean."""
     means, worker, first, second = memory.beliefs.means, NOBODY, 0.0, 0.0
     for place in range(n):
         entrant = memory.entrants[place]
@@ -134,7 +134,7 @@ def best_outside(memory: ExchangeMemory, n: int) -> Outside:
 
 
 def other_than(outside: Outside, worker: int) -> float:
-    """Return the most expected of anybody outside but this worker; 0 if there is nobody."""
+    """Return the highest mean outside, this worker excluded; 0 if there is nobody else."""
     return outside.next_mean if worker == outside.worker else outside.mean
 
 
@@ -146,7 +146,7 @@ def decide_gradient(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Learn from all that was seen, then make the pairs whose trial exceeds keeping."""
+    """Update the beliefs and decide."""
     learn(memory.beliefs, facts.estimates, parameters.assumed)
     return decide_by_looks(parameters, memory, period, facts, outs, ins)
 
@@ -159,7 +159,7 @@ def decide_by_looks(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Pair the worst stations with the entrants most worth a look, while trying exceeds keeping."""
+    """Pair the lowest stations with the entrants most worth a look, while trying exceeds keeping."""
     left, beliefs = periods_left(facts, period), memory.beliefs
     n_out, n_in = list_leavers(memory, facts), list_entrants(memory, facts)
     if left <= 1.0 or n_out == 0 or n_in == 0:
@@ -186,14 +186,14 @@ def decide_by_looks(
 
 
 def _rank_entrants(memory: ExchangeMemory, facts: RuleFacts, stakes: Stakes, outside: Outside, n: int) -> None:
-    """Rank the first `n` entrants by what a look at them is worth at the worst station."""
+    """Rank the first `n` entrants by the value of a look at the lowest station."""
     beliefs, level = memory.beliefs, float(memory.levels[memory.order[0]])
-    untried = NOT_RECKONED  # the untried are all alike, the best outside apart: reckon once
+    untried = NOT_COMPUTED  # the same for all untried workers but the best outside: computed once
     for place in range(n):
         worker = memory.entrants[place]
         alike = facts.estimates.counts[worker] == 0 and worker != outside.worker
-        score = untried if alike else NOT_RECKONED
-        if score == NOT_RECKONED:
+        score = untried if alike else NOT_COMPUTED
+        if score == NOT_COMPUTED:
             mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
             score = look_at(stakes, mean, variance, max(level, other_than(outside, worker)))
         if alike:
@@ -204,9 +204,9 @@ def _rank_entrants(memory: ExchangeMemory, facts: RuleFacts, stakes: Stakes, out
 
 @dataclass(frozen=True)
 class KnowledgeGradient(PosteriorPolicy):
-    """Replaces where a look at somebody outside is worth more, the fee paid, than one more look at who is there.
+    """Replaces where a look at a worker outside is worth more, net of the fee, than one at the worker in place.
 
-    `look` is the length of a look in periods; None takes the length that is worth most. The other parameters are those
+    `look` is the length of a look in periods; None takes the best length. The other parameters are those
     of `PosteriorPolicy`.
     """
 
@@ -225,18 +225,18 @@ class KnowledgeGradient(PosteriorPolicy):
         return "knowledge-gradient"
 
     def parameters(self, setting: Setting) -> GradientParameters:
-        """Return the numbers that the rule takes."""
+        """Return the rule's parameters."""
         return GradientParameters(BEST if self.look is None else int(self.look), self.assumed())
 
     @property
     def weighs_fees(self) -> bool:
-        """What a look is worth is held against the fee."""
+        """The value of a look is compared with the fee."""
         return True
 
     def reasons(
         self, state: PosteriorState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> list[Reason]:
-        """Return what spoke for each pair, by the setting's fee.
+        """Return the reason for each pair, at the setting's fee.
 
         `gain` is what trying the entrant gains over keeping the station as it is to the end, before the first fee.
         """
@@ -264,7 +264,7 @@ class KnowledgeGradient(PosteriorPolicy):
         return reasons
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
-        """Return the fee at which trying and keeping are worth the same, by bisection."""
+        """Return the fee at which trying and keeping have the same value, by bisection."""
         memory, facts = self.at_work(PosteriorState(0), situation)
         beliefs, out, into = memory.beliefs, reason.out, reason.into
         level, doubt = (0.0, 0.0) if out == NOBODY else (beliefs.means[out], beliefs.variances[out])

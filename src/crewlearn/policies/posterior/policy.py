@@ -1,4 +1,4 @@
-"""What the policies of this family share: parameters of the posterior, a state of one key, and levels."""
+"""The base class of policies that act on the pool posterior: its parameters, state and levels."""
 
 import math
 from abc import abstractmethod
@@ -21,7 +21,7 @@ from crewlearn.problem.model import Setting
 
 @dataclass(frozen=True)
 class PosteriorState:
-    """What the policies remember: the key of their own random stream. All else follows from the situation."""
+    """The policy's memory: the key of its random stream. Everything else follows from the situation."""
 
     stream_key: int
 
@@ -30,9 +30,8 @@ class PosteriorState:
 class PosteriorPolicy(Policy[PosteriorState]):
     """A policy that decides each period by the pool posterior.
 
-    What output varies by is guessed, as the standard deviation `noise_guess` with the weight of `guess_weight`
-    observations, and learned; so are the pool's centre and spread. What is told as `centre`, `between_sd` and
-    `noise_sd` is taken for certain.
+    `noise_guess` is the prior standard deviation of output, with the weight of `guess_weight` observations. `centre`,
+    `between_sd` and `noise_sd` are known parameters of the pool; those left out are learned from data.
     """
 
     noise_guess: float = NOISE_GUESS
@@ -43,25 +42,25 @@ class PosteriorPolicy(Policy[PosteriorState]):
     state_type: ClassVar[type[PosteriorState]] = PosteriorState
     rule: ClassVar[Rule]
     decide_learned: ClassVar[Callable[..., int]]
-    """The rule's `decide` for beliefs that were learned already."""
+    """The rule's `decide`, given up-to-date beliefs."""
 
     def __post_init__(self) -> None:
         self.assumed()
 
     def assumed(self) -> Assumed:
-        """Return what the parameters say about the pool."""
+        """Return the assumptions about the pool."""
         return assume(self.noise_guess, self.guess_weight, self.centre, self.between_sd, self.noise_sd)
 
     @abstractmethod
     def parameters(self, setting: Setting) -> Any:
-        """Return the numbers that the rule takes."""
+        """Return the rule's parameters."""
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> PosteriorState:
-        """Begin a run."""
+        """Return the initial state."""
         return PosteriorState(stream_key)
 
     def decide(self, state: PosteriorState, situation: Situation) -> tuple[list[Pair], PosteriorState]:
-        """Ask the rule; the same data are not learned from twice."""
+        """Ask the rule, with cached beliefs."""
         memory, facts = self.at_work(state, situation)
         team = situation.roster.team
         outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
@@ -70,24 +69,24 @@ class PosteriorPolicy(Policy[PosteriorState]):
         return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state
 
     def beliefs(self, situation: Situation) -> Beliefs:
-        """Return what the data of a situation say about the pool and everybody in it."""
+        """Return the posterior of the pool and of each worker."""
         prior = no_prior(situation.setting.workers) if situation.prior is None else situation.prior
         return learned(situation.estimates, prior.counts, prior.sums, self.assumed())
 
     def at_work(self, state: PosteriorState, situation: Situation) -> tuple[ExchangeMemory, RuleFacts]:
-        """Return what the rule works with, as lists, all that was seen learned."""
+        """Return the rule's memory, with up-to-date beliefs, and the facts, as lists."""
         queue = np.array(queue_of(situation.setting.workers, state.stream_key), dtype=np.int64)
         room = fresh_exchange_memory(situation.roster.team, self.beliefs(situation), queue, state.stream_key)
         return as_lists(room), as_lists(facts_of(self, situation))
 
     def levels(self, state: PosteriorState, situation: Situation) -> list[Level]:
-        """Return everybody's posterior mean and sd, with a 95% interval cut to the range of output."""
+        """Return each worker's posterior mean and sd, with a 95% interval clipped to [0, 1]."""
         beliefs = self.beliefs(situation)
         return [Level.of_normal(*_normal(beliefs, worker)) for worker in range(len(beliefs.means))]
 
 
 def belief_of(beliefs: Beliefs, worker: int) -> Belief:
-    """Return what is believed of a worker; an empty station is known to put out nothing."""
+    """Return the posterior of a worker; an empty station is known to produce nothing."""
     return Belief(0.0, 0.0) if worker == NOBODY else Belief(*_normal(beliefs, worker))
 
 

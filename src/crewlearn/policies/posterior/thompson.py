@@ -1,14 +1,14 @@
-"""Thompson sampling with fees and delays: act as if a draw from what is believed of everybody were the truth.
+"""Thompson sampling with fees and delays: act as if a sample from the posterior were the truth.
 
-Everybody's level is drawn from their posterior. The worst drawn level in the team is held against the best outside, the
-next worst against the next best and so on. A pair is made while the difference over the periods left exceeds the fee.
+Each worker's level is sampled from their posterior. The lowest sampled level in the team is compared with the highest
+outside, the second lowest with the second highest, and so on. A pair is requested while the difference over the periods
+left exceeds the fee.
 
-A draw is a standard normal z that is kept for a while; the level is mean + z sd by the posterior of the day. With a new
-z every period, each fee would buy one day's opinion: near equals are exchanged back and forth. So z is drawn anew, for
-everybody at once, in periods 1, 2, 4, 8 and so on. Lazy and batched posterior sampling (Abbasi-Yadkori and Szepesvári
-2015; Karbasi, Mirrokni and Shadravan 2021) redraw as rarely: when the data have doubled. In between a level moves only
-with the data. Nobody is sent away unseen: two of whom nothing is known are equals, and it costs nothing to look at the
-one who is there.
+A sample is a standard normal z; the level is mean + z sd by the current posterior. A new z every period makes near
+equals change places again and again, each time for a fee. So everybody's z is redrawn in periods 1, 2, 4, 8 and so on
+only. Lazy and batched posterior sampling (Abbasi-Yadkori and Szepesvári 2015; Karbasi, Mirrokni and Shadravan 2021)
+redraw as rarely: when the data have doubled. An active worker without observations is not replaced: observing them
+costs nothing, and nothing is known that favours the entrant.
 """
 
 import math
@@ -39,18 +39,18 @@ from crewlearn.problem.model import Setting
 DOUBLING, EVERY_PERIOD = range(2)
 
 RESAMPLING = {"doubling": DOUBLING, "every-period": EVERY_PERIOD}
-"""When everybody's level is drawn anew: names and codes."""
+"""When levels are resampled: names and codes."""
 
 
 class ThompsonParameters(NamedTuple):
-    """The code of when to draw anew, and what is assumed of the pool."""
+    """The code of when to resample, and the assumptions about the pool."""
 
     resample: int
     assumed: Assumed
 
 
 def draw_number(resample: int, period: int) -> int:
-    """Return which draw of everybody's is in force in a period.
+    """Return the number of the sample in use in a period.
 
     >>> [draw_number(DOUBLING, period) for period in (1, 2, 3, 4, 7, 8, 500, 512)]
     [0, 1, 1, 2, 2, 3, 8, 9]
@@ -65,7 +65,7 @@ def draw_number(resample: int, period: int) -> int:
 
 
 def sampled_level(memory: ExchangeMemory, worker: int, number: int) -> float:
-    """Return a worker's level by the draw of this number."""
+    """Return a worker's level in the sample of this number."""
     z = normal(mix(int(memory.stream[0]), worker), number)
     return float(memory.beliefs.means[worker] + math.sqrt(memory.beliefs.variances[worker]) * z)
 
@@ -78,12 +78,12 @@ def decide_thompson(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Learn from all that was seen, then decide by the draw in force."""
+    """Update the beliefs and decide."""
     learn(memory.beliefs, facts.estimates, parameters.assumed)
-    return decide_by_draw(parameters, memory, period, facts, outs, ins)
+    return decide_sampled(parameters, memory, period, facts, outs, ins)
 
 
-def decide_by_draw(
+def decide_sampled(
     parameters: ThompsonParameters,
     memory: ExchangeMemory,
     period: int,
@@ -91,7 +91,7 @@ def decide_by_draw(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Pair the worst drawn levels of the team with the best outside while the difference pays the fee."""
+    """Pair the lowest sampled levels in the team with the highest outside, while the difference exceeds the fee."""
     left = periods_left(facts, period)
     if left <= 1.0:
         return 0
@@ -101,7 +101,7 @@ def decide_by_draw(
         worker = memory.leavers[place]
         if worker == NOBODY:
             memory.levels[place] = 0.0
-        else:  # whoever was never seen stays
+        else:  # workers without observations stay
             memory.levels[place] = sampled_level(memory, worker, number) if counts[worker] > 0 else math.inf
     rank_stations(memory, n_out)
     for place in range(n_in):
@@ -120,7 +120,7 @@ def decide_by_draw(
 
 @dataclass(frozen=True, kw_only=True)
 class ThompsonReason(Reason):
-    """The drawn levels of both workers, and what is believed of them."""
+    """The sampled levels and the posteriors of both workers."""
 
     out_belief: Belief = field()
     in_belief: Belief = field()
@@ -132,21 +132,21 @@ class ThompsonReason(Reason):
 
     @property
     def sampled_gain(self) -> float:
-        """The gain over the periods left if the draw were the truth, before the fee."""
+        """The gain over the periods left if the sample were the truth, before the fee."""
         return (self.in_sample - self.out_sample) * self.periods
 
 
 @dataclass(frozen=True)
 class Thompson(PosteriorPolicy):
-    """Replaces where a draw from what is believed of everybody gains more than the fee over the periods left.
+    """Replaces where a sample from the posterior gains more than the fee over the periods left.
 
-    `resample` says when everybody's level is drawn anew: "doubling" in periods 1, 2, 4, 8 and so on, "every-period" in
-    each. The other parameters are those of `PosteriorPolicy`.
+    `resample` says when levels are resampled: in periods 1, 2, 4, 8 and so on ("doubling") or in each ("every-period").
+    The other parameters are those of `PosteriorPolicy`.
     """
 
     resample: str = "doubling"
     rule: ClassVar[Rule] = Rule(fresh_exchange, decide_thompson)
-    decide_learned: ClassVar[Callable[..., int]] = decide_by_draw
+    decide_learned: ClassVar[Callable[..., int]] = decide_sampled
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,13 +158,13 @@ class Thompson(PosteriorPolicy):
         return "thompson"
 
     def parameters(self, setting: Setting) -> ThompsonParameters:
-        """Return the numbers that the rule takes."""
+        """Return the rule's parameters."""
         return ThompsonParameters(RESAMPLING[self.resample], self.assumed())
 
     def reasons(
         self, state: PosteriorState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> list[ThompsonReason]:
-        """Return the drawn levels that spoke for each pair; the fee is the setting's, by which the policy decides."""
+        """Return the sampled levels behind each pair; the fee is the setting's, by which the policy decides."""
         memory, facts = self.at_work(state, situation)
         number = draw_number(RESAMPLING[self.resample], situation.period)
         reasons = []
@@ -186,5 +186,5 @@ class Thompson(PosteriorPolicy):
         return reasons
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
-        """Return the gain by the draw: above such a fee the pair is not made."""
+        """Return the sampled gain: at a higher fee the pair is not requested."""
         return reason.sampled_gain if isinstance(reason, ThompsonReason) else None
