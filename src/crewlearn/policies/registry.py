@@ -12,6 +12,8 @@ from typing import Any
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
+from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient
+from crewlearn.policies.posterior.thompson import Thompson
 from crewlearn.policies.teams.aht import AAHT
 from crewlearn.policies.teams.omm import AOMM
 from crewlearn.policies.teams.screening import InterviewScreen, WorkTrial
@@ -79,6 +81,14 @@ REGISTRY: Mapping[str, Entry] = {
     "value-of-replacement": Entry(
         ValueOfReplacement,
         "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
+    ),
+    "thompson": Entry(
+        Thompson,
+        "Thompson sampling: replaces where a sample from the posterior gains more than the fee over the periods left",
+    ),
+    "knowledge-gradient": Entry(
+        KnowledgeGradient,
+        "replaces where one more look is worth more at a worker outside, net of the fee, than at the worker in place",
     ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
