@@ -26,6 +26,7 @@ from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import floor_kernel, kernel
+from crewlearn.engine.compiled.inlining import InlinedCompiler
 from crewlearn.engine.compiled.reach import (
     Function,
     Reached,
@@ -50,6 +51,9 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 
 MOST_LOOPS = 64
 """Upper limit on the compiled loops of users' rules held in memory."""
+
+INLINED: dict[str, Any] = {"pipeline_class": InlinedCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""How functions are compiled that are only called from a loop."""
 
 OWN_DRAWS = (own_output, own_delay, own_step)
 """Functions that draw from a law of a user's own, through its numbers."""
@@ -170,7 +174,7 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
         # Without bounds checks, an index out of range in a user's rule would corrupt memory.
-        register_jitable(forceinline=True, boundscheck=True)(copy)
+        register_jitable(forceinline=True, boundscheck=True, **INLINED)(copy)
     return copies
 
 
@@ -183,7 +187,7 @@ def _draw_carried_by(numbers: Any) -> Any:
         return _compilable_copies(reach([draw], enter=lambda function: not is_ours(function))).get(draw, draw)
 
 
-@overload(own_output, strict=False, jit_options={"forceinline": True})
+@overload(own_output, strict=False, jit_options={"forceinline": True, **INLINED})
 def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Callable[..., float]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -192,7 +196,7 @@ def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Call
     return lambda numbers, centre, room, key: float(draw(numbers, centre, room, key))
 
 
-@overload(own_delay, strict=False, jit_options={"forceinline": True})
+@overload(own_delay, strict=False, jit_options={"forceinline": True, **INLINED})
 def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[..., int]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -201,7 +205,7 @@ def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[...
     return lambda numbers, out, into, key: int(draw(numbers, out, into, key))
 
 
-@overload(own_step, strict=False, jit_options={"forceinline": True})
+@overload(own_step, strict=False, jit_options={"forceinline": True, **INLINED})
 def _compiled_step(
     numbers: Any, level: float, first: float, period: int, worked: int, key: int
 ) -> Callable[..., float]:
@@ -254,7 +258,7 @@ def _make_compilable(parts: Reached) -> None:
         uses = parts.uses[function]
         counted = _returns_arrays(function) or any(_returns_arrays(other) for other in uses)
         counted = counted or not MAKERS.isdisjoint(function.__code__.co_names)
-        register_jitable(forceinline=True, _nrt=counted)(function)
+        register_jitable(forceinline=True, _nrt=counted, **INLINED)(function)
 
 
 def _returns_arrays(function: Function) -> bool:
