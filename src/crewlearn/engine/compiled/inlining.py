@@ -6,16 +6,19 @@ to LLVM's intermediate code, which is linked into the loop and inlined there. Th
 """
 
 import ctypes
+import importlib
 from typing import Any
 
-from numba import _dynfunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 
-class InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba has no types
+DYNAMIC_FUNCTIONS: Any = importlib.import_module("numba._dynfunc")  # an extension module, unknown to type checkers
+
+
+class InlinedLibrary(JITCodeLibrary):
     """Code that is linked into that of its callers, and neither optimised nor executed by itself."""
 
     def _optimize_final_module(self) -> None:
@@ -35,7 +38,7 @@ def _refuse(module: object, arguments: int, keywords: int) -> object:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class InlinedLowering(NativeLowering):  # type: ignore[misc]  # numba has no types
+class InlinedLowering(NativeLowering):
     """Lowers a function to code for its callers, with an entry point that refuses calls from Python."""
 
     _name = "inlined_lowering"
@@ -54,17 +57,15 @@ class InlinedLowering(NativeLowering):  # type: ignore[misc]  # numba has no typ
 def _entry_point(library: Any, fndesc: Any, env: Any) -> Any:
     """Return a callable that identifies a function to the compiler."""
     address = ctypes.cast(_refuse, ctypes.c_void_p).value
-    return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", address, env, (library,))
+    return DYNAMIC_FUNCTIONS.make_function(fndesc.lookup_module(), fndesc.qualname, "", address, env, (library,))
 
 
-class InlinedCompiler(CompilerBase):  # type: ignore[misc]  # numba has no types
+class InlinedCompiler(CompilerBase):
     """Numba's usual passes, but for the last one."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the only pipeline."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [
-            (InlinedLowering if step is NativeLowering else step, words) for step, words in passes.passes
-        ]
+        passes.passes = [(InlinedLowering if step is NativeLowering else step, words) for step, words in passes.passes]
         passes.finalize()
         return [passes]

@@ -52,7 +52,12 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 MOST_LOOPS = 64
 """Upper limit on the compiled loops of users' rules held in memory."""
 
-INLINED: dict[str, Any] = {"pipeline_class": InlinedCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: Any = {
+    "forceinline": True,
+    "pipeline_class": InlinedCompiler,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 """How functions are compiled that are only called from a loop."""
 
 OWN_DRAWS = (own_output, own_delay, own_step)
@@ -174,7 +179,7 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
         # Without bounds checks, an index out of range in a user's rule would corrupt memory.
-        register_jitable(forceinline=True, boundscheck=True, **INLINED)(copy)
+        register_jitable(boundscheck=True, **INLINED)(copy)
     return copies
 
 
@@ -187,7 +192,7 @@ def _draw_carried_by(numbers: Any) -> Any:
         return _compilable_copies(reach([draw], enter=lambda function: not is_ours(function))).get(draw, draw)
 
 
-@overload(own_output, strict=False, jit_options={"forceinline": True, **INLINED})
+@overload(own_output, strict=False, jit_options=INLINED)
 def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Callable[..., float]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -196,7 +201,7 @@ def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Call
     return lambda numbers, centre, room, key: float(draw(numbers, centre, room, key))
 
 
-@overload(own_delay, strict=False, jit_options={"forceinline": True, **INLINED})
+@overload(own_delay, strict=False, jit_options=INLINED)
 def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[..., int]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -205,7 +210,7 @@ def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[...
     return lambda numbers, out, into, key: int(draw(numbers, out, into, key))
 
 
-@overload(own_step, strict=False, jit_options={"forceinline": True, **INLINED})
+@overload(own_step, strict=False, jit_options=INLINED)
 def _compiled_step(
     numbers: Any, level: float, first: float, period: int, worked: int, key: int
 ) -> Callable[..., float]:
@@ -258,7 +263,7 @@ def _make_compilable(parts: Reached) -> None:
         uses = parts.uses[function]
         counted = _returns_arrays(function) or any(_returns_arrays(other) for other in uses)
         counted = counted or not MAKERS.isdisjoint(function.__code__.co_names)
-        register_jitable(forceinline=True, _nrt=counted, **INLINED)(function)
+        register_jitable(_nrt=counted, **INLINED)(function)
 
 
 def _returns_arrays(function: Function) -> bool:
