@@ -14,7 +14,6 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
-
 DYNAMIC_FUNCTIONS: Any = importlib.import_module("numba._dynfunc")  # an extension module, unknown to type checkers
 
 
