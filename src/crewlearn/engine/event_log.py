@@ -8,6 +8,7 @@ from crewlearn.engine.blocks import Block, blocks_of, empty_tally, is_compiled, 
 from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.kernel import ARRIVAL, DECISION, LAPSE, REQUEST
 from crewlearn.engine.local import load_loops
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput
@@ -37,6 +38,7 @@ def events_of_runs(problem: Problem, policy: Policy[Any], runs: int, seed: int) 
     if not is_compiled(policy, problem):
         remedy = "has a law that cannot be compiled; `trace` writes the events of any problem"
         raise InvalidInput("problem", problem, remedy)
+    policy = settled(policy, problem, seed)
     blocks = blocks_of(problem, policy, runs, seed, (problem.horizon,))
     return np.concatenate([_events_of(block) for block in blocks])
 

@@ -19,6 +19,7 @@ from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.compiled.forms import own_laws
 from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, load_loops
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput, unknown_name
@@ -65,7 +66,8 @@ class Cell:
 
     def blocks(self) -> list[Block]:
         """Split the cell's runs into blocks."""
-        return blocks_of(self.problem, self.policy, self.runs, self.seed, self.at)
+        policy = settled(self.policy, self.problem, self.seed)
+        return blocks_of(self.problem, policy, self.runs, self.seed, self.at)
 
     def record(self, result: PolicyResult) -> Table:
         """Return the finished cell's record, one line of the result file; the key comes first.
