@@ -9,9 +9,8 @@ from crewlearn.engine.local import Simulation, prepare
 from crewlearn.engine.results import Summary
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.arrays import FloatArray
-from crewlearn.problem.errors import unknown_name
 from crewlearn.problem.model import Problem
-from crewlearn.study.families import FAMILIES, settings_of
+from crewlearn.study.families import families_of
 from crewlearn.study.paired import paired_difference
 from crewlearn.study.result_cache import ResultCache
 
@@ -141,12 +140,10 @@ def chosen_policies(policies: Sequence[str] | None) -> list[str]:
 
 
 def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
-    """Return the settings of the named families, by default of all."""
-    for name in families or ():
-        if name not in FAMILIES:
-            raise unknown_name("family", name, FAMILIES)
-    names = list(dict.fromkeys(families or FAMILIES))
-    return [(name, label, problem) for name in names for label, problem in settings_of(FAMILIES[name])]
+    """Return the settings of the named families or groups, by default of the stationary families."""
+    return [
+        (family.name, label, problem) for family in families_of(families or ()) for label, problem in family.settings
+    ]
 
 
 def planned_settings(
