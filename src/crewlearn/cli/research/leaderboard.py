@@ -80,20 +80,21 @@ def _print_floors(board: "Leaderboard") -> None:
             [_floor_row(standing, name) for name in standing.by_net()],
         )
     total = len(board.standings)
-    print_table(
-        f"All policies, {board.runs:,} runs on each floor, {board.conventions}:",
-        ["policy", "mean captured", "least", "below keep-team", "wins"],
-        [
+    if total > 1:
+        print_table(
+            f"All policies, {board.runs:,} runs on each floor, {board.conventions}:",
+            ["policy", "mean captured", "least", "below keep-team", "wins"],
             [
-                name + (" *" if knows_hidden(name) else ""),
-                _share(board.captured(name)),
-                _share(min(board.shares_captured(name), default=None)),
-                f"{sum(share < 0.0 for share in board.shares_captured(name))} of {total}",
-                f"{board.wins()[name]} of {total}" if not knows_hidden(name) else "–",
-            ]
-            for name in board.by_captured()
-        ],
-    )
+                [
+                    _starred(name),
+                    _share(board.captured(name)),
+                    _share(min(board.shares_captured(name), default=None)),
+                    f"{sum(share < 0.0 for share in board.shares_captured(name))} of {total}",
+                    f"{board.wins()[name]} of {total}" if not knows_hidden(name) else "–",
+                ]
+                for name in board.by_captured()
+            ],
+        )
     print(
         "Net: expected output of those present, less fees, mean ± SE.\n"
         "Captured: share of the oracle's gain over keep-team. Worse: share of worlds with less net than keep-team.\n"
@@ -107,12 +108,18 @@ def _floor_row(standing: "SettingStandings", name: str) -> list[str]:
     assert score is not None  # every entry of a floor has one
     share = "–" if score.captured is None else f"{score.captured.mean:.2f} ± {score.captured.stderr:.2f}"
     return [
-        name,
+        _starred(name),
         f"{score.net.mean:,.1f} ± {score.net.stderr:,.1f}",
         share,
         f"{score.worse:.0%}",
         f"{entry.regret.mean:,.1f}",
     ]
+
+
+def _starred(name: str) -> str:
+    from crewlearn.study.leaderboard import knows_hidden
+
+    return f"{name} *" if knows_hidden(name) else name
 
 
 def _share(share: float | None) -> str:
@@ -145,7 +152,7 @@ def _print_stationary(board: "Leaderboard") -> None:
         ["policy", "score", "wins", "worse than keep-team"],
         [
             [
-                name + (" *" if knows_hidden(name) else ""),
+                _starred(name),
                 "–" if (score := summary[name]) is None else f"{score:.2f}",
                 f"{wins[name]} of {total}" if not knows_hidden(name) else "–",
                 str(sum(_above_keep_team(standing, name) for standing in standings)),
