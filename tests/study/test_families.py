@@ -4,16 +4,25 @@ import json
 import math
 from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from crewlearn.cli.main import app
+from crewlearn.engine.local import simulate
+from crewlearn.engine.results import Share
 from crewlearn.engine.world import World
+from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.model import Pool
 from crewlearn.problem.toml import problem_from_toml, problem_to_table
 from crewlearn.study.families import FAMILIES, GROUPS, families_of
 from crewlearn.study.families.crowd import DAYS_OF_TEN, crowd_pool
+from crewlearn.study.paired import paired_difference
+
+RUNNER = CliRunner()
 
 FLOOR = """
 team = 14
@@ -184,3 +193,36 @@ def test_a_day_of_ten_has_the_mean_and_variance_of_ten_answers() -> None:
         assert abs(drawn.mean() - p) < 4.5 * math.sqrt(variance / 4000)
         squares = (drawn - p) ** 2
         assert abs(squares.mean() - variance) < 4.5 * squares.std() / math.sqrt(4000)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_no_policy_nets_more_than_the_oracle(name: str) -> None:
+    """In 20 worlds; a policy level with the oracle would fail with probability 0.03. All lie further below."""
+    problem = FAMILIES[name].problem()
+    result = simulate(problem, list(REGISTRY), runs=20, seed=2)
+    oracle = result.ends["oracle"].net[:, -1]
+    for policy, played in result.policies.items():
+        ahead = paired_difference(played.net[:, -1], oracle)
+        assert ahead.mean <= 2.0 * ahead.stderr, policy
+    assert result.captured("keep-team", problem.horizon) == Share(0.0, 0.0)
+    assert result.captured("oracle", problem.horizon) == Share(1.0, 0.0)
+
+
+def test_the_ends_of_the_scale_through_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "floor.toml"
+    file.write_text(FLOOR)
+    command = ["simulate", "--problem", str(file), "--runs", "6", "--at", "150,230", "--json", "--policy", "threshold"]
+    unlisted = json.loads(RUNNER.invoke(app, command).stdout)["policies"]
+    listed = json.loads(RUNNER.invoke(app, [*command, "--policy", "oracle", "--policy", "keep-team"]).stdout)[
+        "policies"
+    ]
+    assert set(unlisted) == {"threshold"}
+    for key in ("net", "captured", "worse_than_keep_team"):
+        assert unlisted["threshold"][key] == listed["threshold"][key]
+    for at in ("150", "230"):
+        assert listed["keep-team"]["captured"][at] == {"mean": 0.0, "stderr": 0.0}
+        assert listed["oracle"]["captured"][at] == {"mean": 1.0, "stderr": 0.0}
+        assert listed["keep-team"]["worse_than_keep_team"][at] == 0.0
+        net = {name: listed[name]["net"][at]["mean"] for name in listed}
+        place = (net["threshold"] - net["keep-team"]) / (net["oracle"] - net["keep-team"])
+        assert listed["threshold"]["captured"][at]["mean"] == pytest.approx(place)
