@@ -135,6 +135,14 @@ def test_the_floors_are_those_listed() -> None:
     assert all(len(FAMILIES[name].settings) == 1 for name in CHANGES)
 
 
+def test_the_documentation_shows_the_base() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "floors.md").read_text(encoding="utf-8")
+    block = text.partition("```toml\n")[2].partition("```")[0]
+    assert problem_from_toml(block) == FAMILIES["floor"].problem()
+    table = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `floor")]
+    assert table == list(GROUPS["floors"])
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_floor_differs_from_the_base_in_the_stated_points(name: str) -> None:
     base, ours = flat(problem_to_table(problem_from_toml(FLOOR))), flat(problem_to_table(FAMILIES[name].problem()))
