@@ -151,7 +151,7 @@ def test_a_result_says_what_made_it(tmp_path: Path) -> None:
         ({"policies": "keep-team"}, "must be a list"),
         ({"policies": [1]}, "must be a list"),
         ({"policies": ["dr-ucb:gamma=2,gamma=3"]}, "given twice"),
-        ({"policies": ["a-omm:gamma=2"]}, "has no parameters"),
+        ({"policies": ["a-omm:gamma=2"]}, "unknown; .*Known: least_tenure, most_a_week"),
         ({"policies": ["dr-ucb:frontier_cap=99999999999999999999"]}, "frontier_cap"),
         ({"policies": ["work-trial:trial=99999999999999999999"]}, "trial"),
         ({"policies": []}, "at least one policy"),

@@ -78,6 +78,8 @@ SPECS = [
     "threshold:level=0.7,trial=3",
     "fixed-schedule-greedy:every=7",
     "work-trial:trial=11,rho=-0.5",
+    "thompson:resample=every-period",
+    "knowledge-gradient:look=none",
 ]
 
 

@@ -281,12 +281,12 @@ def test_prior_data_keep_their_place() -> None:
 
 
 def test_what_is_left_out_is_said() -> None:
-    site = floor(most_a_week=2, least_tenure=5)
+    six_days = WorkCalendar(date(2026, 1, 5), weekdays=(0, 1, 2, 3, 4, 5))
+    site = floor(most_a_week=2, least_tenure=5, calendar=six_days)
     site.set_worker(7, fee=3.0)
     notes = " ".join(plan(site, [], runs=2).notes)
     for part in (
-        "limit of 2 replacements a week",
-        "least tenure of 5",
+        "limit of 2 replacements a week is simulated with weeks of 5 periods instead of 6",
         "Fees of single workers",
         "5 of 10 workers were",
     ):
@@ -333,3 +333,20 @@ def test_progress_is_told() -> None:
     reported: list[int] = []
     plan(floor(), runs=10, progress=reported.append)
     assert sum(reported) == 30
+
+
+def test_the_sites_brakes_are_simulated() -> None:
+    free = plan(floor(), [DR_UCB], 40).prospect(DR_UCB)
+    slow = plan(floor(most_a_week=1), [DR_UCB], 40).prospect(DR_UCB)
+    still = plan(floor(most_a_week=0), [DR_UCB], 40)
+    assert free.replacements > slow.replacements > 0.0
+    assert slow.replacements <= 120 / 5
+    assert still.prospect(DR_UCB).replacements == 0.0
+    assert still.prospect(DR_UCB).net.mean == pytest.approx(still.prospect(KEEP).net.mean)
+
+
+def test_tenure_at_the_site_counts_in_its_plan() -> None:
+    """Everybody came in period 1 and it is period 10: 9 periods before the plan's first."""
+    assert problem_of(floor(least_tenure=10, period=10)).since().tolist()[:4] == [-8] * 4
+    wait = plan(floor(least_tenure=1000, period=10), [DR_UCB], 20).prospect(DR_UCB)
+    assert wait.replacements == 0.0

@@ -18,7 +18,7 @@ from crewlearn.problem.roster import Roster
 TIMES = 2000
 """Observed so often that even the optimistic bounds stay within the range of output."""
 
-EXPLAINED = ("dr-ucb", "value-of-replacement")
+EXPLAINED = ("dr-ucb", "value-of-replacement", "thompson", "knowledge-gradient")
 
 
 def situation(period: int = 41, horizon: int = 141, cost: float = 2.0) -> Situation:

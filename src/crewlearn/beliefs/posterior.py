@@ -18,6 +18,7 @@ import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates
 from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import real
 
 SPREADS = 11
 NARROWEST = 0.0125
@@ -87,6 +88,26 @@ class Assumed(NamedTuple):
     centre: float
     between_sd: float
     noise_sd: float
+
+
+def assume(
+    noise_guess: float, guess_weight: float, centre: float | None, between_sd: float | None, noise_sd: float | None
+) -> Assumed:
+    """Return the assumptions that a policy's fields state, or raise; None stands for what is to be learned.
+
+    >>> assume(0.5, 4.0, None, None, 0.1)
+    Assumed(noise_guess=0.5, guess_weight=4.0, centre=-1.0, between_sd=-1.0, noise_sd=0.1)
+    """
+    real("noise_guess", noise_guess, 0.0, 0.5, above=True)
+    real("guess_weight", guess_weight, 0.0, 1e6, above=True)
+    if centre is not None:
+        real("centre", centre, 0.0, 1.0)
+    if between_sd is not None:
+        real("between_sd", between_sd, 0.001, 0.5)
+    if noise_sd is not None:
+        real("noise_sd", noise_sd, 0.0, 0.5)
+    told = (LEARN if number is None else float(number) for number in (centre, between_sd, noise_sd))
+    return Assumed(float(noise_guess), float(guess_weight), *told)
 
 
 LEARNED_FROM_DATA = Assumed(NOISE_GUESS, GUESS_WEIGHT, LEARN, LEARN, LEARN)

@@ -13,12 +13,13 @@ import numpy as np
 from crewlearn.engine.compiled.forms import loop_body, loop_problem, needs_floor, own_laws, policy_form, rule_of
 from crewlearn.engine.compiled.kernel import FAULT, FAULT_IN, FAULT_OUT, FAULT_PERIOD, FAULT_RUN, Tally
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.streams import seed_root
+from crewlearn.engine.streams import seed_root, signed
 from crewlearn.engine.world import World, best_output
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Problem
+from crewlearn.problem.recipes import Recipe, draw_pools
 from crewlearn.problem.roster import REMEDIES
 from crewlearn.problem.transitions import LEGAL
 
@@ -160,8 +161,16 @@ def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
         means = problem.means()
         best = best_output(means, problem.team)
         return np.tile(means, (block.count, 1)), np.full(block.count, best)
-    means_by_run = np.array([problem.means(block.seed, run) for run in runs])
-    return means_by_run, np.array([best_output(means, problem.team) for means in means_by_run])
+    pool = problem.workers
+    if isinstance(pool, Recipe) and pool.generator == "counter":
+        from crewlearn.engine.compiled.loops import compiled_function
+
+        means_by_run = np.empty((block.count, pool.count))
+        compiled_function(draw_pools)(pool.form(), signed(pool.key(block.seed)), block.first, means_by_run)
+    else:
+        means_by_run = np.array([problem.means(block.seed, run) for run in runs])
+    best_first = np.sort(means_by_run, axis=1)[:, ::-1][:, : problem.team]
+    return means_by_run, best_first.sum(axis=1)  # the bits of best_output, run by run
 
 
 def _play_interpreted(block: Block, tally: Tally) -> None:

@@ -66,7 +66,7 @@ class Course:
         self.roster = Roster.start(problem.setting.workers, world.starting_team().tolist())
         self.estimates, self.prior = Estimates(*problem.seen_before()), Prior(*problem.unknown_spread())
         self.may_leave = problem.may_leave()
-        self.since = np.full(problem.setting.workers, 1 - problem.warmup)
+        self.since = problem.since()
         self.floor = people.empty_floor(problem.setting.workers, problem.horizon)
         people.begin_run(
             self.form, self.keys, self.floor, world.means, self.roster.arrays.stations, problem.may_enter()

@@ -8,6 +8,7 @@ from crewlearn.engine.blocks import Block, blocks_of, empty_tally, play_compiled
 from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.kernel import ARRIVAL, DECISION, LAPSE, REQUEST
 from crewlearn.engine.local import compile_first
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput
@@ -34,6 +35,7 @@ def events_of_runs(problem: Problem, policy: Policy[Any], runs: int, seed: int) 
     if rule_of(policy) is None:
         raise InvalidInput("policy", policy.name, "must name a rule; `trace` writes the events of any policy")
     compile_first(problem, [policy], seed)
+    policy = settled(policy, problem, seed)
     blocks = blocks_of(problem, policy, runs, seed, (problem.horizon,))
     return np.concatenate([_events_of(block) for block in blocks])
 

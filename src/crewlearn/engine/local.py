@@ -16,6 +16,7 @@ import numpy as np
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, loop_kind, play_block
 from crewlearn.engine.compiled.forms import loop_problem, policy_form, rule_of
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
@@ -84,7 +85,7 @@ class Simulation:
 
     def play(self, label: str, progress: Callable[[int], None] | None = None) -> PolicyResult:
         """Play one of the policies or ends of the scale."""
-        policy = self.to_play[label]
+        policy = settled(self.to_play[label], self.problem, self.seed)
         waiting = None if progress is None else partial(progress, 0)
         collector = Collector(policy, self.runs, self.at, self.problem.horizon)
         blocks = blocks_of(self.problem, policy, self.runs, self.seed, self.at)

@@ -16,7 +16,11 @@ PURPOSES = 13
 
 def seed_root(seed: int) -> int:
     """Return the key that all streams of a simulation derive from, as a signed 64-bit integer."""
-    word = mix(0, seed)
+    return signed(mix(0, seed))
+
+
+def signed(word: int) -> int:
+    """Return a 64-bit word as the signed integer that compiled code takes."""
     return word - (1 << 64) if word >= 1 << 63 else word
 
 

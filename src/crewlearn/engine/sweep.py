@@ -18,6 +18,7 @@ from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, compile_first
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput, unknown_name
@@ -64,7 +65,8 @@ class Cell:
 
     def blocks(self) -> list[Block]:
         """Split the cell's runs into blocks."""
-        return blocks_of(self.problem, self.policy, self.runs, self.seed, self.at)
+        policy = settled(self.policy, self.problem, self.seed)
+        return blocks_of(self.problem, policy, self.runs, self.seed, self.at)
 
     def record(self, result: PolicyResult) -> Table:
         """Return the finished cell's record, one line of the result file; the key comes first.

@@ -8,7 +8,7 @@ The simulation simplifies the floor:
 
 - everybody works every period, and day effects count as each worker's own noise;
 - nobody declines, leaves or joins;
-- limits on replacements and fees of single workers do not apply;
+- fees of single workers do not apply, and a week has five periods;
 - replacements under way count as started, for all policies alike;
 - a policy starts without memory, but with everything observed;
 - an open-ended site is simulated over its rolling horizon, as if it ended then.
@@ -16,7 +16,7 @@ The simulation simplifies the floor:
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,10 @@ from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import POOL, UNDER_WAY, Site
 from crewlearn.advisor.ledger.text import counted
-from crewlearn.engine.local import simulate
+from crewlearn.engine.local import Simulation, prepare
 from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
-from crewlearn.engine.world import best_output
 from crewlearn.planning.limits import KEEP, check, periods_left
+from crewlearn.policies.brakes import PERIODS_A_WEEK, Braked
 from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.problem.laws import DelayLaw, GeometricDelay, NoDelay, TruncatedNormalOutput
@@ -186,9 +186,10 @@ def plan(
     """
     config, chosen = check(site, policies, runs, changes)
     problem = problem_of(site, config)
-    result = simulate(problem, chosen, runs, seed, conventions=config.conventions, progress=progress)
+    simulation = prepare(problem, chosen, runs, seed, conventions=config.conventions)
+    result = _held_back(simulation, config).run(progress)
     owed = _owed(site)
-    net = {name: earned - owed for name, earned in _earned(config, problem, result, progress).items()}
+    net = {name: earned - owed for name, earned in _earned(config, problem, result).items()}
     prospects = sorted(
         (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
         key=lambda prospect: (-prospect.net.mean, prospect.policy != KEEP),
@@ -208,6 +209,17 @@ def plan(
         lead=Expected.of(net[first] - net[others[0]]) if others else None,
         notes=tuple(_notes(site, config, problem)),
     )
+
+
+def _held_back(simulation: Simulation, config: SiteConfig) -> Simulation:
+    """Return the simulation with the site's brakes on every policy."""
+    if config.least_tenure == 0 and config.most_a_week is None:
+        return simulation
+    policies = {
+        label: policy if label == KEEP else Braked(policy, config.least_tenure, config.most_a_week)
+        for label, policy in simulation.policies.items()
+    }
+    return replace(simulation, policies=policies)
 
 
 def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
@@ -238,6 +250,7 @@ def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
             prior_sums=tuple(prior_sums),
             may_enter=tuple(worker.status == POOL for worker in site.workers),
             may_leave=tuple(not worker.pinned for worker in site.workers),
+            tenure=_tenure(site) if config.least_tenure > 0 else (),
         ),
     )
 
@@ -265,6 +278,14 @@ def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
     return (*stations, *[NOBODY] * (team - len(stations)))
 
 
+def _tenure(site: Site) -> tuple[int, ...]:
+    """Return for how many periods each worker has held a station."""
+    active = set(site.roster.active)
+    return tuple(
+        max(0, site.period - worker.since) if number in active else 0 for number, worker in enumerate(site.workers)
+    )
+
+
 def _squares(site: Site, noise: float) -> tuple[float, ...]:
     """Return everybody's sum of squares; earlier data beside own output are given the pool's spread.
 
@@ -283,10 +304,8 @@ def _owed(site: Site) -> float:
     return math.fsum(proposal.fee for proposal in site.open_proposals(*UNDER_WAY) if not proposal.paid)
 
 
-def _earned(
-    config: SiteConfig, problem: Problem, result: SimulationResult, progress: Callable[[int], None] | None
-) -> dict[str, FloatArray]:
-    """Return each policy's money by world, net of fees: the best team's output less the regret.
+def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:
+    """Return each policy's money by world, net of fees.
 
     Simulated output is measured from the low end of the range; the part below it is added for the stations held at the
     start, so that the money is comparable with that of recorded output.
@@ -294,16 +313,7 @@ def _earned(
     assert problem.start is not None
     held = problem.team - problem.start.stations.count(NOBODY)
     below = held * problem.horizon * config.units.money_of_output(0.0)
-    best = []
-    for run in range(result.runs):
-        if progress is not None and run % 500 == 0:  # this takes a while for many worlds of many workers
-            progress(0)
-        best.append(best_output(problem.means(result.seed, run), problem.team))
-    ideal = np.array(best) * problem.horizon
-    return {
-        name: (ideal - played.regret[:, -1]) * config.units.money_of_one + below
-        for name, played in result.policies.items()
-    }
+    return {name: played.net[:, -1] * config.units.money_of_one + below for name, played in result.policies.items()}
 
 
 def _prospect(
@@ -355,10 +365,10 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
     if config.rolling:
         ahead = counted(problem.horizon, "period")
         yield f"Looked at over {ahead} as if the site ended then; later gains are not counted."
-    if config.most_a_week is not None:
-        yield f"The limit of {counted(config.most_a_week, 'replacement')} a week is not simulated."
-    if config.least_tenure:
-        yield f"The least tenure of {counted(config.least_tenure, 'period')} is not simulated."
+    week = len(config.calendar.weekdays) * config.calendar.shifts_per_day
+    if config.most_a_week is not None and week != PERIODS_A_WEEK:
+        limit = counted(config.most_a_week, "replacement")
+        yield f"The limit of {limit} a week is simulated with weeks of {PERIODS_A_WEEK} periods instead of {week}."
     if any(worker.fee is not None and worker.fee != config.fee for worker in site.workers):
         yield "Fees of single workers are not simulated: everybody costs the site's fee."
 

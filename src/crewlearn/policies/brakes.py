@@ -75,6 +75,10 @@ class Braked(Policy[Any]):
         """As the policy."""
         return self.policy.revise(state, situation)
 
+    def candidates(self, setting: Setting) -> Sequence[Policy[Any]]:
+        """As the policy, each held back alike."""
+        return tuple(Braked(policy, self.least_tenure, self.most_a_week) for policy in self.policy.candidates(setting))
+
     def interview(self, setting: Setting) -> Interview | None:
         """As the policy."""
         return self.policy.interview(setting)

@@ -172,6 +172,10 @@ class Policy(ABC, Generic[State]):
         """Whether a simulation refills the places of those who quit, at random and for the fee: the policy does not."""
         return False
 
+    def candidates(self, setting: Setting) -> Sequence["Policy[Any]"]:
+        """Return policies of which the best is to be found by simulating the problem before play; none by default."""
+        return ()
+
     @property
     def weighs_fees(self) -> bool:
         """Whether the policy requests only replacements that it expects to be worth their fee."""

@@ -7,6 +7,8 @@ does not use is None, and is left out of the record.
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from crewlearn.beliefs.posterior import TWO_SIDED_95
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -35,6 +37,11 @@ class Level:
     low: float
     high: float
     sd: float | None = None
+
+    @classmethod
+    def of_normal(cls, mean: float, sd: float) -> "Level":
+        """Return the level of a normal belief, with a 95% interval clipped to [0, 1]."""
+        return cls(mean, max(0.0, mean - TWO_SIDED_95 * sd), min(1.0, mean + TWO_SIDED_95 * sd), sd)
 
 
 @dataclass(frozen=True, kw_only=True)

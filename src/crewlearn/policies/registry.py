@@ -10,8 +10,12 @@ from functools import cache
 from typing import Any
 
 from crewlearn.policies.baselines import KeepTeam, Oracle
+from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
+from crewlearn.policies.dr_ucb.tuned import TunedDRUCB
+from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient
+from crewlearn.policies.posterior.thompson import Thompson
 from crewlearn.policies.teams.aht import AAHT
 from crewlearn.policies.teams.omm import AOMM
 from crewlearn.policies.teams.screening import InterviewScreen, WorkTrial
@@ -19,6 +23,7 @@ from crewlearn.policies.teams.simple import EpsilonGreedy, FixedScheduleGreedy, 
 from crewlearn.policies.value.policy import ValueOfReplacement
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import check_conventions
+from crewlearn.problem.model import Setting
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,9 @@ _SCREENING = {
 
 REGISTRY: Mapping[str, Entry] = {
     "dr-ucb": Entry(DRUCB, "the paper's policy: adaptive timing, constrained selection, rank matching", {}, _DR_UCB),
+    "dr-ucb-tuned": Entry(
+        TunedDRUCB, "DR-UCB with the gamma that earned most in simulations of the problem", {}, _DR_UCB
+    ),
     "dr-ucb-v": Entry(
         DRUCB,
         "DR-UCB with a radius that uses the observed variance",
@@ -80,21 +88,36 @@ REGISTRY: Mapping[str, Entry] = {
         ValueOfReplacement,
         "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
     ),
+    "thompson": Entry(
+        Thompson,
+        "Thompson sampling: replaces where a sample from the posterior gains more than the fee over the periods left",
+    ),
+    "knowledge-gradient": Entry(
+        KnowledgeGradient,
+        "replaces where one more look is worth more at a worker outside, net of the fee, than at the worker in place",
+    ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
 }
 """The registered policies by name."""
 
 
+_BRAKES = {"least_tenure": int, "most_a_week": int | None}
+"""The parameters that every policy takes, with their types."""
+
+
 def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     """Build a policy from its name and parameters; explicit parameters override the conventions.
 
-    Your own class is named `module:Class`, with parameters after another colon.
+    Your own class is named `module:Class`, with parameters after another colon. Every policy takes the brakes
+    `least_tenure` and `most_a_week` as parameters too, which act in a simulation.
 
     >>> make_policy("dr-ucb:gamma=20,radius=log-t").radius
     'log-t'
     >>> make_policy("dr-ucb", conventions="as-released").pairing
     'rank-ucb'
+    >>> make_policy("value-of-replacement:least_tenure=20,most_a_week=2").most_a_week
+    2
     """
     check_conventions(conventions)
     name, _, rest = spec.partition(":")
@@ -106,21 +129,37 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     else:
         raise unknown_name("policy", name, REGISTRY)
     preset = entry.presets.get(conventions, {})
-    parameters = {**preset, **entry.fixed, **_parameters(name, entry.policy, rest)}
+    given = _parameters(name, entry.policy, rest)
+    own = {item.name for item in dataclasses.fields(entry.policy)}
+    brakes = {key: value for key, value in given.items() if key not in own}
+    parameters = {**preset, **entry.fixed, **{key: value for key, value in given.items() if key in own}}
     try:
-        return entry.policy(**parameters)
+        policy = entry.policy(**parameters)
     except TypeError as error:  # a user's own class with missing parameters or methods
         raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
+    return Braked(policy, **brakes) if brakes else policy
+
+
+def is_tuned_by_simulation(policy: Policy[Any]) -> bool:
+    """Return whether a policy is chosen among candidates by simulating the problem, as in any setting."""
+    return bool(policy.candidates(Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)))
 
 
 @cache
 def live_policies() -> Mapping[str, str]:
-    """Return the descriptions, by name, of the policies that a live site can use: all except oracles.
+    """Return the descriptions, by name, of the policies that a live site can use.
+
+    Oracles and policies that are tuned by simulation need what no firm knows.
 
     >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
     (True, False)
     """
-    return {name: entry.line for name, entry in REGISTRY.items() if not make_policy(name).oracle}
+    policies = {name: make_policy(name) for name in REGISTRY}
+    return {
+        name: REGISTRY[name].line
+        for name, policy in policies.items()
+        if not policy.oracle and not is_tuned_by_simulation(policy)
+    }
 
 
 def registered(field: str, spec: str, own: str | None = None) -> str:
@@ -148,7 +187,7 @@ def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]
 
 def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, Any]:
     hints = typing.get_type_hints(policy)
-    known = {item.name: hints[item.name] for item in dataclasses.fields(policy)}
+    known = {**_BRAKES, **{item.name: hints[item.name] for item in dataclasses.fields(policy)}}
     parameters = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = item.partition("=")
@@ -156,8 +195,6 @@ def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, An
             raise InvalidInput(f"policy {name}", item, "parameters are written name=value")
         if key in parameters:
             raise InvalidInput(f"policy {name} parameter", key, "is given twice")
-        if not known:
-            raise InvalidInput(f"policy {name} parameter", key, "this policy has no parameters")
         if key not in known:
             raise unknown_name(f"policy {name} parameter", key, known)
         parameters[key] = _parse(f"policy {name} parameter {key}", known[key], value)

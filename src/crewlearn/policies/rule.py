@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -153,6 +153,15 @@ def facts_of(policy: Policy[Any], situation: Situation, interview: Sequence[floa
         hidden=hidden_from(policy, situation),
         experience=situation.estimates.counts if situation.experience is None else situation.experience,
     )
+
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def as_lists(arrays: Arrays) -> Arrays:
+    """Convert a named tuple of arrays to one of lists, which plain Python accesses several times as fast."""
+    items = (item.tolist() if isinstance(item, np.ndarray) else item for item in arrays)
+    return type(arrays)(*(as_lists(item) if isinstance(item, tuple) else item for item in items))
 
 
 def happened_in(report: Report) -> Happened:

@@ -95,7 +95,8 @@ class Start:
 
     In the first `warmup` periods the team works on record before the policy may act; results count from there. In its
     periods `turnover`, 2 `turnover`, ... one place changes hands at random, unpaid and at once; quits are refilled
-    likewise. The share `gone` of those leavers cannot come back. Turnover leaves the workers `spared` alone.
+    likewise. The share `gone` of those leavers cannot come back. Turnover leaves the workers `spared` alone. `tenure`
+    says for how many periods each worker has held a station before the first; left out, for none.
 
     >>> Start(stations=(1, -1), counts=(0, 2), sums=(0.0, 1.1), squares=(0.0, 0.61)).stations
     (1, -1)
@@ -113,6 +114,7 @@ class Start:
     turnover: int = 0
     gone: float = 0.0
     spared: tuple[int, ...] = ()
+    tenure: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         whole("[start] warmup", self.warmup, 0, MOST)
@@ -128,6 +130,7 @@ class Start:
             "prior_counts": lambda name, value: whole(name, value, 0, MOST),
             "prior_sums": lambda name, value: real(name, value, 0.0, MOST),
             "spared": lambda name, value: whole(name, value, 0, MOST),
+            "tenure": lambda name, value: whole(name, value, 0, MOST),
         }
         for name, check in checks.items():
             values = getattr(self, name)
@@ -165,7 +168,7 @@ class Start:
             raise InvalidInput(
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"
             )
-        for name in ("counts", "may_enter", "may_leave"):
+        for name in ("counts", "may_enter", "may_leave", "tenure"):
             entries = getattr(self, name)
             if entries and len(entries) != workers:
                 raise InvalidInput(
@@ -322,6 +325,11 @@ class Problem:
         """Return whether each worker may be let go."""
         allowed = () if self.start is None else self.start.may_leave
         return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
+
+    def since(self) -> IntArray:
+        """Return the period in which each took their station, as policies count periods."""
+        tenure = () if self.start is None else self.start.tenure
+        return 1 - self.warmup - np.array(tenure or [0] * self.workers.count, dtype=np.int64)
 
     def prior_data(self) -> tuple[IntArray, FloatArray]:
         """Return the prior data: each worker's number of earlier observations, and their mean."""

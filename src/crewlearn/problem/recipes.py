@@ -148,12 +148,13 @@ class Recipe:
 
     def means(self, seed: int = 0, run: int = 0) -> FloatArray:
         """Draw the pool of a run of a simulation with the given seed."""
-        means = np.empty(self.count)
+        form, number = self.form(), run if self.per_run else 0
         if self.generator == "counter":
-            draw_levels(self.form(), self.key(seed, run), means)
-        else:
-            means = self._drawn_by_numpy(seed, run)
-        scatter_stars(self.form(), self.key(seed, run), means, np.empty(self.count, dtype=np.int64))
+            pools = np.empty((1, self.count))
+            draw_pools(form, self.key(seed), number, pools)
+            return pools.reshape(self.count)
+        means = self._drawn_by_numpy(seed, run)
+        scatter_stars(form, mix(self.key(seed), number), means, np.empty(self.count, dtype=np.int64))
         return means
 
     def form(self) -> PoolForm:
@@ -170,9 +171,9 @@ class Recipe:
             np.array(self.fixed, dtype=np.float64).reshape(-1, 2),
         )
 
-    def key(self, seed: int, run: int) -> int:
-        """Return the key of a run's pool, one for all runs if they share it."""
-        return pool_key(self.seed, seed, run) if self.per_run else mix(0, self.seed)
+    def key(self, seed: int) -> int:
+        """Return the key of the pools of a simulation, one for all simulations if all runs share a pool."""
+        return mix(mix(0, self.seed), seed if self.per_run else 0)
 
     def _drawn_by_numpy(self, seed: int, run: int) -> FloatArray:
         rng = np.random.default_rng((self.seed, seed, run) if self.per_run else self.seed)
@@ -221,9 +222,13 @@ def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> Flo
     return kept[:count]
 
 
-def pool_key(recipe_seed: int, seed: int, run: int) -> int:
-    """Return the key of the pool that a recipe draws for a run."""
-    return mix(mix(mix(0, recipe_seed), seed), run)
+def draw_pools(form: PoolForm, key: int, first_run: int, pools: FloatArray) -> None:
+    """Fill in the pools of the runs from `first_run` on, one a row, from the key of a simulation's pools."""
+    order = np.empty(pools.shape[1], dtype=np.int64)
+    for row in range(len(pools)):
+        own = mix(key, first_run + row)
+        draw_levels(form, own, pools[row])
+        scatter_stars(form, own, pools[row], order)
 
 
 def draw_levels(form: PoolForm, key: int, levels: FloatArray) -> None:

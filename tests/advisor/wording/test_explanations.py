@@ -39,7 +39,7 @@ def test_an_explanation_has_the_numbers_of_the_day_it_was_made(life: Life) -> No
     assert explain(life.site, life.people, kept)[1:] == lines[1:]
 
 
-@pytest.mark.parametrize("policy", ["dr-ucb", "a-omm", "threshold"])
+@pytest.mark.parametrize("policy", ["dr-ucb", "a-omm", "threshold", "thompson", "knowledge-gradient"])
 def test_every_policy_is_explained_as_far_as_it_can(life: Life, policy: str) -> None:
     life.create(policy=policy, horizon=400, fee=0.1)
     for _ in range(60):
@@ -47,6 +47,19 @@ def test_every_policy_is_explained_as_far_as_it_can(life: Life, policy: str) -> 
         if life.open():
             break
     assert all(isinstance(line, str) for line in explain(life.site, life.people, life.first()))
+
+
+def test_a_policy_that_knows_its_break_even_fee_says_so(life: Life) -> None:
+    life.create(policy="thompson", horizon=400, fee=0.1)
+    for _ in range(60):
+        life.record(w0=0.05, w1=0.06)
+        if life.open():
+            break
+    fee = facts(life.site, life.first()).break_even
+    assert fee is not None
+    text = " ".join(explain(life.site, life.people, life.first()))
+    assert f"would change if the fee were above {fee:,.2f}" in text
+    assert "weighs no money" not in text
 
 
 def test_dr_ucb_says_whom_it_waits_for(life: Life) -> None:

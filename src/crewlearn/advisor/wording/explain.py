@@ -179,6 +179,11 @@ def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
             "The advice would change if that best case fell below what the fee needs.",
         ]
     line = REGISTRY[name].line if name in REGISTRY else "a policy of your own"
+    if numbers.break_even is not None:
+        return [
+            f"The policy is {name}: {line}.",
+            f"The advice would change if the fee were above {numbers.break_even:,.2f}, or with more days.",
+        ]
     return [
         f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
         "The advice would change with the policy's own dates and scores, or with another policy.",

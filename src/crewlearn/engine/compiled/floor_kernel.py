@@ -74,11 +74,15 @@ from crewlearn.problem.transitions import (
 
 
 class FloorProblem(NamedTuple):
-    """A problem with its floor, as the loop takes it; `told[t-1]` is the horizon that policies are told in period t."""
+    """A problem with its floor, as the loop takes it.
+
+    `told[t-1]` is the horizon that policies are told in period t, `since` when each took their station.
+    """
 
     problem: ProblemForm
     floor: FloorForm
     told: IntArray
+    since: IntArray
 
 
 def play_floor_runs(
@@ -145,7 +149,7 @@ def play_floor_runs(
             estimates.counts[worker] = problem.seen_counts[worker]
             estimates.sums[worker] = problem.seen_sums[worker]
             estimates.squares[worker] = problem.seen_squares[worker]
-            since[worker] = 1 - warmup
+            since[worker] = changing.since[worker]
             may_leave[worker] = problem.may_leave[worker]
         for station in range(team):
             if stations[station] != NOBODY:

@@ -11,8 +11,9 @@ import sys
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import floor_kernel, kernel
+from crewlearn.engine.compiled.inlining import InlinedCompiler
 from crewlearn.engine.compiled.reach import (
     Function,
     Reached,
@@ -49,6 +51,14 @@ MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", 
 
 MOST_LOOPS = 64
 """Upper limit on the compiled loops of users' rules held in memory."""
+
+INLINED: Any = {
+    "forceinline": True,
+    "pipeline_class": InlinedCompiler,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""How functions are compiled that are only called from a loop."""
 
 OWN_DRAWS = (own_output, own_delay, own_step)
 """Functions that draw from a law of a user's own, through its numbers."""
@@ -115,23 +125,39 @@ def all_of(kind: LoopKind) -> Reached:
 
 def loop_folder(kind: LoopKind) -> str:
     """Return the part of the disk cache for a loop, named by a hash of everything that the loop reaches."""
-    parts = all_of(kind)
-    named: list[Any] = [*kind.functions(), kind.body]
-    names = [f"{function.__module__}.{function.__qualname__}" for function in named]
+    return _folder(all_of(kind), [*kind.functions(), kind.body])
+
+
+def _folder(parts: Reached, roots: Sequence[Any]) -> str:
+    names = [f"{function.__module__}.{function.__qualname__}" for function in roots]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
     return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
 
 
 def _loop_on_disk(kind: LoopKind) -> Loop:
     _make_compilable(all_of(kind))
+    return _cached_on_disk(_specialised(kind, kind.rule), loop_folder(kind))
+
+
+def _cached_on_disk(function: Callable[..., Any], part: str) -> Callable[..., Any]:
+    """Return a function compiled, with the compiled code kept in a part of the disk cache."""
     settings: Any = numba.config
-    folder = cache_folder(loop_folder(kind), "compiled code")
+    folder = cache_folder(part, "compiled code")
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        loop: Loop = numba.njit(cache=True, nogil=True)(_specialised(kind, kind.rule))
+        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
     finally:
         settings.CACHE_DIR = before
-    return loop
+    return compiled
+
+
+@cache
+def compiled_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return one of the package's functions compiled, with the compiled code kept on disk."""
+    with _lock:
+        parts = reach([function])
+        _make_compilable(parts)
+        return _cached_on_disk(function, _folder(parts, [function]))
 
 
 def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
@@ -153,7 +179,7 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
         # Without bounds checks, an index out of range in a user's rule would corrupt memory.
-        register_jitable(forceinline=True, boundscheck=True)(copy)
+        register_jitable(boundscheck=True, **INLINED)(copy)
     return copies
 
 
@@ -166,7 +192,7 @@ def _draw_carried_by(numbers: Any) -> Any:
         return _compilable_copies(reach([draw], enter=lambda function: not is_ours(function))).get(draw, draw)
 
 
-@overload(own_output, strict=False, jit_options={"forceinline": True})
+@overload(own_output, strict=False, jit_options=INLINED)
 def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Callable[..., float]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -175,7 +201,7 @@ def _compiled_output(numbers: Any, centre: float, room: float, key: int) -> Call
     return lambda numbers, centre, room, key: float(draw(numbers, centre, room, key))
 
 
-@overload(own_delay, strict=False, jit_options={"forceinline": True})
+@overload(own_delay, strict=False, jit_options=INLINED)
 def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[..., int]:
     """Draw by the function that the type of the numbers carries; no built-in law is ever drawn from so."""
     draw = _draw_carried_by(numbers)
@@ -184,7 +210,7 @@ def _compiled_delay(numbers: Any, out: int, into: int, key: int) -> Callable[...
     return lambda numbers, out, into, key: int(draw(numbers, out, into, key))
 
 
-@overload(own_step, strict=False, jit_options={"forceinline": True})
+@overload(own_step, strict=False, jit_options=INLINED)
 def _compiled_step(
     numbers: Any, level: float, first: float, period: int, worked: int, key: int
 ) -> Callable[..., float]:
@@ -237,7 +263,7 @@ def _make_compilable(parts: Reached) -> None:
         uses = parts.uses[function]
         counted = _returns_arrays(function) or any(_returns_arrays(other) for other in uses)
         counted = counted or not MAKERS.isdisjoint(function.__code__.co_names)
-        register_jitable(forceinline=True, _nrt=counted)(function)
+        register_jitable(_nrt=counted, **INLINED)(function)
 
 
 def _returns_arrays(function: Function) -> bool:

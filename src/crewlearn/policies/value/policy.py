@@ -3,8 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,18 +11,17 @@ from crewlearn.beliefs.posterior import (
     BETWEEN,
     CENTRE,
     GUESS_WEIGHT,
-    LEARN,
     NOISE,
     NOISE_GUESS,
-    TWO_SIDED_95,
     Assumed,
     Beliefs,
+    assume,
     chance_above,
     learned,
 )
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Belief, Level, PolicyWait, Reason
-from crewlearn.policies.rule import Rule, RuleFacts, facts_of
+from crewlearn.policies.rule import Rule, RuleFacts, as_lists, facts_of
 from crewlearn.policies.teams.rules import NEXT, SETTLED, nothing_to_ask
 from crewlearn.policies.value.rule import (
     ENTERS,
@@ -32,10 +30,10 @@ from crewlearn.policies.value.rule import (
     ValueMemory,
     ValueParameters,
     decide_learned,
-    draw_queue,
     fresh_value_memory,
     next_outside,
     periods_left,
+    queue_of,
     rank_outside,
     trial_of,
 )
@@ -115,15 +113,8 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def __post_init__(self) -> None:
         real("margin", self.margin, 0.0, 100.0)
-        real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
-        real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         whole("recheck", self.recheck, 1, MOST)
-        if self.centre is not None:
-            real("centre", self.centre, 0.0, 1.0)
-        if self.between_sd is not None:
-            real("between_sd", self.between_sd, 0.001, 0.5)
-        if self.noise_sd is not None:
-            real("noise_sd", self.noise_sd, 0.0, 0.5)
+        self._assumed()
 
     @property
     def name(self) -> str:
@@ -132,9 +123,10 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def parameters(self, setting: Setting) -> ValueParameters:
         """Return the rule's parameters."""
-        known = (LEARN if number is None else float(number) for number in (self.centre, self.between_sd, self.noise_sd))
-        assumed = Assumed(float(self.noise_guess), float(self.guess_weight), *known)
-        return ValueParameters(int(self.recheck), float(self.margin), assumed)
+        return ValueParameters(int(self.recheck), float(self.margin), self._assumed())
+
+    def _assumed(self) -> Assumed:
+        return assume(self.noise_guess, self.guess_weight, self.centre, self.between_sd, self.noise_sd)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
         """Return the initial state, with the prior data of unknown spread."""
@@ -221,15 +213,7 @@ class ValueOfReplacement(Policy[ValueState]):
     def levels(self, state: ValueState, situation: Situation) -> list[Level]:
         """Return each worker's posterior mean and sd, with a 95% interval clipped to [0, 1]."""
         _, everybody = self.beliefs(state, situation)
-        return [
-            Level(
-                mean=belief.mean,
-                low=max(0.0, belief.mean - TWO_SIDED_95 * belief.sd),
-                high=min(1.0, belief.mean + TWO_SIDED_95 * belief.sd),
-                sd=belief.sd,
-            )
-            for belief in everybody
-        ]
+        return [Level.of_normal(belief.mean, belief.sd) for belief in everybody]
 
 
 def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
@@ -249,24 +233,15 @@ def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
 
 
 def _facts(policy: Policy[Any], situation: Situation) -> RuleFacts:
-    return _plain(facts_of(policy, situation))
-
-
-Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
-
-
-def _plain(arrays: Arrays) -> Arrays:
-    """Convert a named tuple of arrays to one of lists, which plain Python accesses several times as fast."""
-    items = (item.tolist() if isinstance(item, np.ndarray) else item for item in arrays)
-    return type(arrays)(*(_plain(item) if isinstance(item, tuple) else item for item in items))
+    return as_lists(facts_of(policy, situation))
 
 
 def _memory(state: ValueState, situation: Situation, parameters: ValueParameters) -> ValueMemory:
     """Return the rule's memory, with up-to-date beliefs."""
-    queue = np.array(_queue(situation.setting.workers, state.stream_key), dtype=np.int64)
+    queue = np.array(queue_of(situation.setting.workers, state.stream_key), dtype=np.int64)
     beliefs = _learned(state, situation, parameters)
     room = fresh_value_memory(situation.roster.team, beliefs.spared_counts, beliefs.spared_sums, queue)
-    return _plain(room._replace(beliefs=beliefs))
+    return as_lists(room._replace(beliefs=beliefs))
 
 
 def _learned(state: ValueState, situation: Situation, parameters: ValueParameters) -> Beliefs:
@@ -275,9 +250,3 @@ def _learned(state: ValueState, situation: Situation, parameters: ValueParameter
     counts[list(state.spared_workers)] = state.spared_counts
     sums[list(state.spared_workers)] = state.spared_sums
     return learned(situation.estimates, counts, sums, parameters.assumed)
-
-
-@lru_cache(maxsize=64)
-def _queue(workers: int, stream_key: int) -> tuple[int, ...]:
-    """Draw the queue, cached because drawing it in plain Python is slow compared with the rule."""
-    return tuple(draw_queue(workers, stream_key).tolist())

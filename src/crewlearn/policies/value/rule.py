@@ -16,6 +16,7 @@ worker numbers are not tried first.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -100,6 +101,12 @@ def draw_queue(workers: int, stream_key: int) -> IntArray:
     stream[0] = stream_key
     shuffle(queue, workers, stream)
     return queue
+
+
+@lru_cache(maxsize=64)
+def queue_of(workers: int, stream_key: int) -> tuple[int, ...]:
+    """Draw the queue, cached because drawing it in plain Python is slow compared with the rule."""
+    return tuple(draw_queue(workers, stream_key).tolist())
 
 
 def fresh_value(parameters: ValueParameters, facts: RuleFacts, stream_key: int) -> ValueMemory:

@@ -8,8 +8,9 @@ from typing import Any
 from crewlearn.advisor.ledger.errors import UnusablePolicy
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
+from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.registry import REGISTRY, live_policies, make_policy
+from crewlearn.policies.registry import REGISTRY, is_tuned_by_simulation, live_policies, make_policy
 from crewlearn.problem.errors import InvalidInput, one_of, real, unknown_name, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import FEE_DUE, MOST
@@ -77,6 +78,12 @@ class SiteConfig:
             raise UnusablePolicy(error.field, error.value, error.remedy) from error.__cause__
         if policy.oracle:
             remedy = "needs true means or delays, which no site knows; choose another"
+            raise UnusablePolicy("policy", self.policy, remedy)
+        if isinstance(policy, Braked):
+            remedy = "a site has brakes of its own; set its least tenure and its most replacements a week instead"
+            raise UnusablePolicy("policy", self.policy, remedy)
+        if is_tuned_by_simulation(policy):
+            remedy = "is tuned by simulating true means, which no site knows; choose another"
             raise UnusablePolicy("policy", self.policy, remedy)
         return policy
 

@@ -156,7 +156,7 @@ _PLAN: dict[str, Any] = {
     "runs": 200,
     "seed": 1,
     "lead": None,
-    "notes": ["The least tenure of 5 periods is not simulated."],
+    "notes": ["2 replacements under way count as started."],
     "policies": {"keep-team": _PROSPECT},
 }
 _TOKEN: dict[str, Any] = {
