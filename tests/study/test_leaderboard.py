@@ -19,7 +19,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.recipes import Recipe
 from crewlearn.study import result_cache as kept
-from crewlearn.study.families import FAMILIES, settings_of
+from crewlearn.study.families import FAMILIES, GROUPS
 from crewlearn.study.leaderboard import Leaderboard, chosen_settings, standing
 
 RUNNER = CliRunner()
@@ -27,11 +27,11 @@ RUNNER = CliRunner()
 
 def test_the_families_are_those_named() -> None:
     names = ["paper", "bernoulli", "narrow-bernoulli", "warehouse", "call-centre", "sewing", "big-pool"]
-    assert list(FAMILIES) == names
+    assert list(GROUPS["stationary"]) == names
     assert len(chosen_settings(None)) == 49
-    for family in FAMILIES.values():
-        assert family.story
-        settings = {label: problem.setting for label, problem in settings_of(family)}
+    assert all(family.story for family in FAMILIES.values())
+    for family in map(FAMILIES.__getitem__, names):
+        settings = {label: problem.setting for label, problem in family.settings}
         base = settings.pop("base")
         expected = (500, 50) if family.name == "big-pool" else (25, 10)
         assert (base.workers, base.team, base.horizon, base.cost, base.mean_delay) == (*expected, 730, 5.0, 3.0)
@@ -125,7 +125,7 @@ def test_the_command_plays_all_policies(tmp_path: Path, monkeypatch: pytest.Monk
     outcome = RUNNER.invoke(app, [*arguments, "--json"])
     assert outcome.exit_code == 0, outcome.output
     document: dict[str, Any] = json.loads(outcome.stdout)
-    settings = {label for label, _ in settings_of(FAMILIES["sewing"])}
+    settings = {label for label, _ in FAMILIES["sewing"].settings}
     assert {entry["setting"] for entry in document["settings"]} == settings
     base = document["settings"][0]
     assert set(base["policies"]) == set(REGISTRY) == set(document["summary"])
@@ -167,3 +167,58 @@ def test_wrong_input_to_the_leaderboard() -> None:
         outcome = RUNNER.invoke(app, ["leaderboard", *arguments])
         assert outcome.exit_code == 2
         assert complaint in outcome.stderr
+
+
+def test_a_floor_is_judged_by_net() -> None:
+    net = {
+        "oracle": np.array([30.0, 50.0]),
+        "keep-team": np.array([10.0, 20.0]),
+        "dr-ucb": np.array([5.0, 15.0]),
+        "threshold": np.array([8.0, 27.0]),
+    }
+    regret = {name: np.full(2, 7.0) for name in net}
+    ours = standing("floor", "base", regret, net)
+    assert ours.is_floor
+    assert ours.winner == "threshold"
+    assert ours.by_net() == ["oracle", "threshold", "keep-team", "dr-ucb"]
+    assert ours.against_keeping.mean == 5.0
+    assert ours.dr_ucb_harms
+    score = ours.entries["threshold"].to_json()
+    assert score["net"]["mean"] == 17.5
+    assert score["captured"]["mean"] == pytest.approx((17.5 - 15.0) / (40.0 - 15.0))
+    assert score["worse_than_keep_team"] == 0.5
+    board = Leaderboard(2, 1, "as-written", (ours, standing("paper", "base", regret)))
+    assert board.floors == (ours,)
+    assert board.by_captured() == ["oracle", "threshold", "keep-team", "dr-ucb"]
+    assert board.captured("dr-ucb") == pytest.approx(-0.2)
+    nothing = standing("floor", "base", regret, {name: np.zeros(2) for name in net})
+    assert nothing.entries["oracle"].to_json()["captured"] is None
+    assert Leaderboard(2, 1, "as-written", (nothing,)).captured("oracle") is None
+
+
+def test_the_command_shows_floors_beside_stationary_families(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "cache_folder", lambda part, what: tmp_path)
+    out, families = tmp_path / "board.csv", ["floor", "crowd", "floor-cold-start"]
+    chosen = [word for name in families for word in ("--family", name)]
+    arguments = ["leaderboard", *chosen, "--policy", "threshold", "--runs", "3", "--out", str(out)]
+    document = json.loads(RUNNER.invoke(app, [*arguments, "--json"]).stdout)
+    settings = {(entry["family"], entry["setting"]): entry["policies"] for entry in document["settings"]}
+    assert [family for family, _ in settings] == ["floor", *["crowd"] * 4, "floor-cold-start"]
+    assert set(settings["crowd", "rte, days of ten"]["threshold"]) == {
+        *("regret", "relative", "over_min_of_dr_ucb_and_keep_team"),
+    }
+    result = simulate(FAMILIES["floor"].problem(), ["threshold"], 3, 1)
+    played = json.loads(json.dumps(result.to_json()))["policies"]["threshold"]
+    scores = settings["floor", "base"]
+    for key in ("net", "captured", "worse_than_keep_team"):
+        assert scores["threshold"][key] == played[key]["230"]
+    assert scores["keep-team"]["captured"] == {"mean": 0.0, "stderr": 0.0}
+    assert scores["oracle"]["captured"] == {"mean": 1.0, "stderr": 0.0}
+    rows = {(row["family"], row["policy"]): row for row in csv.DictReader(io.StringIO(out.read_text()))}
+    assert float(rows["floor", "threshold"]["captured"]) == scores["threshold"]["captured"]["mean"]
+    assert float(rows["floor", "threshold"]["worse_than_keep_team"]) == scores["threshold"]["worse_than_keep_team"]
+    assert rows["crowd", "threshold"]["captured"] == ""
+    text = RUNNER.invoke(app, arguments).stdout
+    assert f"{scores['threshold']['net']['mean']:,.1f} ± {scores['threshold']['net']['stderr']:,.1f}" in text
+    assert "mean captured" in text
+    assert "rte, single answers" in text

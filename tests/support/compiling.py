@@ -7,13 +7,14 @@ from crewlearn.policies.registry import REGISTRY
 
 PROGRAM = """
 import sys
-from crewlearn import benchmark, simulate
-simulate(benchmark(5, horizon=1), sys.argv[1:], 1)
+from crewlearn import FAMILIES, benchmark, simulate
+for problem in (benchmark(5, horizon=1), FAMILIES["floor"].problem()):
+    simulate(problem, sys.argv[1:], 1)
 """
 
 
 def compile_loops() -> None:
-    """Compile every loop once, on two cores; with a warm cache it takes a second.
+    """Compile every loop once, for quiet worlds and for floors, on two cores; with a warm cache it takes a second.
 
     Otherwise the workers of the suite, and the processes that tests start, would each compile the same loops at the
     same time. DR-UCB's takes as long as all the others. A loop that does not compile fails the tests that need it.

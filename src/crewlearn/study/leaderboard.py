@@ -1,4 +1,7 @@
-"""The leaderboard: all policies on all families, the winners, and where DR-UCB is worse than keeping the team."""
+"""The leaderboard: all policies on families of instances, the winners, and where DR-UCB is worse than keeping the team.
+
+Where nobody changes, policies are ranked by regret; on floors by net.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crewlearn.engine.local import Simulation, prepare
-from crewlearn.engine.results import Summary
+from crewlearn.engine.results import Share, Summary
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.arrays import FloatArray
-from crewlearn.problem.errors import unknown_name
 from crewlearn.problem.model import Problem
-from crewlearn.study.families import FAMILIES, settings_of
+from crewlearn.study.families import families_of
 from crewlearn.study.paired import paired_difference
 from crewlearn.study.result_cache import ResultCache
 
@@ -38,6 +40,37 @@ class PolicyScore:
     relative: float | None
     over_best_rival: float | None
     """Mean regret divided by the smaller of DR-UCB's and keep-team's; None if that is 0."""
+    floor: "FloorScore | None" = None
+    """The score on a floor; None where nobody changes."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the score as plain data; a floor's has more keys."""
+        return {
+            "regret": vars(self.regret),
+            "relative": self.relative,
+            "over_min_of_dr_ucb_and_keep_team": self.over_best_rival,
+            **({} if self.floor is None else self.floor.to_json()),
+        }
+
+
+@dataclass(frozen=True)
+class FloorScore:
+    """A policy's net on a floor, and its place between keep-team and the oracle.
+
+    `captured` is None where the oracle gains nothing. `worse` is the share of worlds with less net than keep-team.
+    """
+
+    net: Summary
+    captured: Share | None
+    worse: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the score as plain data."""
+        return {
+            "net": vars(self.net),
+            "captured": None if self.captured is None else vars(self.captured),
+            "worse_than_keep_team": self.worse,
+        }
 
 
 @dataclass(frozen=True)
@@ -48,17 +81,27 @@ class SettingStandings:
     setting: str
     entries: Mapping[str, PolicyScore]
     against_keeping: Summary
-    """DR-UCB's regret less that of keeping the team, world by world."""
+    """DR-UCB's regret less that of keeping the team, world by world; on a floor, keep-team's net less DR-UCB's."""
     level_with_winner: tuple[str, ...]
     """Policies within 2 standard errors of the winner."""
 
     winner: str
-    """The policy with the lowest mean regret, oracles excluded."""
+    """The policy with the lowest mean regret, or on a floor the highest mean net; oracles do not compete."""
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether people or days change."""
+        return self.entries[KEEP].floor is not None
 
     @property
     def dr_ucb_harms(self) -> bool:
         """Whether DR-UCB is worse than keeping the team by more than 2 standard errors."""
         return self.against_keeping.mean > 2.0 * self.against_keeping.stderr
+
+    def by_net(self) -> list[str]:
+        """Return the policies on a floor, the highest mean net first."""
+        nets = {name: entry.floor.net.mean for name, entry in self.entries.items() if entry.floor is not None}
+        return sorted(nets, key=lambda name: -nets[name])
 
     def to_json(self) -> dict[str, Any]:
         """Return the standings as plain data."""
@@ -69,14 +112,7 @@ class SettingStandings:
             "level_with_winner": list(self.level_with_winner),
             "dr_ucb_worse_than_keep_team": self.dr_ucb_harms,
             "dr_ucb_less_keep_team": {"mean": self.against_keeping.mean, "stderr": self.against_keeping.stderr},
-            "policies": {
-                name: {
-                    "regret": vars(entry.regret),
-                    "relative": entry.relative,
-                    "over_min_of_dr_ucb_and_keep_team": entry.over_best_rival,
-                }
-                for name, entry in self.entries.items()
-            },
+            "policies": {name: entry.to_json() for name, entry in self.entries.items()},
         }
 
 
@@ -88,6 +124,26 @@ class Leaderboard:
     seed: int
     conventions: str
     standings: tuple[SettingStandings, ...]
+
+    @property
+    def floors(self) -> tuple[SettingStandings, ...]:
+        """The standings on floors."""
+        return tuple(standing for standing in self.standings if standing.is_floor)
+
+    def shares_captured(self, name: str) -> list[float]:
+        """Return the shares that a policy captures on the floors where there is something to capture."""
+        scores = [standing.entries[name].floor for standing in self.floors]
+        return [score.captured.mean for score in scores if score is not None and score.captured is not None]
+
+    def captured(self, name: str) -> float | None:
+        """Return the mean of the shares that a policy captures, None if there are none."""
+        shares = self.shares_captured(name)
+        return math.fsum(shares) / len(shares) if shares else None
+
+    def by_captured(self) -> list[str]:
+        """Return the names of the policies, the largest mean share captured first."""
+        shares = {name: self.captured(name) for name in self.standings[0].entries}
+        return sorted(shares, key=lambda name: math.inf if (share := shares[name]) is None else -share)
 
     def policies(self) -> list[str]:
         """Return the names of the policies, best score first."""
@@ -141,12 +197,10 @@ def chosen_policies(policies: Sequence[str] | None) -> list[str]:
 
 
 def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
-    """Return the settings of the named families, by default of all."""
-    for name in families or ():
-        if name not in FAMILIES:
-            raise unknown_name("family", name, FAMILIES)
-    names = list(dict.fromkeys(families or FAMILIES))
-    return [(name, label, problem) for name in names for label, problem in settings_of(FAMILIES[name])]
+    """Return the settings of the named families or groups, by default of the stationary families."""
+    return [
+        (family.name, label, problem) for family in families_of(families or ()) for label, problem in family.settings
+    ]
 
 
 def planned_settings(
@@ -167,11 +221,15 @@ def standings_of(
             tell(f"{where}: {name}")
 
         result = kept.run(simulation, tell_where)
-        yield standing(family, label, {name: ours.regret[:, -1] for name, ours in result.policies.items()})
+        regret = {name: ours.regret[:, -1] for name, ours in result.policies.items()}
+        net = {name: ours.net[:, -1] for name, ours in result.policies.items()}
+        yield standing(family, label, regret, net if simulation.problem.changes else None)
 
 
-def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> SettingStandings:
-    """Score the policies by their regret in the same worlds."""
+def standing(
+    family: str, label: str, regret: Mapping[str, FloatArray], net: Mapping[str, FloatArray] | None = None
+) -> SettingStandings:
+    """Score the policies by their regret in the same worlds, and on a floor by their `net`."""
     best, worst = float(regret[ORACLE].mean()), float(regret[KEEP].mean())
     rival = min(float(regret[PAPERS].mean()), worst)
     entries = {}
@@ -181,12 +239,20 @@ def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Setti
             Summary.of(values),
             100.0 * (mean - best) / (worst - best) if worst - best > 1e-9 else None,
             mean / rival if rival > 0.0 else None,
+            None if net is None else floor_score(name, net),
         )
+    loss = regret if net is None else {name: -values for name, values in net.items()}
     playing = [name for name in regret if not knows_hidden(name)]
-    winner = min(playing, key=lambda name: entries[name].regret.mean)
-    behind = {name: paired_difference(regret[name], regret[winner]) for name in playing if name != winner}
+    winner = min(playing, key=lambda name: float(loss[name].mean()))
+    behind = {name: paired_difference(loss[name], loss[winner]) for name in playing if name != winner}
     level = tuple(name for name, difference in behind.items() if difference.mean <= 2.0 * difference.stderr)
-    return SettingStandings(family, label, entries, paired_difference(regret[PAPERS], regret[KEEP]), level, winner)
+    return SettingStandings(family, label, entries, paired_difference(loss[PAPERS], loss[KEEP]), level, winner)
+
+
+def floor_score(name: str, net: Mapping[str, FloatArray]) -> FloorScore:
+    """Score a policy by its net in the same worlds as keep-team and the oracle."""
+    own, keep = net[name], net[KEEP]
+    return FloorScore(Summary.of(own), Share.of(own - keep, net[ORACLE] - keep), float((own < keep).mean()))
 
 
 def _geometric_mean(values: Sequence[float | None]) -> float | None:

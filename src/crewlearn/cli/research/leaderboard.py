@@ -1,5 +1,6 @@
-"""`crewlearn leaderboard`: all policies on all families of instances."""
+"""`crewlearn leaderboard`: all policies on families of instances."""
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def leaderboard_command(
-    family: Annotated[list[str] | None, typer.Option(help="Family of instances; repeatable, by default all.")] = None,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Family of instances, or a group: stationary (the default), floors, all; repeatable.",
+        ),
+    ] = None,
     policy: PolicyOption = None,
     runs: Annotated[int, typer.Option(help="Simulated runs per policy and setting.")] = 250,
     seed: SeedOption = 1,
@@ -22,7 +28,10 @@ def leaderboard_command(
     fresh: FreshOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Play all policies on all families of instances and score them from 0% (oracle) to 100% (keep-team)."""
+    """Play all policies on families of instances and score them from 0% (oracle) to 100% (keep-team).
+
+    Floors, where people and days change, are scored by the share of the oracle's gain over keep-team.
+    """
     with plain_errors():
         from crewlearn.study.leaderboard import (
             Leaderboard,
@@ -53,6 +62,71 @@ def leaderboard_command(
 
 
 def _print_board(board: "Leaderboard") -> None:
+    stationary = tuple(standing for standing in board.standings if not standing.is_floor)
+    if stationary:
+        _print_stationary(dataclasses.replace(board, standings=stationary))
+    if board.floors:
+        _print_floors(dataclasses.replace(board, standings=board.floors))
+
+
+def _print_floors(board: "Leaderboard") -> None:
+    from crewlearn.study.families import FAMILIES
+    from crewlearn.study.leaderboard import knows_hidden
+
+    for standing in board.standings:
+        print_table(
+            f"{standing.family}: {FAMILIES[standing.family].story}",
+            ["policy", "net", "captured", "worse than keep-team", "regret"],
+            [_floor_row(standing, name) for name in standing.by_net()],
+        )
+    total = len(board.standings)
+    if total > 1:
+        print_table(
+            f"All policies, {board.runs:,} runs on each floor, {board.conventions}:",
+            ["policy", "mean captured", "least", "below keep-team", "wins"],
+            [
+                [
+                    _starred(name),
+                    _share(board.captured(name)),
+                    _share(min(board.shares_captured(name), default=None)),
+                    f"{sum(share < 0.0 for share in board.shares_captured(name))} of {total}",
+                    f"{board.wins()[name]} of {total}" if not knows_hidden(name) else "–",
+                ]
+                for name in board.by_captured()
+            ],
+        )
+    print(
+        "Net: expected output of those present, less fees, mean ± SE.\n"
+        "Captured: share of the oracle's gain over keep-team. Worse: share of worlds with less net than keep-team.\n"
+        "* knows what is hidden and does not compete."
+    )
+
+
+def _floor_row(standing: "SettingStandings", name: str) -> list[str]:
+    entry = standing.entries[name]
+    score = entry.floor
+    assert score is not None  # every entry of a floor has one
+    share = "–" if score.captured is None else f"{score.captured.mean:.2f} ± {score.captured.stderr:.2f}"
+    return [
+        _starred(name),
+        f"{score.net.mean:,.1f} ± {score.net.stderr:,.1f}",
+        share,
+        f"{score.worse:.0%}",
+        f"{entry.regret.mean:,.1f}",
+    ]
+
+
+def _starred(name: str) -> str:
+    from crewlearn.study.leaderboard import knows_hidden
+
+    return f"{name} *" if knows_hidden(name) else name
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}"
+
+
+def _print_stationary(board: "Leaderboard") -> None:
     from crewlearn.study.families import FAMILIES
     from crewlearn.study.leaderboard import knows_hidden
 
@@ -78,7 +152,7 @@ def _print_board(board: "Leaderboard") -> None:
         ["policy", "score", "wins", "worse than keep-team"],
         [
             [
-                name + (" *" if knows_hidden(name) else ""),
+                _starred(name),
                 "–" if (score := summary[name]) is None else f"{score:.2f}",
                 f"{wins[name]} of {total}" if not knows_hidden(name) else "–",
                 str(sum(_above_keep_team(standing, name) for standing in standings)),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from crewlearn.study.lab import counted
-from crewlearn.study.leaderboard import Leaderboard
+from crewlearn.study.leaderboard import FloorScore, Leaderboard
 from crewlearn.study.outcome import MEASURES, Measure, Number, Outcome, Part, StudyRow
 from crewlearn.study.paired import Comparison
 
@@ -233,10 +233,11 @@ def lines_to_csv(part: Part) -> dict[str, str]:
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
-    """Return the leaderboard's numbers as CSV, one policy and setting per line."""
+    """Return the leaderboard's numbers as CSV, one policy and setting per line; floors add columns."""
     columns = ("family", "setting", "policy", "mean", "std", "stderr", "p95", "relative", "over_best_rival")
+    more = ("net", "net_stderr", "captured", "captured_stderr", "worse_than_keep_team") if board.floors else ()
     return _csv_text(
-        columns,
+        (*columns, *more),
         (
             (
                 standing.family,
@@ -245,11 +246,19 @@ def leaderboard_csv(board: Leaderboard) -> str:
                 *vars(score.regret).values(),
                 score.relative,
                 score.over_best_rival,
+                *(_floor_cells(score.floor) if more else ()),
             )
             for standing in board.standings
             for name, score in standing.entries.items()
         ),
     )
+
+
+def _floor_cells(score: FloorScore | None) -> tuple[float | None, ...]:
+    if score is None:
+        return (None,) * 5
+    share = (None, None) if score.captured is None else (score.captured.mean, score.captured.stderr)
+    return (score.net.mean, score.net.stderr, *share, score.worse)
 
 
 def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
