@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from crewlearn.engine.local import Simulation, prepare, simulate
-from crewlearn.engine.results import SimulationResult, same_numbers
+from crewlearn.engine.results import PolicyResult, SimulationResult, same_numbers
 from crewlearn.problem.instances import benchmark
 from crewlearn.study.result_cache import ResultCache
 
@@ -21,13 +21,13 @@ def test_results_are_kept_by_what_made_them(tmp_path: Path, monkeypatch: pytest.
     direct = simulate(benchmark(5, horizon=20), ["dr-ucb:gamma=2", "keep-team"], 4, 9, [10, 20])
     assert same_numbers(first, direct)
     calls = []
-    run = Simulation.run
+    play = Simulation.play
 
-    def counted(simulation: Simulation) -> SimulationResult:
-        calls.append(simulation)
-        return run(simulation)
+    def counted(simulation: Simulation, label: str) -> PolicyResult:
+        calls.append(label)
+        return play(simulation, label)
 
-    monkeypatch.setattr(Simulation, "run", counted)
+    monkeypatch.setattr(Simulation, "play", counted)
     again = simulated(ResultCache(folder=tmp_path))
     assert not calls
     assert same_numbers(again, first)
