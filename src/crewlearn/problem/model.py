@@ -269,9 +269,9 @@ class Problem:
 
     @property
     def changes(self) -> bool:
-        """Whether people, days or what policies are told of the horizon change."""
-        tables = (self.rolling, self.ramp, self.drift, self.presence)
-        return any(table is not None for table in tables) or self.warmup > 0 or self.output.days_differ
+        """Whether people, days or what policies are told of the horizon change; tables at neutral values do nothing."""
+        people = any(table is not None and not table.neutral for table in (self.ramp, self.drift, self.presence))
+        return people or self.rolling is not None or self.warmup > 0 or self.output.days_differ
 
     @property
     def first_stations(self) -> tuple[int, ...]:

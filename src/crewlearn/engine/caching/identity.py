@@ -34,10 +34,10 @@ def result_identity(
 ) -> ResultIdentity:
     """Hash everything that a policy's numbers depend on; 3 and 3.0 are the same number.
 
-    For a user's own class this includes the source of every module it reaches. If some of that cannot be hashed, the
-    identity has a gap.
+    For a user's own class, of the policy or of one of the problem's laws, this includes the source of every module it
+    reaches. If some of that cannot be hashed, the identity has a gap.
     """
-    kinds: set[type[Any]] = set()
+    kinds: set[type[Any]] = {type(part) for part in (problem.output, problem.delay, problem.drift) if part is not None}
     opaque: list[str] = []
     description = _described(policy, kinds, opaque)
     coverage = source_coverage({kind for kind in kinds if not is_covered(kind)})
