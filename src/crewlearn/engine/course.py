@@ -17,8 +17,10 @@ from crewlearn.policies.contract import Foresight, Hidden, Pair, Situation
 from crewlearn.problem import floor as people
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.chance import mix
+from crewlearn.problem.errors import whole
 from crewlearn.problem.floor import VACANCIES
-from crewlearn.problem.roster import Roster
+from crewlearn.problem.model import MOST
+from crewlearn.problem.roster import Roster, refuse
 from crewlearn.problem.transitions import LEGAL, PENDING, completion_fault
 
 
@@ -66,7 +68,6 @@ class Course:
         self.roster = Roster.start(problem.setting.workers, world.starting_team().tolist())
         self.estimates, self.prior = Estimates(*problem.seen_before()), Prior(*problem.unknown_spread())
         self.may_leave = problem.may_leave()
-        self.since = np.full(problem.setting.workers, 1 - problem.warmup)
         self.floor = people.empty_floor(problem.setting.workers, problem.horizon)
         people.begin_run(
             self.form, self.keys, self.floor, world.means, self.roster.arrays.stations, problem.may_enter()
@@ -103,7 +104,8 @@ class Course:
         if self.t >= 1 and self.hidden is not None and self.changing:
             self.hidden.means[:] = self.floor.levels[:, self.period - 1]
         if self.brakes.least_tenure > 0:
-            self.may_leave[:] = self.problem.may_leave() & (self.t - self.since >= self.brakes.least_tenure)
+            stayed = self.period - self.floor.since
+            self.may_leave[:] = self.problem.may_leave() & (stayed >= self.brakes.least_tenure)
         if (self.period - 1) // PERIODS_A_WEEK != self.week:
             self.week, self.begun = (self.period - 1) // PERIODS_A_WEEK, 0
         return tuple(quit[:n].tolist())
@@ -119,6 +121,7 @@ class Course:
         """Initiate replacements; return those that began, refills by the simulation included, and those held back."""
         begun, held_back = [], []
         for out, into in pairs:
+            self._check_offer(out, into)
             if out != NOBODY and self.brakes.most_a_week != NO_LIMIT:
                 if self.begun >= self.brakes.most_a_week:
                     held_back.append((out, into))
@@ -138,6 +141,12 @@ class Course:
             refills += 1
         return tuple(begun), tuple(held_back)
 
+    def _check_offer(self, out: int, into: int) -> None:
+        for name, worker in (("out", out), ("into", into)):
+            whole(name, worker, -MOST, MOST)
+        fault = people.offer_fault(self.floor, self.roster.arrays, out, into)
+        refuse(f"replacement ({out}, {into})", fault, self.roster)
+
     def _initiate(self, out: int, into: int) -> None:
         self.roster.initiate(out, into, self.t, due=self.t + self.world.delay(self.t, out, into))
 
@@ -156,12 +165,12 @@ class Course:
             room = out != NOBODY or completion_fault(roster.arrays, 0, out) == LEGAL
             if room and not refused:
                 completed.append(roster.complete(pending.into, out))
-                self.since[pending.into] = self.t
+                self.floor.since[pending.into] = self.period
                 continue
             pair = roster.fail(pending.into)
             failed.append(pair)
             (declined if refused else lapsed).append(pair)
-            if self.refilled:
+            if self.refilled and refused and out == NOBODY:
                 self.floor.counts[VACANCIES] += 1
             if out != NOBODY and (pending.since + self.problem.warmup - 1) // PERIODS_A_WEEK == self.week:
                 self.begun -= 1
@@ -190,5 +199,6 @@ class Course:
             made += float(self.floor.levels[worker, period - 1]) * share
             expected += centre
         people.end_work(self.floor, roster)
-        best = people.best_levels(self.floor, self.roster.team, period) if self.changing else world.best_output()
+        changes, team = self.form.best_changes, self.roster.team
+        best = people.best_levels(self.floor, team, period) if changes else world.best_output()
         return Work(output, tuple(absent), expected, made, float(best))
