@@ -121,3 +121,6 @@ class Brakes:
         if not isinstance(policy, Braked):
             return cls()
         return cls(policy.least_tenure, NO_LIMIT if policy.most_a_week is None else policy.most_a_week)
+
+
+NO_BRAKES = Brakes()

@@ -53,6 +53,7 @@ VACANCIES = 0
 class FloorForm(NamedTuple):
     """What a problem says of how people and days change, as rule functions take it.
 
+    - `changes` is whether anything does; if not, only brakes or an output law of a user's own need this form.
     - `ramp` is whether newcomers ramp up; `depth_low` and `depth_high` bound their depth or, if `depth_is_normal`, are
       its mean and standard deviation. `fading[n]` is exp(-n / days).
     - `experience` are the days worked before the first period, and `team_experience` those of the first team, if more.
@@ -64,6 +65,7 @@ class FloorForm(NamedTuple):
     - The rest are the numbers of `Presence` and `Start`.
     """
 
+    changes: bool
     ramp: bool
     depth_low: float
     depth_high: float
@@ -142,6 +144,7 @@ def floor_form(problem: Problem) -> FloorForm:
     if start is not None:
         spared[list(start.spared)] = True
     return FloorForm(
+        changes=problem.changes,
         ramp=ramp is not None,
         depth_low=low,
         depth_high=high,

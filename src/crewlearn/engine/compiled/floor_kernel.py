@@ -123,6 +123,7 @@ def play_floor_runs(
     may_leave = np.empty(workers, dtype=np.bool_)
     scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
     present_levels = np.empty(workers if policy.oracle else 0, dtype=np.float64)
+    foresees = form.changes or policy.least_tenure > 0 or policy.most_a_week >= 0
     quit = np.empty(workers, dtype=np.int64)
     completed_out = np.empty(team, dtype=np.int64)
     completed_in = np.empty(team, dtype=np.int64)
@@ -164,7 +165,7 @@ def play_floor_runs(
             delays if policy.oracle else delays ^ delays,  # 0, of the same type
             Foresight(
                 form.foreseeable,
-                floor.levels[: len(present_levels), warmup:],
+                floor.levels[: len(present_levels) if foresees else 0, warmup:],
                 floor.depth,
                 form.fading,
                 form.day_shares[warmup:],
