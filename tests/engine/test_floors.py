@@ -9,18 +9,11 @@ import pytest
 from crewlearn.engine.blocks import Block, blocks_of, empty_tally, play_block, play_compiled, worlds_of
 from crewlearn.engine.compiled import kernel
 from crewlearn.engine.interpreted import Step, play
-from crewlearn.engine.local import simulate
-from crewlearn.engine.results import same_numbers
 from crewlearn.engine.world import World
-from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
-from crewlearn.problem.instances import benchmark
-from crewlearn.problem.laws import BernoulliOutput, BetaOutput, GeometricDelay, UniformOutput
-from crewlearn.problem.model import Pool, Problem, Start
-from crewlearn.problem.people import Presence, Ramp
-from crewlearn.problem.recipes import Estimated
-from support.floors import ALONE, NEUTRAL, QUIET, TOGETHER
+from crewlearn.problem.model import Problem
+from support.floors import ALONE, QUIET, TOGETHER
 
 SPECS = [*REGISTRY, "dr-ucb:frontier_cap=4,gamma=1", "dr-ucb+late-pairing:selection=top-m,gamma=2", "a-aht:begin=clean"]
 THREE = ("dr-ucb:gamma=1", "value-of-replacement", "a-omm")

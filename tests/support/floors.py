@@ -10,13 +10,16 @@ from crewlearn.problem.recipes import Recipe, Stars
 
 TEAM = (0, 1, 2, 3)
 
+POOL = Recipe("clipped-normal", 12, 0.6, 0.12, per_run=True, generator="counter")
+WORK = TruncatedNormalOutput(0.05, day_effect_sd=0.05)
+
 QUIET = Problem(
     team=4,
     horizon=60,
     cost=0.4,
-    workers=Recipe("clipped-normal", 12, 0.6, 0.12, per_run=True, generator="counter"),
+    workers=POOL,
     delay=UniformDelay(0, 4),
-    output=TruncatedNormalOutput(0.05, day_effect_sd=0.05),
+    output=WORK,
     start=Start(TEAM),
 )
 """The world without any table."""
@@ -31,13 +34,13 @@ ALONE: dict[str, dict[str, Any]] = {
     "quits": {"presence": Presence(quits=0.03)},
     "quits on a date": {"presence": Presence(quit_at=(5, 30, 31))},
     "declines": {"presence": Presence(declines=0.4)},
-    "relative spreads": {"output": replace(QUIET.output, relative=("day", "noise"))},
-    "weekdays": {"output": replace(QUIET.output, weekdays=(-0.1, 0.05, 0.1))},
-    "shocks": {"output": replace(QUIET.output, shocks=((10, 14, -0.4), (12, 30, 0.1)))},
+    "relative spreads": {"output": replace(WORK, relative=("day", "noise"))},
+    "weekdays": {"output": replace(WORK, weekdays=(-0.1, 0.05, 0.1))},
+    "shocks": {"output": replace(WORK, shocks=((10, 14, -0.4), (12, 30, 0.1)))},
     "warm-up": {"start": Start(TEAM, warmup=20)},
     "turnover": {"start": Start(TEAM, warmup=20, turnover=3, gone=0.5, spared=(0,))},
     "rolling": {"rolling": 25},
-    "stars": {"workers": replace(QUIET.workers, stars=Stars(2, 0.8, 0.95), fixed=((0, 0.69),))},
+    "stars": {"workers": replace(POOL, stars=Stars(2, 0.8, 0.95), fixed=((0, 0.69),))},
 }
 """Changes to the quiet world, each of one table."""
 
@@ -45,7 +48,7 @@ TOGETHER = replace(
     QUIET,
     workers=ALONE["stars"]["workers"],
     output=replace(
-        QUIET.output,
+        WORK,
         relative=("day", "noise"),
         weekdays=(-0.1, 0.05, 0.1),
         shocks=((10, 14, -0.4), (33, 37, 0.1)),
@@ -60,7 +63,7 @@ TOGETHER = replace(
 
 NEUTRAL = replace(
     QUIET,
-    output=replace(QUIET.output, weekdays=(0.0, 0.0), shocks=((3, 9, 0.0),)),
+    output=replace(WORK, weekdays=(0.0, 0.0), shocks=((3, 9, 0.0),)),
     ramp=Ramp(0.0, 4.0, "none"),
     drift=Drift(0.0, ((3, 5, 0.0, 0.5),)),
     presence=Presence(),
