@@ -1,7 +1,7 @@
 """Floors on which people and days change: compiled and interpreted runs agree, and neutral tables change nothing."""
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -9,14 +9,35 @@ import pytest
 from crewlearn.engine.blocks import Block, blocks_of, empty_tally, play_block, play_compiled, worlds_of
 from crewlearn.engine.compiled import kernel
 from crewlearn.engine.interpreted import Step, play
+from crewlearn.engine.local import simulate
+from crewlearn.engine.results import same_numbers
 from crewlearn.engine.world import World
+from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
-from crewlearn.problem.model import Problem
-from support.floors import ALONE, QUIET, TOGETHER
+from crewlearn.problem.chance import unit
+from crewlearn.problem.instances import benchmark
+from crewlearn.problem.laws import BernoulliOutput, BetaOutput, GeometricDelay, OutputLaw, UniformOutput
+from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.people import Presence, Ramp
+from crewlearn.problem.recipes import Estimated
+from support.floors import ALONE, NEUTRAL, QUIET, TOGETHER
 
 SPECS = [*REGISTRY, "dr-ucb:frontier_cap=4,gamma=1", "dr-ucb+late-pairing:selection=top-m,gamma=2", "a-aht:begin=clean"]
+ORDER = (kernel.QUIT, kernel.REQUEST, kernel.ARRIVAL, kernel.LAPSE, kernel.DECLINE)
 THREE = ("dr-ucb:gamma=1", "value-of-replacement", "a-omm")
+
+
+@dataclass(frozen=True)
+class LikeUniform(OutputLaw):
+    """Draws what `UniformOutput` does."""
+
+    half_width: float
+    law: ClassVar[str] = "like-uniform"
+
+    @staticmethod
+    def draw(numbers: Any, centre: float, room: float, key: int) -> float:
+        return centre + min(numbers.half_width, room) * (2.0 * unit(key) - 1.0)
 
 
 def compare(problem: Problem, policy: Policy[Any]) -> None:
@@ -26,6 +47,7 @@ def compare(problem: Problem, policy: Policy[Any]) -> None:
     tally = empty_tally(block, workers=problem.setting.workers, events=50_000)
     play_compiled(block, *worlds_of(block), tally)
     logged = [tuple(row) for row in tally.log[: tally.logged[0]].tolist() if row[2] != kernel.DECISION]
+    logged.sort(key=lambda row: (*row[:2], ORDER.index(row[2])))  # hires that end are logged as they were due
     expected = []
     for index in range(count):
         steps = list(play(World(problem, seed, first + index), policy))
@@ -45,10 +67,7 @@ def compare(problem: Problem, policy: Policy[Any]) -> None:
 
 
 def events_of(run: int, steps: list[Step]) -> list[tuple[int, ...]]:
-    """Return what the compiled loop would log, from the steps of an interpreted run.
-
-    Within a period hires that end come in the order in which they were due, so they are compared sorted by kind.
-    """
+    """Return what the compiled loop would log, from the steps of an interpreted run; by kind within a period."""
     events: list[tuple[int, ...]] = []
     for step in steps:
         events += [(run, step.period, kernel.QUIT, worker, -1) for worker in step.quit]
@@ -83,3 +102,94 @@ def test_compiled_and_interpreted_runs_agree_with_each_table(spec: str, table: s
             np.cumsum([step.regret for step in play(World(changed, 7, run), make_policy(spec))]) for run in (0, 1)
         ]
         assert play_block(block).regret[:, 0].tolist() == [curve[-1] for curve in curves]
+
+
+@pytest.mark.parametrize(("least_tenure", "most_a_week"), [(0, 1), (8, None), (15, 2), (0, 0)])
+@pytest.mark.parametrize("spec", [*THREE, "oracle"])
+def test_compiled_and_interpreted_runs_agree_with_brakes(spec: str, least_tenure: int, most_a_week: int | None) -> None:
+    braked = Braked(make_policy(spec), least_tenure, most_a_week)
+    compare(TOGETHER, braked)
+    compare(QUIET, braked)
+
+
+OTHERS = {
+    "a large team": benchmark(10, horizon=90),
+    "empty stations": Problem(
+        4,
+        60,
+        1.0,
+        Estimated((0.3, 0.4, 0.5, 0.6, 0.7, 0.5, 0.5, 0.9), (0.0, 0.02, 0.05, 0.1, 0.1, 0.2, 0.3, 0.1)),
+        GeometricDelay(2.0),
+        BetaOutput(5.0, day_effect_sd=0.1),
+        fee_due="completion",
+        start=Start((2, -1, 0, -1), may_enter=(True,) * 7 + (False,), may_leave=(False,) + (True,) * 7),
+    ),
+    "prior data": Problem(
+        2,
+        60,
+        0.3,
+        Pool((0.2, 0.8, 0.5, 0.9), (9, 0, 3, 30), (0.2, 0.0, 0.6, 0.9)),
+        GeometricDelay(1.0),
+        BernoulliOutput(),
+    ),
+    "the floor without tables": QUIET,
+}
+
+
+@pytest.mark.parametrize("problem", OTHERS)
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec != "oracle"])
+def test_brakes_that_never_bind_change_no_bit(spec: str, problem: str) -> None:
+    """The loop of changing floors plays quiet worlds as the other loop does; only the oracle plans otherwise."""
+    policy, quiet = make_policy(spec), OTHERS[problem]
+    plain, braked = (
+        play_block(Block(quiet, player, 7, 2, 3, (5, quiet.horizon))) for player in (policy, Braked(policy, 0, 10**6))
+    )
+    for name in ("regret", "initiated", "completed", "regret_mean", "regret_squares", "largest_frontier"):
+        assert np.array_equal(getattr(plain, name), getattr(braked, name)), name
+    assert braked.net == pytest.approx(plain.net, abs=1e-9)
+    assert braked.normalized_loss == pytest.approx(plain.normalized_loss, abs=1e-9)
+
+
+def test_tables_at_neutral_values_give_the_bits_of_the_quiet_world() -> None:
+    assert not NEUTRAL.changes
+    names = list(REGISTRY)
+    assert same_numbers(simulate(NEUTRAL, names, 5, threads=1), simulate(QUIET, names, 5, threads=1))
+
+
+@pytest.mark.parametrize(
+    "neutral",
+    [
+        {"ramp": Ramp(0.0, 4.0, "none")},
+        {"ramp": Ramp({"mean": 0.0, "sd": 0.0}, 4.0, "none")},
+        {"ramp": Ramp((0.0, 0.0), 4.0, "none")},
+        {"presence": Presence()},
+        {"output": NEUTRAL.output},
+        {"drift": NEUTRAL.drift},
+    ],
+    ids=str,
+)
+def test_a_neutral_table_among_others_changes_no_bit(neutral: dict[str, Any]) -> None:
+    """With a warm-up both worlds are played in the loop of changing floors."""
+    worlds = [replace(QUIET, start=Start((0, 1, 2, 3), warmup=20), **tables) for tables in ({}, neutral)]
+    first, second = (simulate(world, ["dr-ucb:gamma=1", "oracle"], 4, threads=1) for world in worlds)
+    assert same_numbers(first, second)
+
+
+def test_an_output_law_like_a_built_in_one_is_played_like_it() -> None:
+    """Own laws are played in the loop of changing floors, where the oracle of a quiet world decides once, as ever."""
+    world = replace(QUIET, output=UniformOutput(0.2))
+    like = replace(QUIET, output=LikeUniform(0.2))
+    assert not like.changes
+    names = ["oracle", "dr-ucb:gamma=1", "keep-team"]
+    first, second = (simulate(problem, names, 4, threads=1) for problem in (world, like))
+    for name in names:
+        assert np.array_equal(first.policies[name].regret, second.policies[name].regret)
+        assert np.array_equal(first.policies[name].replacements, second.policies[name].replacements)
+        compare(like, make_policy(name))
+
+
+def test_threads_and_blocks_do_not_matter() -> None:
+    results = [simulate(TOGETHER, ["dr-ucb:gamma=1", "keep-team"], 150, threads=threads) for threads in (1, 2)]
+    assert same_numbers(*results)
+    part = play_block(Block(TOGETHER, make_policy("dr-ucb:gamma=1"), 1, 100, 7, (60,)))
+    assert np.array_equal(part.net, results[0].policies["dr-ucb:gamma=1"].net[100:107])

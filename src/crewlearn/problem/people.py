@@ -18,6 +18,9 @@ VETERANS = ("team", "all", "none")
 
 LONGEST_EXPERIENCE = 10**6
 
+LATEST = 10**9
+"""The last period that can be named."""
+
 
 @dataclass(frozen=True)
 class Ramp:
@@ -149,7 +152,7 @@ class Drift(LevelPath):
             decliners.append(
                 (
                     whole(f"{name} worker", decliner[0], 0),
-                    whole(f"{name} from", decliner[1], 1),
+                    whole(f"{name} from", decliner[1], 1, LATEST),
                     real(f"{name} change", decliner[2], -1.0, 1.0),
                     real(f"{name} floor", decliner[3], 0.0, 1.0),
                 )
