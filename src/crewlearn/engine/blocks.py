@@ -85,8 +85,11 @@ def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
         _play_interpreted(block, tally)
     else:
         play_compiled(block, means, best, tally)
-    ideal = tally.ideal if tally.ideal.shape[1] > 0 else best[:, None] * np.arange(1, horizon + 1)
-    net = tally.net if tally.net.shape[1] > 0 else ideal - tally.curve
+    if block.problem.changes:
+        ideal, net = tally.ideal, tally.net
+    else:  # whichever loop played, so that policies with and without brakes can be compared
+        ideal = best[:, None] * np.arange(1, horizon + 1)
+        net = ideal - tally.curve
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
     loss_mean, loss_squares = _moments(loss)
