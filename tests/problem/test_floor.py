@@ -246,7 +246,8 @@ def test_turnover_changes_a_place_at_random_unpaid_and_spares_the_spared() -> No
     stations = Counter[int]()
     for run in range(400):
         world = World(floor(start=start), 11, run)
-        course, now = Course(world), (0, 1, 2, 3)
+        course = Course(world)
+        now = course.roster.stations
         for period in range(1, 40):
             opening = course.begin()
             changed = [station for station in range(4) if course.roster.stations[station] != now[station]]

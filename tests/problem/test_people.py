@@ -167,7 +167,7 @@ def test_tables_of_a_wrong_type_are_named(wrong: dict[str, Any]) -> None:
         replace(QUIET, **wrong)
 
 
-@pytest.mark.parametrize("depth", [None, (), "x", object(), {"low": 0.1}, (0.1, "x")], ids=str)
+@pytest.mark.parametrize("depth", [None, (), "x", object, {"low": 0.1}, (0.1, "x")], ids=str)
 def test_a_depth_of_a_wrong_type_is_named(depth: Any) -> None:
     with pytest.raises(InvalidInput, match=r"\[ramp\] depth"):
         Ramp(depth, 4.0)
@@ -269,7 +269,8 @@ class Rising(LevelPath):
 
     @staticmethod
     def step(numbers: Any, level: float, first: float, period: int, worked: int, key: int) -> float:
-        return level * (1.0 + numbers.sd)
+        change: float = numbers.sd
+        return level * (1.0 + change)
 
 
 @dataclass(frozen=True)

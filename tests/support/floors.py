@@ -38,7 +38,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "weekdays": {"output": replace(WORK, weekdays=(-0.1, 0.05, 0.1))},
     "shocks": {"output": replace(WORK, shocks=((10, 14, -0.4), (12, 30, 0.1)))},
     "warm-up": {"start": Start(TEAM, warmup=20)},
-    "turnover": {"start": Start(TEAM, warmup=20, turnover=3, gone=0.5, spared=(0,))},
+    "turnover": {"start": Start(TEAM, warmup=20, turnover=5, gone=0.4, spared=(0,))},
     "rolling": {"rolling": 25},
     "stars": {"workers": replace(POOL, stars=Stars(2, 0.8, 0.95), fixed=((0, 0.69),))},
 }

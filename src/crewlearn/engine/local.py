@@ -215,7 +215,8 @@ def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) 
 
         kind = loop_kind(policy, problem)
         if not loops.is_loaded(kind, loop_problem(policy, problem), policy_form(policy, problem)):
-            short = problem if problem.changes else dataclasses.replace(problem, horizon=1)
+            dated = problem.changes or problem.output.shocks  # neutral shocks have dates, too
+            short = problem if dated else dataclasses.replace(problem, horizon=1)
             loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
 
 
