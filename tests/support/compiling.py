@@ -17,8 +17,8 @@ for job in sys.argv[1:]:
     compile_first(worlds[world], [make_policy(name)], 1)
 """
 
-LONG = ("floor:dr-ucb", "quiet:dr-ucb", "floor:oracle", "quiet:keep-team")
-"""The jobs of one process. They take as long as all the others, which are those of a second one."""
+LONG = ("dr-ucb", "value-of-replacement", "oracle")
+"""The policies of one process. Their loops take as long as all the others, which are those of a second one."""
 
 
 def compile_loops() -> None:
@@ -27,9 +27,12 @@ def compile_loops() -> None:
     Otherwise the workers of the suite, and the processes that tests start, would each compile the same loops at the
     same time. Policies of DR-UCB's family share its loop. A loop that does not compile fails the tests that need it.
     """
-    names = ["dr-ucb", *(name for name in REGISTRY if not name.startswith("dr-ucb"))]
-    others = [job for name in names for job in (f"floor:{name}", f"quiet:{name}") if job not in LONG]
-    for process in [subprocess.Popen([sys.executable, "-c", PROGRAM, *jobs]) for jobs in (LONG, others)]:
+    others = [name for name in REGISTRY if name not in LONG and not name.startswith("dr-ucb")]
+    commands = [
+        [sys.executable, "-c", PROGRAM, *(f"{world}:{name}" for name in names for world in ("floor", "quiet"))]
+        for names in (LONG, others)
+    ]
+    for process in [subprocess.Popen(command) for command in commands]:
         process.wait()
 
 
