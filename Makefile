@@ -56,7 +56,7 @@ rooms: $(READY) ## Check that packages import only what they may (import-linter)
 unit: $(READY) chromium ## Run all tests
 	$(BIN)/pytest
 
-loops: $(READY) ## Compile what the tests simulate with; about a minute for a new version, then a second
+loops: $(READY) ## Compile what the tests simulate with; one or two minutes for a new version, then seconds
 	PYTHONPATH=tests $(BIN)/python -m support.compiling
 
 chromium: ## Install Chromium for the browser tests, if it is missing and can be installed

@@ -22,6 +22,7 @@ from crewlearn.engine.sweep import plan_cells, run_sweep
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
+from support.floors import TOGETHER
 
 PROBLEM = benchmark(team=3, horizon=40)
 NOBODY_THERE = "tcp://127.0.0.1:9"
@@ -81,6 +82,15 @@ def test_numbers_are_those_of_a_local_run(two_workers: Cluster, monkeypatch: pyt
     assert same_numbers(here, there)
     monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", two_workers.address)
     assert same_numbers(here, simulate(PROBLEM, policies, runs=700, seed=3, at=[10, 40], engine="dask"))
+
+
+def test_floors_that_change_have_the_numbers_of_a_local_run(two_workers: Cluster) -> None:
+    policies = ["dr-ucb:gamma=1", "value-of-replacement"]
+    here = simulate(TOGETHER, policies, runs=130, seed=3, at=[30, 60], threads=1)
+    there = simulate(TOGETHER, policies, runs=130, seed=3, at=[30, 60], engine=two_workers.address)
+    assert same_numbers(here, there)
+    for name in policies:
+        assert here.captured(name, 60) == there.captured(name, 60)
 
 
 def test_a_sweep_writes_the_cells_of_a_local_one(two_workers: Cluster, tmp_path: Path) -> None:

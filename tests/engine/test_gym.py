@@ -17,14 +17,16 @@ from crewlearn.engine.gym import ID, KEEP, DelayedReplacement
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
-from crewlearn.policies.contract import Policy, Report
+from crewlearn.policies.contract import Policy, Report, Situation
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.teams.simple import EpsilonGreedy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import AvailabilityDelay, FixedDelay, GeometricDelay, NoDelay, UniformOutput
 from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.people import Presence
 from crewlearn.problem.transitions import LEGAL, request_fault
+from support.floors import QUIET, TOGETHER
 
 SLOW = Problem(team=2, horizon=12, cost=0.5, workers=Pool((0.1, 0.3, 0.5, 0.7, 0.9)), delay=FixedDelay(3))
 PROBLEMS = {
@@ -87,6 +89,95 @@ def test_a_policy_meets_the_same_world_to_the_last_bit(problem: Problem, policy:
         assert [set(info["completed"]) for _, info in seen] == [set(step.completed) for step in steps]
         if problem.horizon > 1:
             assert sum(len(step.completed) for step in steps) > 0, "nothing happened, so nothing was compared"
+
+
+def driven_on_a_floor(env: DelayedReplacement, policy: Policy[Any], first: Situation) -> Iterator[dict[str, Any]]:
+    """Play the run under way as `driven` does; the policy learns of quits and declines."""
+    key, over = policy_key(seed_root(env.world.seed), env.world.run), False
+    state = policy.start(first, key)
+    quit: tuple[int, ...] = ()
+    while not over:
+        situation = env.situation()
+        if quit:
+            state = policy.revise(state, situation)
+        pairs, state = policy.decide(state, situation)
+        _, reward, over, _, info = env.step(env.action_of(pairs))
+        assert not info["dropped"]
+        report = Report(situation.period, completed=info["completed"], failed=info["declined"])
+        state, quit = policy.observe(state, report), info["quit"]
+        yield {"reward": reward, **info}
+
+
+@pytest.mark.parametrize("fee_due", ["initiation", "completion"])
+@pytest.mark.parametrize("policy", [DRUCB(gamma=1.0), EpsilonGreedy()], ids=["dr-ucb", "epsilon-greedy"])
+def test_a_policy_meets_the_same_floor_to_the_last_bit(policy: Policy[Any], fee_due: str) -> None:
+    problem = replace(TOGETHER, fee_due=fee_due)
+    env, declined = make(problem), 0
+    for run in range(6):
+        env.reset(seed=5 if run == 0 else None)
+        steps = list(play(World(problem, 5, run), policy))[problem.warmup :]
+        assert env.period == problem.warmup + 1
+        seen = list(driven_on_a_floor(env, policy, env.situation()))
+        assert [info["regret"] for info in seen] == [step.regret for step in steps]
+        assert [info["net"] for info in seen] == [step.net for step in steps]
+        assert [info["reward"] for info in seen] == [sum(step.output.values()) - step.fees for step in steps]
+        for name in ("completed", "declined", "absent"):
+            assert [set(info[name]) for info in seen] == [set(getattr(step, name)) for step in steps]
+        assert [info["quit"] for info in seen[:-1]] == [step.quit for step in steps[1:]]
+        declined += sum(len(step.declined) for step in steps)
+    assert declined > 0
+
+
+@pytest.mark.parametrize("problem", [TOGETHER, replace(TOGETHER, rolling=None)], ids=["rolling", "to the end"])
+def test_floors_stay_in_their_spaces(problem: Problem) -> None:
+    env = make(problem)
+    check_env(env)
+    more = env.reset(seed=1)[0].keys() - make(SLOW).reset(seed=1)[0].keys()
+    assert more == {"experience", "present"}
+    env.action_space.seed(4)
+    seen, info = env.reset(seed=4)
+    assert seen["counts"].sum() > 0  # the warm-up is on record
+    gone = 0
+    for period in range(problem.warmup + 1, problem.horizon + 1):
+        assert env.period == period
+        assert not info["action_mask"][:, 1:][:, seen["present"] == 0].any()
+        assert seen["time_left"][0] == pytest.approx((61 - period) / 40 if problem.rolling is None else 1.0)
+        action = env.action_space.sample(mask=tuple(info["action_mask"].astype(np.int8)) if period % 2 else None)
+        seen, _, over, _, info = env.step(action)
+        assert seen in env.observation_space
+        assert over == (period == problem.horizon)
+        env.roster.check()
+        gone = max(gone, int((seen["present"] == 0).sum()))
+    assert gone > 0
+
+
+def test_an_empty_station_is_filled_by_its_own_choice() -> None:
+    """Two stations are empty at the start, and the holder of a third quits in period 3."""
+    problem = replace(SLOW, team=3, start=Start((-1, 0, -1)), presence=Presence(quits=0.0, quit_at=(3, 4, 5, 6, 7)))
+    env = make(problem)
+    seen, info = env.reset(seed=1)
+    assert info["action_mask"][:, 1:].tolist() == [[False, True, True, True, True]] * 3
+    assert not seen["stations"][[0, 2]].any()
+    assert env.action_of([(-1, 4), (0, 2), (-1, 3)]).tolist() == [5, 3, 4]
+    seen, _, _, _, info = env.step(np.array([5, KEEP, KEEP]))
+    assert info["requested"] == ((-1, 4),)
+    assert [np.flatnonzero(row).tolist() for row in seen["arriving"]] == [[4], [], []]
+    assert info["action_mask"][:, 1:].any(axis=1).tolist() == [False, True, True]
+    assert env.step(np.array([4, KEEP, KEEP]))[4]["dropped"] == 1  # somebody is on the way already
+    seen, _, _, _, info = env.step(np.array([KEEP, KEEP, 4]))
+    assert info["requested"] == ((-1, 3),)
+    env.step(np.array([KEEP, KEEP, KEEP]))
+    assert env.roster.stations[0] == 4  # after three periods
+    quit = [worker for _ in range(6) for worker in env.step(np.array([KEEP] * 3))[4]["quit"]]
+    assert quit
+    assert not env.action_masks().reshape(3, 6)[:, 1:][:, quit].any()
+
+
+def test_quiet_worlds_show_nothing_more() -> None:
+    env = make(QUIET)
+    seen, _ = env.reset(seed=1)
+    assert list(seen) == ["counts", "means", "stations", "arriving", "waiting", "time_left"]
+    assert "quit" not in env.step(np.zeros(4, dtype=np.int64))[4]
 
 
 def test_plain_dr_ucb_on_the_benchmark_earns_the_same_regret() -> None:
@@ -290,8 +381,6 @@ def test_other_bad_calls_are_named() -> None:
     wrong: Any = "benchmark"
     with pytest.raises(InvalidInput, match=r"problem = 'benchmark': must be a crewlearn\.Problem"):
         DelayedReplacement(wrong)
-    with pytest.raises(InvalidInput, match="must be left out here: episodes begin with a random team"):
-        make(replace(SLOW, start=Start((0, 1))))
     env = make(SLOW)
     for call in (env.action_masks, env.situation, lambda: env.step(np.zeros(2, dtype=np.int64))):
         with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):

@@ -13,6 +13,7 @@ import pytest
 
 from crewlearn.engine import trace as module
 from crewlearn.engine.interpreted import play
+from crewlearn.engine.local import simulate
 from crewlearn.engine.trace import Row, trace, write_trace
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import Nothing
@@ -23,6 +24,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import FixedDelay
 from crewlearn.problem.model import Pool, Problem
+from support.floors import TOGETHER, WORK
 
 SURE = Problem(team=1, horizon=4, cost=2.0, workers=Pool((0.0, 1.0)), delay=FixedDelay(2))
 """Worker 0 always produces 0 and worker 1 always 1; a replacement takes two periods."""
@@ -97,6 +99,57 @@ def test_costs_and_lost_output_make_the_regret(name: str, fee_due: str) -> None:
             assert [row["event"] for row in group] == sorted((row["event"] for row in group), key=order.index)
             for event, pairs in (("request", step.requested), ("start", step.completed), ("lapse", step.failed)):
                 assert tuple((row["other"], row["worker"]) for row in group if row["event"] == event) == pairs
+
+
+ORDER = ["interview", "quit", "handover", "request", "start", "lapse", "decline", "absence", "output"]
+
+
+@pytest.mark.parametrize("fee_due", ["initiation", "completion"])
+@pytest.mark.parametrize("name", ["keep-team", "epsilon-greedy", "interview-screen", "oracle"])
+def test_every_event_of_a_floor_is_a_row(name: str, fee_due: str) -> None:
+    """Rows tell who is where in every period, and their costs are the fees."""
+    problem = replace(TOGETHER, fee_due=fee_due)
+    policy, rows = make_policy(name), list(trace(problem, name, runs=4, seed=6))
+    told = {row["event"] for row in rows}
+    assert {"quit", "handover", "request", "start", "decline", "absence", "output"} <= told
+    assert ("interview" in told) == (name == "interview-screen")
+    for run in range(4):
+        mine = [row for row in rows if row["run"] == run]
+        periods = [(period, list(group)) for period, group in groupby(mine, lambda row: row["period"])]
+        assert [period for period, _ in periods] == list(range(1, 61))
+        there = {0, 1, 2, 3}
+        for step, (period, group) in zip(play(World(problem, 6, run), policy), periods, strict=True):
+            events = [row["event"] for row in group]
+            assert events == sorted(events, key=ORDER.index)
+            assert sum(row["cost"] for row in group) == pytest.approx(step.fees)
+            for row in group:
+                if row["event"] == "quit":
+                    there.remove(row["worker"])
+                if row["event"] in ("handover", "start"):
+                    there = (there - {row["other"]}) | {row["worker"]}
+            assert there == {worker for worker in step.stations if worker != -1}
+            at_work = {row["worker"] for row in group if row["event"] == "output"}
+            absent = {row["worker"] for row in group if row["event"] == "absence"}
+            assert at_work | absent == there
+            assert not at_work & absent
+            warm_up = {"quit", "handover", "absence", "output"}
+            assert period > 20 or set(events) <= warm_up
+            assert period <= 20 or "handover" not in events
+            assert "interview" not in events or period == 21
+
+
+def test_net_is_output_less_costs_where_output_has_no_noise() -> None:
+    """An independent sum over rows gives the net of a simulation; the warm-up does not count."""
+    problem = replace(TOGETHER, output=replace(WORK, sd=0.0, relative=("day",), weekdays=(0.1, -0.1)))
+    names = ["keep-team", "oracle", "dr-ucb:gamma=1", "epsilon-greedy", "interview-screen"]
+    result = simulate(problem, names, runs=3, seed=9, at=[21, 40, 60])
+    for name in names:
+        rows = list(trace(problem, name, runs=3, seed=9))
+        for column, until in enumerate((21, 40, 60)):
+            live = [row for row in rows if 20 < row["period"] <= until]
+            for run in range(3):
+                net = sum((row["output"] or 0.0) - row["cost"] for row in live if row["run"] == run)
+                assert result.policies[name].net[run, column] == pytest.approx(net, abs=1e-9)
 
 
 @pytest.mark.parametrize(("conventions", "fee"), [("as-written", 5.0), ("as-released", 125.0)])

@@ -347,6 +347,6 @@ def test_the_sites_brakes_are_simulated() -> None:
 
 def test_tenure_at_the_site_counts_in_its_plan() -> None:
     """Everybody came in period 1 and it is period 10: 9 periods before the plan's first."""
-    assert problem_of(floor(least_tenure=10, period=10)).since().tolist()[:4] == [-8] * 4
+    assert problem_of(floor(least_tenure=10, period=10)).tenure().tolist()[:4] == [9] * 4
     wait = plan(floor(least_tenure=1000, period=10), [DR_UCB], 20).prospect(DR_UCB)
     assert wait.replacements == 0.0

@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 import pytest
 
 import crewlearn
+from crewlearn.policies.brakes import Braked
 from crewlearn.policies.checks import PolicyFault, check_policy
 from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import NOBODY, FloatArray
-from crewlearn.problem.model import Setting
+from crewlearn.problem.model import Problem, Setting, Start
+from support.floors import QUIET, TOGETHER
 
 
 @dataclass(frozen=True)
@@ -381,6 +383,42 @@ class LevelsUpsideDown(Sound):
         return [Level(0.5, 1.0, 0.0) for _ in range(situation.setting.workers)]
 
 
+@dataclass(frozen=True)
+class FillsStations(Sound):
+    """Keeps the contract: it fills empty stations, and does nothing else."""
+
+    def wanted(self, situation: Situation) -> list[Pair]:
+        busy = {pending.into for pending in situation.roster.pending}
+        vacant = situation.roster.empty - sum(pending.out == NOBODY for pending in situation.roster.pending)
+        entrants = [worker for worker in situation.roster.outside if situation.may_enter[worker] and worker not in busy]
+        if situation.period >= situation.setting.horizon:
+            return []
+        return [(NOBODY, worker) for worker in entrants[:vacant]]
+
+
+@dataclass(frozen=True)
+class WaitsForEverybody(FillsStations):
+    """Fills a station only when nobody of the team missed a day, though people are absent and newcomers come."""
+
+    def wanted(self, situation: Situation) -> list[Pair]:
+        counts = situation.estimates.counts
+        complete = all(counts[worker] >= situation.period - 1 for worker in situation.roster.active)
+        return super().wanted(situation) if complete else []
+
+
+@dataclass(frozen=True)
+class HiresBackWhoQuit(FillsStations):
+    """An oracle, so that it never meets a live site; it asks for people who left for good."""
+
+    @property
+    def oracle(self) -> bool:
+        return True
+
+    def wanted(self, situation: Situation) -> list[Pair]:
+        everybody = replace(situation, may_enter=situation.may_enter | True)
+        return super().wanted(everybody)
+
+
 BROKEN: list[tuple[type[Policy[Any]], str]] = [
     (Undecorated, "frozen dataclass"),
     (Unhashable, "frozen dataclass"),
@@ -422,6 +460,8 @@ BROKEN: list[tuple[type[Policy[Any]], str]] = [
     (TooFewLevels, "levels"),
     (EndlessLevels, "levels"),
     (LevelsUpsideDown, "levels"),
+    (WaitsForEverybody, "nobody is waited for in vain"),
+    (HiresBackWhoQuit, "legal pairs"),
 ]
 
 
@@ -442,6 +482,21 @@ def test_a_broken_policy_is_found(broken: type[Policy[Any]], rule: str) -> None:
 def test_something_else_is_no_policy() -> None:
     with pytest.raises(PolicyFault, match=r"derive its class from crewlearn\.Policy"):
         check_policy("dr-ucb")  # type: ignore[arg-type]  # the wrong type is the point
+
+
+def test_who_fills_stations_passes_and_who_never_does_passes() -> None:
+    check_policy(FillsStations())
+    check_policy(make_policy("keep-team"))
+
+
+@pytest.mark.parametrize("problem", [TOGETHER, replace(TOGETHER, start=Start(warmup=5)), replace(QUIET, start=Start())])
+def test_a_floor_of_one_s_own_is_played(problem: Problem) -> None:
+    for name in ("oracle", "dr-ucb", "a-omm"):
+        check_policy(make_policy(name), [problem])
+
+
+def test_brakes_keep_the_contract() -> None:
+    check_policy(Braked(make_policy("dr-ucb"), 5, 1))
 
 
 def test_an_oracle_may_use_what_is_hidden() -> None:

@@ -7,20 +7,32 @@ from crewlearn.policies.registry import REGISTRY
 
 PROGRAM = """
 import sys
-from crewlearn import FAMILIES, benchmark, simulate
-for problem in (benchmark(5, horizon=1), FAMILIES["floor"].problem()):
-    simulate(problem, sys.argv[1:], 1)
+from crewlearn import benchmark, make_policy
+from crewlearn.engine.local import compile_first
+from support.floors import TOGETHER
+
+worlds = {"quiet": benchmark(5, horizon=1), "floor": TOGETHER}
+for job in sys.argv[1:]:
+    world, name = job.split(":")
+    compile_first(worlds[world], [make_policy(name)], 1)
 """
+
+LONG = ("dr-ucb", "value-of-replacement", "oracle")
+"""The policies of one process. Their loops take as long as all the others, which are those of a second one."""
 
 
 def compile_loops() -> None:
-    """Compile every loop once, for quiet worlds and for floors, on two cores; with a warm cache it takes a second.
+    """Compile every loop once, on two cores; with a warm cache it takes a few seconds.
 
     Otherwise the workers of the suite, and the processes that tests start, would each compile the same loops at the
-    same time. DR-UCB's takes as long as all the others. A loop that does not compile fails the tests that need it.
+    same time. Policies of DR-UCB's family share its loop. A loop that does not compile fails the tests that need it.
     """
-    others = [name for name in REGISTRY if not name.startswith("dr-ucb")]
-    for process in [subprocess.Popen([sys.executable, "-c", PROGRAM, *names]) for names in (["dr-ucb"], others)]:
+    others = [name for name in REGISTRY if name not in LONG and not name.startswith("dr-ucb")]
+    commands = [
+        [sys.executable, "-c", PROGRAM, *(f"{world}:{name}" for name in names for world in ("floor", "quiet"))]
+        for names in (LONG, others)
+    ]
+    for process in [subprocess.Popen(command) for command in commands]:
         process.wait()
 
 

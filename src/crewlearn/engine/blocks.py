@@ -130,9 +130,11 @@ def block_result(block: Block, parts: Sequence[Runs]) -> BlockResult:
     if len(parts) > 1:
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_RUN, "best")}
         tally = Runs(**joined, compiled=parts[0].compiled)
-    horizon, best = block.problem.horizon, tally.best
-    ideal = tally.ideal if tally.ideal.shape[1] > 0 else best[:, None] * np.arange(1, horizon + 1)
-    net = tally.net if tally.net.shape[1] > 0 else ideal - tally.curve
+    if block.problem.changes:
+        ideal, net = tally.ideal, tally.net
+    else:  # whichever loop played, so that policies with and without brakes can be compared
+        ideal = tally.best[:, None] * np.arange(1, block.problem.horizon + 1)
+        net = ideal - tally.curve
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
     loss_mean, loss_squares = _moments(loss)

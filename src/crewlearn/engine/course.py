@@ -12,14 +12,27 @@ import numpy as np
 from crewlearn.beliefs.estimates import Estimates, Prior, record
 from crewlearn.engine.streams import DAY, DELAY, OUTPUT, floor_keys, seed_root
 from crewlearn.engine.world import World
-from crewlearn.policies.brakes import NO_LIMIT, PERIODS_A_WEEK, Brakes
+from crewlearn.policies.brakes import NO_BRAKES, NO_LIMIT, PERIODS_A_WEEK, Brakes
 from crewlearn.policies.contract import Foresight, Hidden, Pair, Situation
 from crewlearn.problem import floor as people
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.chance import mix
+from crewlearn.problem.errors import whole
 from crewlearn.problem.floor import VACANCIES
-from crewlearn.problem.roster import Roster
+from crewlearn.problem.model import MOST
+from crewlearn.problem.roster import Roster, refuse
 from crewlearn.problem.transitions import LEGAL, PENDING, completion_fault
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What happened at the start of a period: who quit, and pairs (out, in) of places that changed hands.
+
+    Places change hands in the warm-up only. `out` may be among those who quit, or -1 if the place was empty.
+    """
+
+    quit: tuple[int, ...] = ()
+    handovers: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,16 +70,16 @@ class Course:
     after it, as policies do.
     """
 
-    def __init__(self, world: World, *, changing: bool, brakes: Brakes, refilled: bool, oracle: bool) -> None:
+    def __init__(
+        self, world: World, *, brakes: Brakes = NO_BRAKES, refilled: bool = False, oracle: bool = False
+    ) -> None:
         problem = world.problem
         self.world, self.problem, self.brakes, self.refilled = world, problem, brakes, refilled
         self.period = 0
-        self.changing = changing
         self.form, self.keys = people.floor_form(problem), floor_keys(seed_root(world.seed), world.run)
         self.roster = Roster.start(problem.setting.workers, world.starting_team().tolist())
         self.estimates, self.prior = Estimates(*problem.seen_before()), Prior(*problem.unknown_spread())
         self.may_leave = problem.may_leave()
-        self.since = problem.since()
         self.floor = people.empty_floor(problem.setting.workers, problem.horizon)
         people.begin_run(
             self.form, self.keys, self.floor, world.means, self.roster.arrays.stations, problem.may_enter()
@@ -79,9 +92,14 @@ class Course:
         """The period as policies count it: from 1 after the warm-up."""
         return self.period - self.problem.warmup
 
+    @property
+    def _foresees(self) -> bool:
+        """Whether an oracle plans ahead; else it decides once, and for good."""
+        return self.problem.changes or self.brakes != NO_BRAKES
+
     def _hidden(self) -> Hidden:
         world, form, warmup = self.world, self.form, self.problem.warmup
-        if not self.changing:
+        if not self._foresees:
             return Hidden(world.means, world.delay_form, world.keys[DELAY])
         foresight = Foresight(
             form.foreseeable,
@@ -94,19 +112,22 @@ class Course:
         )
         return Hidden(self.floor.levels[:, 0].copy(), world.delay_form, world.keys[DELAY], foresight)
 
-    def begin(self) -> tuple[int, ...]:
-        """Begin the next period and return who quit."""
+    def begin(self) -> Opening:
+        """Begin the next period."""
         self.period += 1
+        before = self.roster.stations
         quit = np.empty(self.problem.setting.workers, dtype=np.int64)
         means = self.world.means
         n = people.begin_period(self.form, self.keys, self.floor, self.roster.arrays, means, self.period, quit)
-        if self.t >= 1 and self.hidden is not None and self.changing:
+        if self.t >= 1 and self.hidden is not None and self._foresees:
             self.hidden.means[:] = self.floor.levels[:, self.period - 1]
         if self.brakes.least_tenure > 0:
-            self.may_leave[:] = self.problem.may_leave() & (self.t - self.since >= self.brakes.least_tenure)
+            stayed = self.period - self.floor.since
+            self.may_leave[:] = self.problem.may_leave() & (stayed >= self.brakes.least_tenure)
         if (self.period - 1) // PERIODS_A_WEEK != self.week:
             self.week, self.begun = (self.period - 1) // PERIODS_A_WEEK, 0
-        return tuple(quit[:n].tolist())
+        handovers = ((out, into) for out, into in zip(before, self.roster.stations, strict=True) if out != into)
+        return Opening(tuple(quit[:n].tolist()), tuple(pair for pair in handovers if pair[1] != NOBODY))
 
     def situation(self) -> Situation:
         """Return what a policy may see now."""
@@ -119,6 +140,7 @@ class Course:
         """Initiate replacements; return those that began, refills by the simulation included, and those held back."""
         begun, held_back = [], []
         for out, into in pairs:
+            self._check_offer(out, into)
             if out != NOBODY and self.brakes.most_a_week != NO_LIMIT:
                 if self.begun >= self.brakes.most_a_week:
                     held_back.append((out, into))
@@ -138,6 +160,12 @@ class Course:
             refills += 1
         return tuple(begun), tuple(held_back)
 
+    def _check_offer(self, out: int, into: int) -> None:
+        for name, worker in (("out", out), ("into", into)):
+            whole(name, worker, -MOST, MOST)
+        fault = people.offer_fault(self.floor, self.roster.arrays, out, into)
+        refuse(f"replacement ({out}, {into})", fault, self.roster)
+
     def _initiate(self, out: int, into: int) -> None:
         self.roster.initiate(out, into, self.t, due=self.t + self.world.delay(self.t, out, into))
 
@@ -156,12 +184,12 @@ class Course:
             room = out != NOBODY or completion_fault(roster.arrays, 0, out) == LEGAL
             if room and not refused:
                 completed.append(roster.complete(pending.into, out))
-                self.since[pending.into] = self.t
+                self.floor.since[pending.into] = self.period
                 continue
             pair = roster.fail(pending.into)
             failed.append(pair)
             (declined if refused else lapsed).append(pair)
-            if self.refilled:
+            if self.refilled and refused and out == NOBODY:
                 self.floor.counts[VACANCIES] += 1
             if out != NOBODY and (pending.since + self.problem.warmup - 1) // PERIODS_A_WEEK == self.week:
                 self.begun -= 1
@@ -190,5 +218,6 @@ class Course:
             made += float(self.floor.levels[worker, period - 1]) * share
             expected += centre
         people.end_work(self.floor, roster)
-        best = people.best_levels(self.floor, self.roster.team, period) if self.changing else world.best_output()
+        changes, team = self.form.best_changes, self.roster.team
+        best = people.best_levels(self.floor, team, period) if changes else world.best_output()
         return Work(output, tuple(absent), expected, made, float(best))

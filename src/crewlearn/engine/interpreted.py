@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from crewlearn.engine.compiled.forms import needs_floor
 from crewlearn.engine.course import Arrivals, Course
 from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
@@ -17,9 +16,9 @@ from crewlearn.policies.contract import Pair, Policy, Report
 class Step:
     """The events of a period; `regret` and `net` are those of this period alone, fees included.
 
-    `period` includes the warm-up, in which nothing is requested and results do not count. `failed` are pairs for which
-    nobody made room, `declined` offers that were, and `held_back` pairs that brakes did not let begin. `best` is the
-    output of the best team.
+    `period` includes the warm-up, in which nothing is requested and results do not count; `handovers` are the pairs
+    (out, in) of places that changed hands there. `failed` are pairs for which nobody made room, `declined` offers that
+    were, and `held_back` pairs that brakes did not let begin. `best` is the output of the best team.
     """
 
     period: int
@@ -33,6 +32,7 @@ class Step:
     net: float = 0.0
     best: float = 0.0
     quit: tuple[int, ...] = ()
+    handovers: tuple[Pair, ...] = ()
     absent: tuple[int, ...] = ()
     declined: tuple[Pair, ...] = ()
     held_back: tuple[Pair, ...] = ()
@@ -48,24 +48,18 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     [10, 10, 10]
     """
     problem = world.problem
-    course = Course(
-        world,
-        changing=needs_floor(policy, problem),
-        brakes=Brakes.of(policy),
-        refilled=policy.refilled,
-        oracle=policy.oracle,
-    )
+    course = Course(world, brakes=Brakes.of(policy), refilled=policy.refilled, oracle=policy.oracle)
     interview = policy.interview(problem.setting)
     scores = None if interview is None else world.interview(interview.rho)
     state = policy.start(course.situation(), policy_key(seed_root(world.seed), world.run), scores)
     for _ in range(problem.horizon if until is None else until):
-        quit = course.begin()
+        opening = course.begin()
         live, arrivals = course.t >= 1, Arrivals()
         requested: tuple[Pair, ...] = ()
         held_back: tuple[Pair, ...] = ()
         if live:
             situation = course.situation()
-            if quit:
+            if opening.quit:
                 state = policy.revise(state, situation)
             pairs, state = policy.decide(state, situation)
             requested, held_back = course.request(pairs)
@@ -87,7 +81,8 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
             regret=work.possible - work.made + fees if live else 0.0,
             net=work.expected - fees if live else 0.0,
             best=work.possible if live else 0.0,
-            quit=quit,
+            quit=opening.quit,
+            handovers=opening.handovers,
             absent=work.absent,
             declined=arrivals.declined,
             held_back=held_back,

@@ -63,8 +63,15 @@ class Simulation:
     @property
     def to_play(self) -> dict[str, Policy[Any]]:
         """The policies and, where people or days change, the ends of the scale on which they are read."""
-        ends = {KEEP: KeepTeam(), ORACLE: Oracle()} if self.problem.changes else {}
-        return {**ends, **self.policies}
+        return {**{self._label_of(name): end for name, end in self._ends.items()}, **self.policies}
+
+    @property
+    def _ends(self) -> dict[str, Policy[Any]]:
+        return {KEEP: KeepTeam(), ORACLE: Oracle()} if self.problem.changes else {}
+
+    def _label_of(self, end: str) -> str:
+        """Return the label of an end of the scale: its name, unless that is listed for something else."""
+        return end if self.policies.get(end, self._ends[end]) == self._ends[end] else f"{end} without brakes"
 
     def in_problem(self, problem: Problem) -> "Simulation":
         """Return the simulation of the same policies in another problem, read at its horizon."""
@@ -98,7 +105,7 @@ class Simulation:
     def result_of(self, results: Mapping[str, PolicyResult]) -> SimulationResult:
         """Return the results of all that was to be played, by label, as the result of the simulation."""
         listed = {label: results[label] for label in self.policies}
-        ends = {label: results[label] for label in (KEEP, ORACLE)} if self.problem.changes else {}
+        ends = {name: results[self._label_of(name)] for name in self._ends}
         return SimulationResult(self.problem, self.runs, self.seed, self.at, self.conventions, listed, ends=ends)
 
 
@@ -243,7 +250,8 @@ def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) 
 
         kind = loop_kind(policy, problem)
         if not loops.is_loaded(kind, loop_problem(policy, problem), policy_form(policy, problem)):
-            short = problem if problem.changes else dataclasses.replace(problem, horizon=1)
+            dated = problem.changes or problem.output.shocks  # neutral shocks have dates, too
+            short = problem if dated else dataclasses.replace(problem, horizon=1)
             loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
 
 

@@ -23,10 +23,14 @@ ROWS_IN_A_BATCH = 50_000
 class Row(TypedDict):
     """One event of a run.
 
-    `event` is "interview" (scores bought before period 1 and paid in it), "request", "start" (a replacement completed),
-    "lapse" (a hire for whom nobody made room) or "output". `worker` works or comes in and `other` leaves; -1 means
-    nobody, or that the leaver is chosen on arrival. `output` is None except for output events. `cost` is what the firm
-    pays for the event.
+    `event` is "interview" (scores bought before the policy's first period and paid in it), "request", "start" (a
+    replacement completed), "lapse" (a hire for whom nobody made room) or "output". Where people change it may also be
+    "quit" (`worker` left for good), "handover" (in the warm-up `worker` took the place of `other`, unpaid), "decline"
+    (`worker` declined the offer, which was known when the hire was due) or "absence" (`worker` did not come).
+
+    `period` counts the warm-up. `worker` works, comes in, quits or is absent, and `other` leaves; -1 means nobody, or
+    that the leaver is chosen on arrival. `output` is None except for output events. `cost` is what the firm pays for
+    the event.
     """
 
     run: int
@@ -43,9 +47,9 @@ def trace(
 ) -> Iterator[Row]:
     """Play the first `runs` runs of a simulation and return an iterator over their events.
 
-    The worlds are those of `simulate` with the same seed. Within a period the requests come first, then starts and
-    lapses, then outputs by station. The regret of a period is its costs plus the shortfall of its mean output from
-    the best team's.
+    The worlds are those of `simulate` with the same seed. Within a period quits and handovers come first, then
+    requests, starts, lapses and declines, then absences and outputs, each by station. The regret of a period is its
+    costs plus the shortfall of its mean output from the best team's.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> rows = trace(benchmark(team=1), "keep-team", seed=1)
@@ -91,21 +95,29 @@ def write_trace(rows: Iterable[Row], path: Path | str, made_by: Mapping[str, Any
 
 def _rows_of_run(world: World, policy: Policy[Any]) -> Iterator[Row]:
     interview = policy.interview(world.problem.setting)
-    if interview is not None:
-        yield _row(world, 1, "interview", cost=interview.fee)
     for step in play(world, policy):
+        if interview is not None and step.period == world.problem.warmup + 1:
+            yield _row(world, step.period, "interview", cost=interview.fee)
         yield from _rows_of_step(world, step)
 
 
 def _rows_of_step(world: World, step: Step) -> Iterator[Row]:
     fee, period = world.problem.setting.cost, step.period
     at_initiation, at_completion = (fee, 0.0) if world.problem.fee_due == "initiation" else (0.0, fee)
+    for worker in step.quit:
+        yield _row(world, period, "quit", worker)
+    for out, into in step.handovers:
+        yield _row(world, period, "handover", into, out)
     for out, into in step.requested:
         yield _row(world, period, "request", into, out, cost=at_initiation)
     for out, into in step.completed:
         yield _row(world, period, "start", into, out, cost=at_completion)
     for out, into in step.failed:
         yield _row(world, period, "lapse", into, out)
+    for out, into in step.declined:
+        yield _row(world, period, "decline", into, out)
+    for worker in step.absent:
+        yield _row(world, period, "absence", worker)
     for worker, amount in step.output.items():
         yield _row(world, period, "output", worker, output=amount)
 

@@ -7,7 +7,7 @@ from typing import Any
 from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
 from crewlearn.problem.arrays import FloatArray
-from crewlearn.problem.errors import whole
+from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.model import MOST, Setting
 
 PERIODS_A_WEEK = 5
@@ -31,6 +31,8 @@ class Braked(Policy[Any]):
     most_a_week: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.policy, Braked) or not isinstance(self.policy, Policy):
+            raise InvalidInput("policy", self.policy, "must be a policy without brakes")
         whole("least_tenure", self.least_tenure, 0, MOST)
         if self.most_a_week is not None:
             whole("most_a_week", self.most_a_week, 0, MOST)
@@ -123,3 +125,6 @@ class Brakes:
         if not isinstance(policy, Braked):
             return cls()
         return cls(policy.least_tenure, NO_LIMIT if policy.most_a_week is None else policy.most_a_week)
+
+
+NO_BRAKES = Brakes()

@@ -17,7 +17,7 @@ import numpy as np
 from crewlearn.beliefs.estimates import record
 from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
-from crewlearn.policies.small_worlds import KEY, LIVE, LIVE_EVENTS, QUIET, SmallWorld
+from crewlearn.policies.small_worlds import FLOOR, KEY, LIVE, LIVE_EVENTS, PATIENCE, QUIET, SmallWorld
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Problem
@@ -44,8 +44,8 @@ class PolicyFault(InvalidInput):
 def check_policy(policy: Policy[Any], problems: Iterable[Problem] = ()) -> None:
     """Check that a policy keeps the contract; raise `PolicyFault` at the first rule that it breaks.
 
-    The policy is played in several small worlds, at a live site where facts change (unless it is an oracle), and in the
-    given `problems`. The rules are:
+    The policy is played in several small worlds, on a floor where people are absent, quit and decline, at a live site
+    where facts change (unless it is an oracle), and in the given `problems`. The rules are:
 
     - "frozen dataclass", "picklable" and "name", before anything is played;
     - "no errors": no method raises;
@@ -54,15 +54,21 @@ def check_policy(policy: Policy[Any], problems: Iterable[Problem] = ()) -> None:
     - "facts untouched": no method changes its arguments;
     - "no hidden facts": only a policy marked `oracle` uses hidden facts;
     - "legal pairs", "nothing in the last period" and "who makes room", for `decide` and `assign`;
+    - "nobody is waited for in vain": a policy that fills empty stations fills those of people who quit, too;
     - "interview", "reasons", "break-even", "waiting" and "levels": what the optional methods return.
 
     >>> from crewlearn.policies.baselines import KeepTeam
     >>> check_policy(KeepTeam())
     """
     twin = _check_identity(policy)
-    worlds = {**QUIET, **{f"problem {number}": problem for number, problem in enumerate(problems, start=1)}}
-    for where, problem in worlds.items():
-        _Play(policy, twin, where, problem, live=False).run(problem.horizon, {})
+    given = {f"problem {number}": problem for number, problem in enumerate(problems, start=1)}
+    fills = False
+    for where, problem in {**QUIET, **given}.items():
+        play = _Play(policy, twin, where, problem, live=False)
+        play.run(problem.horizon - problem.warmup, {})
+        fills = fills or (where in QUIET and play.filled)
+    patience = PATIENCE if fills else FLOOR.horizon
+    _Play(policy, twin, "floor", FLOOR, live=False, patience=patience).run(FLOOR.horizon - FLOOR.warmup, {})
     if not policy.oracle:
         _Play(policy, twin, "live site", LIVE, live=True).run(LIVE.horizon + 5, LIVE_EVENTS)
 
@@ -116,11 +122,24 @@ def _through_pickle(policy: Policy[Any]) -> Policy[Any]:
 
 
 class _Play:
-    """A policy in a small world; if `live`, its requests may be rejected and declined."""
+    """A policy in a small world; if `live`, its requests may be rejected and declined.
 
-    def __init__(self, policy: Policy[Any], twin: Policy[Any], where: str, problem: Problem, live: bool) -> None:
-        self.policy, self.twin, self.where, self.live = policy, twin, where, live
-        self.world, self.requests = SmallWorld(problem), 0
+    `filled` says whether it has asked for somebody to fill an empty station. It must not leave one empty for longer
+    than `patience` periods.
+    """
+
+    def __init__(
+        self,
+        policy: Policy[Any],
+        twin: Policy[Any],
+        where: str,
+        problem: Problem,
+        live: bool,
+        patience: int | None = None,
+    ) -> None:
+        self.policy, self.twin, self.where, self.live, self.patience = policy, twin, where, live, patience
+        self.world, self.requests, self.vacant = SmallWorld(problem), 0, 0
+        self.filled = False
         self.state: Any = None
 
     def run(self, periods: int, events: Mapping[int, Callable[[SmallWorld], None]]) -> None:
@@ -131,13 +150,16 @@ class _Play:
             if world.period in events:
                 events[world.period](world)
                 self.state = self._agreed("revise", self.situation())
+            elif world.begin():
+                self.state = self._agreed("revise", self.situation())
             pairs = self._decide()
+            self._check_vacancy(pairs)
             if pairs or world.period % 8 == 1:
                 self._check_explanations(pairs)
             for pair in pairs:
                 self._request(pair)
             for pending in world.roster.elapsed(world.period):
-                self._arrive(pending.out, pending.into)
+                self._arrive(pending.out, pending.into, pending.since)
             self._work()
 
     def situation(self) -> Situation:
@@ -273,6 +295,19 @@ class _Play:
             if out != NOBODY and not self.world.may_leave[out]:
                 raise self._fault("legal pairs", f"worker {out} may not leave", "respect situation.may_leave")
 
+    def _check_vacancy(self, pairs: Sequence[Pair]) -> None:
+        """Count the periods in which a station is empty that nobody is to fill; too many are a fault."""
+        vacant = self.world.vacant()
+        asked = any(out == NOBODY for out, _ in pairs)
+        self.filled = self.filled or (vacant and asked)
+        self.vacant = self.vacant + 1 if vacant and not asked else 0
+        if self.patience is not None and self.vacant > self.patience:
+            raise self._fault(
+                "nobody is waited for in vain",
+                f"a station has been empty for {self.vacant} periods, though the policy fills empty stations elsewhere",
+                "do not wait for the output of people who are absent or have left; see may_enter and the stations",
+            )
+
     def _check_explanations(self, pairs: Sequence[Pair]) -> None:
         self._check_reasons(pairs)
         self._check_waiting(self._explained("waiting", self.situation()))
@@ -345,10 +380,10 @@ class _Play:
         delay = self.world.delay(pair) if turn == 0 else 2
         self.world.roster.initiate(*pair, self.world.period, due=self.world.period + delay)
 
-    def _arrive(self, out: int, into: int) -> None:
-        """Let an incoming worker start; at a live site, every third declines instead."""
+    def _arrive(self, out: int, into: int, since: int) -> None:
+        """Let an incoming worker start or decline; at a live site, every third declines."""
         roster = self.world.roster
-        if self.live and (roster.completed + roster.failed) % 3 == 2:
+        if self.world.declined(since, into) or (self.live and (roster.completed + roster.failed) % 3 == 2):
             self.world.failed.append(roster.fail(into))
             return
         leaver = self._agreed("assign", self.situation(), into) if out == NOBODY else out
@@ -362,7 +397,7 @@ class _Play:
             raise self._fault("who makes room", f"assign returned {leaver!r} for {into}", remedy) from error
 
     def _work(self) -> None:
-        output = {worker: self.world.output(worker) for worker in self.world.roster.active}
+        output = self.world.work()
         for worker, amount in output.items():
             record(self.world.estimates, worker, amount)
         report = Report(self.world.period, output, tuple(self.world.completed), tuple(self.world.failed))

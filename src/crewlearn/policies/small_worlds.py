@@ -6,22 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.beliefs.estimates import Estimates, grown
-from crewlearn.policies.contract import Hidden, Pair, Situation
+from crewlearn.beliefs.estimates import Estimates, grown, record
+from crewlearn.policies.contract import NO_FORESIGHT, Foresight, Hidden, Pair, Situation
+from crewlearn.problem import floor as people
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.chance import mix
 from crewlearn.problem.interviews import score_interviews
-from crewlearn.problem.laws import (
-    BernoulliOutput,
-    FixedDelay,
-    GeometricDelay,
-    NoDelay,
-    draw_output,
-    pair_delay,
-    room_of,
-)
-from crewlearn.problem.model import Pool, Problem
+from crewlearn.problem.laws import BernoulliOutput, FixedDelay, GeometricDelay, NoDelay, UniformOutput, pair_delay
+from crewlearn.problem.model import Pool, Problem, Start
+from crewlearn.problem.people import Drift, Presence, Ramp
 from crewlearn.problem.roster import Roster
+from crewlearn.problem.transitions import FREE, unclaimed_stations
 
 QUIET: Mapping[str, Problem] = {
     "delayed hires": Problem(3, 60, 0.5, Pool((0.3, 0.9, 0.4, 0.7, 0.2, 0.8, 0.5)), GeometricDelay(2.0)),
@@ -30,8 +25,28 @@ QUIET: Mapping[str, Problem] = {
     "prior data": Problem(2, 40, 1.0, Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 9), (0.2, 0.0, 0.6, 0.9)), NoDelay()),
     "one period": Problem(2, 1, 1.0, Pool((0.2, 0.8, 0.5)), NoDelay()),
     "no fee": Problem(2, 40, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
+    "an empty station": Problem(
+        3, 40, 0.3, Pool((0.2, 0.3, 0.6, 0.8, 0.9, 0.5)), FixedDelay(1), start=Start((0, -1, 2))
+    ),
 }
 """Worlds in which every request is granted and no facts change."""
+
+FLOOR = Problem(
+    3,
+    80,
+    0.3,
+    Pool((0.4, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5, 0.55, 0.65, 0.45, 0.85)),
+    FixedDelay(1),
+    UniformOutput(0.1, weekdays=(-0.05, 0.05), shocks=((20, 24, -0.2),)),
+    start=Start((0, 1, 2), warmup=6, turnover=3),
+    ramp=Ramp(0.3, 4.0),
+    drift=Drift(0.005, ((1, 8, -0.01, 0.6),)),
+    presence=Presence(absence=0.2, quit_at=(13, 26, 27, 40), declines=0.3),
+)
+"""A floor on which people ramp up, drift, are absent, quit and decline."""
+
+PATIENCE = 20
+"""Periods for which a policy that fills empty stations may leave one empty after somebody quit."""
 
 LIVE = Problem(3, 70, 0.3, Pool((0.2, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5)), NoDelay())
 """A live site with rejections, declined offers, leavers, newcomers, pins, and changes of team and setting."""
@@ -49,24 +64,69 @@ class SmallWorld:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.setting = problem, problem.setting
         self.means = problem.means(seed=1)
-        stations = range(problem.team) if problem.start is None else problem.start.stations
-        self.roster = Roster.start(problem.setting.workers, list(stations))
+        self.roster = Roster.start(problem.setting.workers, list(problem.first_stations or range(problem.team)))
         self.estimates = Estimates(*problem.seen_before())
-        self.may_enter, self.may_leave = problem.may_enter(), problem.may_leave()
+        self.form, self.keys = people.floor_form(problem), people.FloorKeys(*(mix(KEY, 10 + n) for n in range(7)))
+        self.floor = people.empty_floor(problem.setting.workers, problem.horizon)
+        stations = self.roster.arrays.stations
+        people.begin_run(self.form, self.keys, self.floor, self.means, stations, problem.may_enter())
+        self.may_enter, self.may_leave = self.floor.may_enter, problem.may_leave()
         self.output_form, self.delay_form = problem.output.form(), problem.delay.form(problem.setting.workers)
         self.period = 1
         self.gone = set[int]()
         self.completed: list[Pair] = []
         self.failed: list[Pair] = []
+        for self.period in range(1 - problem.warmup, 1):
+            self.begin()
+            for worker, amount in self.work().items():
+                record(self.estimates, worker, amount)
+        self.period = 1
+
+    @property
+    def today(self) -> int:
+        """The period counted with the warm-up, as the problem counts it."""
+        return self.period + self.problem.warmup
+
+    def begin(self) -> bool:
+        """Begin a period where people change; return whether anybody quit."""
+        if not self.problem.changes or self.today > self.problem.horizon:
+            return False
+        if self.problem.rolling is not None:
+            self.setting = self.problem.setting_in(max(1, self.period))
+        quit = np.empty(self.setting.workers, dtype=np.int64)
+        arrays = self.roster.arrays
+        n = people.begin_period(self.form, self.keys, self.floor, arrays, self.means, self.today, quit)
+        self.gone.update(quit[:n].tolist())
+        return n > 0
+
+    def declined(self, since: int, into: int) -> bool:
+        """Return whether the offer made to a worker in a period is declined."""
+        return people.declined(self.form, self.keys, since, into)
+
+    def vacant(self) -> bool:
+        """Return whether a station is empty that nobody is to fill, though somebody could."""
+        arrays = self.roster.arrays
+        free = (arrays.station_of < 0) & (arrays.role == FREE) & self.may_enter
+        return unclaimed_stations(arrays) > 0 and bool(free.any())
 
     def situation(self, hidden: bool) -> Situation:
         """Return the current situation, with hidden facts or without."""
         facts = (self.setting, self.roster, self.estimates, self.may_enter, self.may_leave)
-        return Situation(self.period, *facts, Hidden(self.means, self.delay_form, KEY) if hidden else None)
+        experience = self.floor.experience if self.problem.changes else None
+        return Situation(self.period, *facts, self._hidden() if hidden else None, experience=experience)
+
+    def _hidden(self) -> Hidden:
+        form, floor, warmup = self.form, self.floor, self.problem.warmup
+        if not self.problem.changes:
+            return Hidden(self.means, self.delay_form, KEY, NO_FORESIGHT)
+        levels, shares = floor.levels[:, warmup:], form.day_shares[warmup:]
+        foresight = Foresight(form.foreseeable, levels, floor.depth, form.fading, shares, form.quits, form.declines)
+        return Hidden(floor.levels[:, max(self.today, 1) - 1], self.delay_form, KEY, foresight)
 
     def facts(self) -> tuple[Any, ...]:
         """Return everything that a situation shows, as plain data for comparison."""
-        arrays = (*self.estimates, self.may_enter, self.may_leave, self.means, self.delay_form.success)
+        floor = (self.floor.levels, self.floor.depth, self.floor.experience) if self.problem.changes else ()
+        arrays = (*self.estimates, self.may_enter, self.may_leave, self.means, self.delay_form.success, *floor)
         return (self.roster.to_json(), *(array.tolist() for array in arrays))
 
     def scores(self, rho: float) -> FloatArray:
@@ -79,10 +139,22 @@ class SmallWorld:
         """Return the delay of a pair if initiated now."""
         return pair_delay(self.delay_form, KEY, self.period, *pair)
 
-    def output(self, worker: int) -> float:
-        """Return an active worker's output in this period."""
-        centre, form = float(self.means[worker]), self.output_form
-        return draw_output(form.code, form.spread, centre, room_of(centre), mix(mix(KEY, self.period), worker))
+    def work(self) -> dict[int, float]:
+        """Let those work who are there in this period; return their output."""
+        form, own = self.output_form, mix(KEY, self.period)
+        if not self.problem.changes:
+            return {
+                worker: people.draw_any(form, float(self.means[worker]), mix(own, worker))
+                for worker in self.roster.active
+            }
+        people.begin_work(self.form, self.keys, self.floor, self.roster.arrays, self.today)
+        day_effect, output = people.day_effect_of(form, KEY, self.today), {}
+        for worker in self.roster.active:
+            if not self.floor.absent[worker]:
+                centre = people.centre_of(self.form, form, self.floor, worker, self.today, day_effect)
+                output[worker] = people.output_of(form, self.floor, worker, self.today, centre, mix(own, worker))
+        people.end_work(self.floor, self.roster.arrays)
+        return output
 
     def leave(self) -> None:
         """Let the first active worker leave for good."""

@@ -30,7 +30,15 @@ from crewlearn.problem.laws.output import (
 from crewlearn.problem.laws.own import NO_NUMBERS, numbers_of
 from crewlearn.problem.model import Problem
 from crewlearn.problem.people import MOST_DEPTH, Drift
-from crewlearn.problem.transitions import FREE, LEAVING, RosterArrays, vacate
+from crewlearn.problem.transitions import (
+    FREE,
+    INCOMING_LEFT_FOR_GOOD,
+    LEAVING,
+    LEGAL,
+    RosterArrays,
+    request_fault,
+    vacate,
+)
 
 EXPERIENCED = 10**7
 """The days worked of somebody who begins experienced: enough that no ramp is left."""
@@ -45,16 +53,19 @@ VACANCIES = 0
 class FloorForm(NamedTuple):
     """What a problem says of how people and days change, as rule functions take it.
 
+    - `changes` is whether anything does; if not, only brakes or an output law of a user's own need this form.
     - `ramp` is whether newcomers ramp up; `depth_low` and `depth_high` bound their depth or, if `depth_is_normal`, are
       its mean and standard deviation. `fading[n]` is exp(-n / days).
     - `experience` are the days worked before the first period, and `team_experience` those of the first team, if more.
     - `drift_sd` is the relative standard deviation of a level's step, `decliners` has the rows of `Drift.decliners`.
     - `own_path` are the numbers of a path of a user's own. `is_own_path` says whether there is one.
     - `foreseeable` is whether levels can be known ahead.
+    - `best_changes` is whether the best team may differ from period to period.
     - `day_shares` are everybody's share of an ordinary day by weekday and shock, one a period.
     - The rest are the numbers of `Presence` and `Start`.
     """
 
+    changes: bool
     ramp: bool
     depth_low: float
     depth_high: float
@@ -67,6 +78,7 @@ class FloorForm(NamedTuple):
     own_path: Any
     is_own_path: bool
     foreseeable: bool
+    best_changes: bool
     day_shares: FloatArray
     absence: float
     quits: float
@@ -76,6 +88,7 @@ class FloorForm(NamedTuple):
     turnover: int
     gone: float
     spared: BoolArray
+    tenure: IntArray
 
 
 class FloorKeys(NamedTuple):
@@ -94,13 +107,15 @@ class Floor(NamedTuple):
     """The people of a run as they are.
 
     `levels[i, t-1]` is worker i's level in period t, known ahead where the path is foreseeable. `experience` counts
-    days worked. `may_enter` says who may be hired: not those who left for good. `absent` is about the present period.
-    `order` are the workers by level, and `counts` has VACANCIES. `pool` is scratch.
+    days worked, and `since` is the period in which each took a station last. `may_enter` says who may be hired: not
+    those who left for good. `absent` is about the present period. `order` are the workers by level, and `counts` has
+    VACANCIES. `pool` is scratch.
     """
 
     levels: FloatArray
     depth: FloatArray
     experience: IntArray
+    since: IntArray
     gone: BoolArray
     may_enter: BoolArray
     absent: BoolArray
@@ -123,15 +138,19 @@ def floor_form(problem: Problem) -> FloorForm:
             experience[:] = ramp.veterans
         elif ramp.veterans == "all":
             experience[:] = EXPERIENCED
+    longest = horizon + int(experience.max(where=experience < EXPERIENCED, initial=0))
+    leavers = presence is not None and (presence.quits > 0.0 or len(presence.quit_at) > 0)
+    turnover = start is not None and start.turnover > 0 and start.gone > 0.0
     spared = np.zeros(workers, dtype=np.bool_)
     if start is not None:
         spared[list(start.spared)] = True
     return FloorForm(
+        changes=problem.changes,
         ramp=ramp is not None,
         depth_low=low,
         depth_high=high,
         depth_is_normal=ramp is not None and ramp.normal,
-        fading=np.zeros(1) if ramp is None else _fading(float(ramp.days), int(experience.max()) + horizon),
+        fading=np.zeros(1) if ramp is None else _fading(float(ramp.days), longest),
         experience=experience,
         team_experience=team,
         drift_sd=float(drift.sd),
@@ -139,6 +158,7 @@ def floor_form(problem: Problem) -> FloorForm:
         own_path=NO_NUMBERS if step is None else numbers_of(path, step),
         is_own_path=step is not None,
         foreseeable=path is None or path.foreseeable,
+        best_changes=leavers or turnover or (path is not None and not path.neutral),
         day_shares=problem.output.day_shares(horizon),
         absence=0.0 if presence is None else float(presence.absence),
         quits=0.0 if presence is None else float(presence.quits),
@@ -148,6 +168,7 @@ def floor_form(problem: Problem) -> FloorForm:
         turnover=0 if start is None else start.turnover,
         gone=0.0 if start is None else float(start.gone),
         spared=spared,
+        tenure=problem.tenure(),
     )
 
 
@@ -162,6 +183,7 @@ def empty_floor(workers: int, horizon: int) -> Floor:
     return Floor(
         np.zeros((workers, horizon), dtype=np.float64),
         np.zeros(workers, dtype=np.float64),
+        np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.bool_),
         np.zeros(workers, dtype=np.bool_),
@@ -181,6 +203,7 @@ def begin_run(
     for worker in range(workers):
         floor.depth[worker] = _draw_depth(form, mix(keys.ramp, worker)) if form.ramp else 0.0
         floor.experience[worker] = form.experience[worker]
+        floor.since[worker] = 1 - form.tenure[worker]
         floor.gone[worker] = False
         floor.may_enter[worker] = may_enter[worker]
         floor.absent[worker] = False
@@ -263,10 +286,10 @@ def begin_period(
         for number in range(refills):
             worker = draw_outsider(floor, roster, mix(mix(keys.refill, period), number))
             if worker != NOBODY:
-                _take_station(roster, worker, _first_empty(roster))
+                _take_station(floor, roster, worker, _first_empty(roster), period)
                 floor.counts[VACANCIES] -= 1
         if form.turnover > 0 and period % form.turnover == 0:
-            _change_hands(form, floor, roster, mix(keys.turnover, period))
+            _change_hands(form, floor, roster, mix(keys.turnover, period), period)
     return n
 
 
@@ -279,7 +302,7 @@ def _leave_for_good(floor: Floor, roster: RosterArrays, worker: int) -> None:
     floor.may_enter[worker] = False
 
 
-def _change_hands(form: FloorForm, floor: Floor, roster: RosterArrays, key: int) -> None:
+def _change_hands(form: FloorForm, floor: Floor, roster: RosterArrays, key: int, period: int) -> None:
     """Let somebody at random take the place of somebody at random; a share of leavers cannot come back."""
     stations, n = roster.stations, 0
     for station in range(len(stations)):
@@ -297,14 +320,16 @@ def _change_hands(form: FloorForm, floor: Floor, roster: RosterArrays, key: int)
                 if uniform(key, 3) < form.gone:
                     floor.gone[out] = True
                     floor.may_enter[out] = False
-                _take_station(roster, into, station)
+                _take_station(floor, roster, into, station, period)
                 return
             skip -= 1
 
 
-def _take_station(roster: RosterArrays, worker: int, station: int) -> None:
+def _take_station(floor: Floor, roster: RosterArrays, worker: int, station: int, period: int) -> None:
+    """Put a worker at an empty station."""
     roster.stations[station] = worker
     roster.station_of[worker] = station
+    floor.since[worker] = period
 
 
 def _first_empty(roster: RosterArrays) -> int:
@@ -322,6 +347,14 @@ def draw_outsider(floor: Floor, roster: RosterArrays, key: int) -> int:
             floor.pool[n] = worker
             n += 1
     return int(floor.pool[int(uniform(key, 0) * n)]) if n > 0 else NOBODY
+
+
+def offer_fault(floor: Floor, roster: RosterArrays, out: int, into: int) -> int:
+    """Return the code of what forbids replacing `out` by `into` now, or LEGAL."""
+    fault = request_fault(roster, out, into)
+    if fault == LEGAL and floor.gone[into]:
+        return INCOMING_LEFT_FOR_GOOD
+    return fault
 
 
 def declined(form: FloorForm, keys: FloorKeys, since: int, into: int) -> bool:

@@ -272,9 +272,9 @@ class Problem:
 
     @property
     def changes(self) -> bool:
-        """Whether people, days or what policies are told of the horizon change."""
-        tables = (self.rolling, self.ramp, self.drift, self.presence)
-        return any(table is not None for table in tables) or self.warmup > 0 or self.output.days_differ
+        """Whether people, days or what policies are told of the horizon change; tables at neutral values do nothing."""
+        people = any(table is not None and not table.neutral for table in (self.ramp, self.drift, self.presence))
+        return people or self.rolling is not None or self.warmup > 0 or self.output.days_differ
 
     @property
     def laws(self) -> tuple[OutputLaw | DelayLaw | LevelPath, ...]:
@@ -332,10 +332,10 @@ class Problem:
         allowed = () if self.start is None else self.start.may_leave
         return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
 
-    def since(self) -> IntArray:
-        """Return the period in which each took their station, as policies count periods."""
+    def tenure(self) -> IntArray:
+        """Return for how many periods each has held a station before the first."""
         tenure = () if self.start is None else self.start.tenure
-        return 1 - self.warmup - np.array(tenure or [0] * self.workers.count, dtype=np.int64)
+        return np.array(tenure or [0] * self.workers.count, dtype=np.int64)
 
     def prior_data(self) -> tuple[IntArray, FloatArray]:
         """Return the prior data: each worker's number of earlier observations, and their mean."""

@@ -18,6 +18,9 @@ VETERANS = ("team", "all", "none")
 
 LONGEST_EXPERIENCE = 10**6
 
+LATEST = 10**9
+"""The last period that can be named."""
+
 
 @dataclass(frozen=True)
 class Ramp:
@@ -75,6 +78,11 @@ class Ramp:
         """Whether depths follow a normal law."""
         return isinstance(self.depth, Mapping)
 
+    @property
+    def neutral(self) -> bool:
+        """Whether everybody begins at their level."""
+        return self.range == (0.0, 0.0)
+
     def check(self, workers: int) -> None:
         """Raise if a list of veterans does not fit the pool."""
         if isinstance(self.veterans, tuple) and len(self.veterans) != workers:
@@ -114,6 +122,11 @@ class LevelPath:
         """Return the function that moves levels, or None for the built-in drift."""
         return own_draw(self, (Drift,), "step")
 
+    @property
+    def neutral(self) -> bool:
+        """Whether levels stay as they are."""
+        return False
+
     def check(self, workers: int) -> None:
         """Raise if the path does not fit the pool."""
 
@@ -139,15 +152,24 @@ class Drift(LevelPath):
             decliners.append(
                 (
                     whole(f"{name} worker", decliner[0], 0),
-                    whole(f"{name} from", decliner[1], 1),
+                    whole(f"{name} from", decliner[1], 1, LATEST),
                     real(f"{name} change", decliner[2], -1.0, 1.0),
                     real(f"{name} floor", decliner[3], 0.0, 1.0),
                 )
             )
         object.__setattr__(self, "decliners", tuple(decliners))
 
+    @property
+    def neutral(self) -> bool:
+        """Whether levels stay as they are."""
+        still = self.sd == 0.0 and all(change == 0.0 for _, _, change, _ in self.decliners)
+        return still and self.own_step() is None
+
     def check(self, workers: int) -> None:
-        """Raise if a decliner does not exist."""
+        """Raise if a decliner does not exist, or could not be told apart from a path that is not known ahead."""
+        if self.decliners and not self.foreseeable:
+            remedy = "must be left out where levels are not foreseeable; let the path's own step decline"
+            raise InvalidInput("[drift] decliners", list(self.decliners), remedy)
         for number, (worker, *_) in enumerate(self.decliners):
             if worker >= workers:
                 remedy = f"there is no such worker; name one from 0 to {workers - 1}"
@@ -178,6 +200,11 @@ class Presence:
             {whole("[presence] quit_at", period, 1) for period in _listed("[presence] quit_at", self.quit_at)}
         )
         object.__setattr__(self, "quit_at", tuple(periods))
+
+    @property
+    def neutral(self) -> bool:
+        """Whether everybody is always there and takes every offer."""
+        return not (self.absence or self.quits or self.quit_at or self.declines)
 
     def check(self, horizon: int) -> None:
         """Raise if somebody is to quit after the horizon."""

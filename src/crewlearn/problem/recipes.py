@@ -211,7 +211,7 @@ def _checked_stars(stars: object, workers: int) -> float | Stars:
     if not isinstance(stars, Stars):
         return real("[workers] stars", stars, 0.0, 1.0)
     whole("[workers] stars count", stars.count, 0, workers)
-    return stars
+    return stars if stars.count > 0 else 0.0
 
 
 def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> FloatArray:

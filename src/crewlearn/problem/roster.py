@@ -31,6 +31,7 @@ REMEDIES = {
     transitions.OUTGOING_IS_PENDING: "the outgoing worker is in a pending replacement already; choose another or wait",
     transitions.EVERY_STATION_IS_SPOKEN_FOR: "there are as many pending replacements as stations; wait for one to end",
     transitions.NO_EMPTY_STATION: "no station is empty; name the active worker who makes room",
+    transitions.INCOMING_LEFT_FOR_GOOD: "the incoming worker left for good; choose one of those who may enter",
 }
 
 
@@ -150,14 +151,14 @@ class Roster:
         """Begin to replace `out` by `into`; `out` = -1 leaves the outgoing worker open or fills an empty station."""
         for name, worker in (("out", out), ("into", into)):
             whole(name, worker, -MOST, MOST)
-        _refuse(f"replacement ({out}, {into})", transitions.request_fault(self.arrays, out, into), self)
+        refuse(f"replacement ({out}, {into})", transitions.request_fault(self.arrays, out, into), self)
         transitions.initiate(self.arrays, out, into, period, due)
 
     def complete(self, into: int, leaver: int | None = None) -> tuple[int, int]:
         """Let the incoming worker `into` start in place of `leaver` (by default the pair's `out`); return the pair."""
         slot = self._slot(into)
         out = int(self.arrays.pending_out[slot]) if leaver is None else leaver
-        _refuse(f"completion ({out}, {into})", transitions.completion_fault(self.arrays, slot, out), self)
+        refuse(f"completion ({out}, {into})", transitions.completion_fault(self.arrays, slot, out), self)
         transitions.complete(self.arrays, slot, out)
         return out, into
 
@@ -259,6 +260,7 @@ def _nobody(n: int) -> IntArray:
     return np.full(n, NOBODY, dtype=np.int64)
 
 
-def _refuse(what: str, fault: int, roster: Roster) -> None:
+def refuse(what: str, fault: int, roster: Roster) -> None:
+    """Raise the error for a fault, unless it is LEGAL."""
     if fault != transitions.LEGAL:
         raise InvalidInput(what, list(roster.stations), f"{REMEDIES[fault]} (the stations hold the team shown)")

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, NoDelay, OutputLaw, UniformOutput
+from crewlearn.problem.laws.own import Draw
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Start
-from crewlearn.problem.people import Drift, Presence, Ramp
+from crewlearn.problem.people import Drift, LevelPath, Presence, Ramp
 from crewlearn.problem.recipes import Estimated, Recipe
 
 Part = TypeVar("Part")
@@ -17,7 +18,16 @@ _TABLES: dict[str, type[Any]] = {"start": Start, "ramp": Ramp, "drift": Drift, "
 """Tables that may be left out, each the fields of one class."""
 
 _SECTIONS = ("workers", "output", "delay", *_TABLES)
-_BEGINNINGS = {"generator": "numpy", "stars": 0.0, "warmup": 0, "turnover": 0, "gone": 0.0}
+_NEUTRAL: dict[str, Any] = {
+    "generator": "numpy",
+    "stars": 0.0,
+    "warmup": 0,
+    "turnover": 0,
+    "gone": 0.0,
+    "absence": 0.0,
+    "quits": 0.0,
+    "declines": 0.0,
+}
 """Keys of tables that are left out of what is written at these values, as older versions do not know them."""
 
 
@@ -68,7 +78,10 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
 
 
 def problem_to_table(problem: Problem) -> dict[str, Any]:
-    """Return a problem as a plain table, without fields that are None and the default conventions."""
+    """Return a problem as a plain table, without fields that are None, the default conventions and neutral tables.
+
+    The table of a law or path of a user's own describes it, but no problem can be built from it.
+    """
     table: dict[str, Any] = {
         field.name: getattr(problem, field.name)
         for field in dataclasses.fields(problem)
@@ -79,13 +92,20 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
     table["workers"] = _written(problem.workers)
     for name in ("output", "delay"):
         law: OutputLaw | DelayLaw = getattr(problem, name)
-        table[name] = {"law": law.law, **_written(law)}
-    for name, kind in _TABLES.items():
+        table[name] = {**_own(law, law.own_draw()), "law": getattr(law, "law", type(law).__name__), **_written(law)}
+    for name in _TABLES:
         part = getattr(problem, name)
-        if part is not None:
-            own = {} if type(part) is kind else {"path": type(part).__name__}  # so that it is not read as a Drift
-            table[name] = {**own, **_written(part)}
+        if part is None or getattr(part, "neutral", False):
+            continue
+        own = _own(part, part.own_step()) if isinstance(part, LevelPath) else {}
+        if written := {**own, **_written(part)}:
+            table[name] = written
     return table
+
+
+def _own(part: Any, draw: Draw | None) -> dict[str, str]:
+    """Return the name of a class of a user's own, so that its table is never read as that of a built-in one."""
+    return {} if draw is None else {"own": type(part).__name__}
 
 
 def problem_to_toml(problem: Problem) -> str:
@@ -151,7 +171,10 @@ def _build(where: str, part: type[Part], values: Mapping[str, Any], extra: Seque
 def _written(part: Any) -> dict[str, Any]:
     """Return the fields of a part that are not left at nothing."""
     values = {field.name: _plain(getattr(part, field.name)) for field in dataclasses.fields(part)}
-    return {key: value for key, value in values.items() if value != [] and _BEGINNINGS.get(key, ()) != value}
+    if isinstance(part, OutputLaw):
+        values.update(weekdays=values["weekdays"] if any(part.weekdays) else [])
+        values.update(shocks=[shock for shock in values["shocks"] if shock[2] != 0.0])
+    return {key: value for key, value in values.items() if value != [] and _NEUTRAL.get(key, ()) != value}
 
 
 def _plain(value: Any) -> Any:

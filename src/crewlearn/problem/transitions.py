@@ -29,7 +29,8 @@ NEVER = -1
     OUTGOING_IS_PENDING,
     EVERY_STATION_IS_SPOKEN_FOR,
     NO_EMPTY_STATION,
-) = range(9)
+    INCOMING_LEFT_FOR_GOOD,
+) = range(10)
 """Codes for what makes a replacement illegal, and LEGAL."""
 
 

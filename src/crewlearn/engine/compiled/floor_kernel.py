@@ -52,6 +52,7 @@ from crewlearn.problem.floor import (
     draw_outsider,
     empty_floor,
     end_work,
+    offer_fault,
     output_of,
     ramp_share,
 )
@@ -69,20 +70,18 @@ from crewlearn.problem.transitions import (
     fail,
     initiate,
     next_elapsed,
-    request_fault,
 )
 
 
 class FloorProblem(NamedTuple):
     """A problem with its floor, as the loop takes it.
 
-    `told[t-1]` is the horizon that policies are told in period t, `since` when each took their station.
+    `told[t-1]` is the horizon that policies are told in period t.
     """
 
     problem: ProblemForm
     floor: FloorForm
     told: IntArray
-    since: IntArray
 
 
 def play_floor_runs(
@@ -95,7 +94,10 @@ def play_floor_runs(
     at: IntArray,
     tally: Tally,
 ) -> None:
-    """Play the runs from `first_run` on, one for each row of `means`; `best` is not used, as the best team changes."""
+    """Play the runs from `first_run` on, one per row of `means`; `best` is the mean output of each run's best team.
+
+    Where that changes, it is looked up in every period.
+    """
     problem, form = changing.problem, changing.floor
     workers, team, horizon, warmup = problem.workers, problem.team, problem.horizon, form.warmup
     parameters, output, stop = policy.parameters, problem.output, tally.stop
@@ -122,9 +124,9 @@ def play_floor_runs(
     )
     floor = empty_floor(workers, horizon)
     may_leave = np.empty(workers, dtype=np.bool_)
-    since = np.empty(workers, dtype=np.int64)
     scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
     present_levels = np.empty(workers if policy.oracle else 0, dtype=np.float64)
+    foresees = form.changes or policy.least_tenure > 0 or policy.most_a_week >= 0
     quit = np.empty(workers, dtype=np.int64)
     completed_out = np.empty(team, dtype=np.int64)
     completed_in = np.empty(team, dtype=np.int64)
@@ -149,7 +151,6 @@ def play_floor_runs(
             estimates.counts[worker] = problem.seen_counts[worker]
             estimates.sums[worker] = problem.seen_sums[worker]
             estimates.squares[worker] = problem.seen_squares[worker]
-            since[worker] = changing.since[worker]
             may_leave[worker] = problem.may_leave[worker]
         for station in range(team):
             if stations[station] != NOBODY:
@@ -167,7 +168,7 @@ def play_floor_runs(
             delays if policy.oracle else delays ^ delays,  # 0, of the same type
             Foresight(
                 form.foreseeable,
-                floor.levels[: len(present_levels), warmup:],
+                floor.levels[: len(present_levels) if foresees else 0, warmup:],
                 floor.depth,
                 form.fading,
                 form.day_shares[warmup:],
@@ -196,7 +197,7 @@ def play_floor_runs(
                     rule_revise(parameters, memory)
                 if policy.least_tenure > 0:
                     for worker in range(workers):
-                        stayed = t - since[worker]
+                        stayed = period - floor.since[worker]
                         may_leave[worker] = problem.may_leave[worker] and stayed >= policy.least_tenure
                 if (period - 1) // PERIODS_A_WEEK != week:
                     week = (period - 1) // PERIODS_A_WEEK
@@ -211,7 +212,7 @@ def play_floor_runs(
                         return
                 for pair in range(n):
                     out, into = int(outs[pair]), int(ins[pair])
-                    fault = request_fault(roster, out, into)
+                    fault = offer_fault(floor, roster, out, into)
                     if fault != LEGAL:
                         find_fault(tally, fault, run, period, out, into)
                         return
@@ -245,7 +246,7 @@ def play_floor_runs(
                     fault = completion_fault(roster, slot, out)
                     if fault == LEGAL and not refused:
                         complete(roster, slot, out)
-                        since[into] = t
+                        floor.since[into] = period
                         completed_out[arrived] = out
                         completed_in[arrived] = into
                         arrived += 1
@@ -255,7 +256,7 @@ def play_floor_runs(
                         failed_out[lapsed] = out
                         failed_in[lapsed] = into
                         lapsed += 1
-                        if policy.refilled:
+                        if policy.refilled and refused and out == NOBODY:
                             floor.counts[VACANCIES] += 1
                         if out != NOBODY and (asked + warmup - 1) // PERIODS_A_WEEK == week:
                             begun -= 1  # a decline makes room for the next candidate
@@ -308,7 +309,7 @@ def play_floor_runs(
                 fees = cost * (arrived if paid_on_completion else n + refills)
                 if t == 1:
                     fees += policy.interview_fee
-                possible = best_levels(floor, team, period)
+                possible = best_levels(floor, team, period) if form.best_changes else best[index]
                 regret += possible - made + fees
                 net += expected - fees
                 ideal += possible

@@ -60,7 +60,7 @@ def loop_problem(policy: Policy[Any], problem: Problem) -> ProblemForm | FloorPr
         return problem_form(problem)
     periods = range(1, problem.horizon - problem.warmup + 1)
     told = np.array([problem.setting_in(period).horizon for period in periods], dtype=np.int64)
-    return FloorProblem(problem_form(problem), floor_form(problem), told, problem.since())
+    return FloorProblem(problem_form(problem), floor_form(problem), told)
 
 
 def problem_form(problem: Problem) -> ProblemForm:

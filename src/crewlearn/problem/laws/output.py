@@ -119,8 +119,9 @@ class OutputLaw(ABC):
 
     @property
     def days_differ(self) -> bool:
-        """Whether weekdays, shocks or relative spreads take part."""
-        return bool(self.relative or self.weekdays or self.shocks)
+        """Whether weekdays, shocks or relative spreads have an effect."""
+        relative = "noise" in self.relative or ("day" in self.relative and self.day_effect_sd > 0.0)
+        return relative or any(self.weekdays) or any(effect for _, _, effect in self.shocks)
 
 
 def _listed(name: str, values: Any) -> Sequence[Any]:
