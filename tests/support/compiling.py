@@ -1,7 +1,9 @@
 """The loops that the whole suite needs, compiled before its workers start."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 from crewlearn.policies.registry import REGISTRY
 
@@ -32,7 +34,8 @@ def compile_loops() -> None:
         [sys.executable, "-c", PROGRAM, *(f"{world}:{name}" for name in names for world in ("floor", "quiet"))]
         for names in (LONG, others)
     ]
-    for process in [subprocess.Popen(command) for command in commands]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    for process in [subprocess.Popen(command, env=environment) for command in commands]:
         process.wait()
 
 
