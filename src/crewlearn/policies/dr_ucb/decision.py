@@ -173,11 +173,25 @@ def begin_round(
 
 def assign_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, incoming: int) -> int:
     """Settle who makes room for a worker whose hire was left open; NOBODY for an empty station, or if nobody can."""
-    workers = len(facts.roster.role)
-    ucb = np.empty(workers, dtype=np.float64)
-    lcb = np.empty(workers, dtype=np.float64)
-    confidence_bounds(choices.radius, facts.estimates, log_term(choices.radius, facts.horizon, period), ucb, lcb)
-    return choose_leaver(facts.roster, memory.marked, memory.target, lcb, facts.may_leave)
+    log_value = log_term(choices.radius, facts.horizon, period)
+    roster, marked, target = facts.roster, memory.marked, memory.target
+    return _leaver(choices.radius, log_value, roster, facts.estimates, marked, target, facts.may_leave)
+
+
+def _leaver(
+    radius: int,
+    log_value: float,
+    roster: RosterArrays,
+    estimates: Estimates,
+    marked: IntArray,
+    target: IntArray,
+    may_leave: BoolArray,
+) -> int:
+    """Return who makes room by the confidence bounds of now."""
+    ucb = np.empty(len(roster.role), dtype=np.float64)
+    lcb = np.empty(len(roster.role), dtype=np.float64)
+    confidence_bounds(radius, estimates, log_value, ucb, lcb)
+    return choose_leaver(roster, marked, target, lcb, may_leave)
 
 
 def idle_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, behind: int) -> bool:
