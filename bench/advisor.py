@@ -1,4 +1,4 @@
-"""How fast the live advisor is at 1,000 workers."""
+"""Benchmark of the live advisor with 1,000 workers."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import numpy as np
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -21,16 +21,16 @@ from limits import Results, best_of, run_part, timed
 
 WORKERS, PERIODS = 1000, 1000
 LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table, pydantic"
-"""The last is loaded by typer itself, as soon as a command has parameters."""
+"""The bare imports of a command; typer loads the last one itself if a command has parameters."""
 
 
 def new_site(store: Store) -> None:
-    """Set up a site of 1,000 workers."""
+    """Create a site with 1,000 workers."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
     config = SiteConfig(300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, "s", config, "bench")
     rows = [WorkerRow(f"w{n}", active=n < 300) for n in range(WORKERS)]
-    imports.import_workers(store, "s", rows, b"", "bench")
+    worker_imports.import_workers(store, "s", rows, b"", "bench")
 
 
 def a_file(periods: range) -> bytes:
@@ -43,7 +43,7 @@ def a_file(periods: range) -> bytes:
 
 
 def measure(quick: bool) -> Results:
-    """Measure the life of a large site; quickly, with a tenth of its record."""
+    """Measure imports and advice at a large site; if `quick`, with a tenth of the record."""
     results: Results = {}
     periods = PERIODS // 10 if quick else PERIODS
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def measure(quick: bool) -> Results:
             with store.reading() as connection:
                 period = store.site(connection, "s")[1].period
             rows = [OutputRow(2, None, period, f"w{n}", 50.0 + n % 7, None, "worked") for n in range(WORKERS)]
-            imports.import_output(store, "s", rows, b"", "bench")
+            output_imports.import_output(store, "s", rows, b"", "bench")
 
         results["recording_a_day_with_advice"] = {"seconds": best_of(3, day), "at_most": 1.0}
         bare = best_of(5, lambda: subprocess.run([sys.executable, "-c", LIBRARIES], check=True))

@@ -1,8 +1,8 @@
-"""How fast the engine is, as ratios taken in one run.
+"""Benchmark of the engine's speed, as ratios to a floor measured in the same process.
 
 The floor is a compiled loop that only draws and adds the m x T outputs of a run, with the same generator and laws. The
-kernel keeps the team's numbers side by side, which lets the compiler draw several outputs at once, so it can be below
-that floor; `side_by_side_microseconds` is the same loop written that way, for a stricter comparison.
+kernel keeps the team's numbers in contiguous arrays, which the compiler can vectorise, so it can be faster than that
+floor. `side_by_side_microseconds` is the floor written with such arrays, for a stricter comparison.
 """
 
 import json
@@ -43,7 +43,7 @@ make_compilable([mix, draw_output, room_of])
 
 @numba.njit
 def floor_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread: float) -> float:
-    """Draw and add the outputs of so many runs, each of a random team, and nothing else."""
+    """Draw and add the outputs of `runs` runs, each with a random team, and do nothing else."""
     rooms = np.empty(len(means))
     for worker in range(len(means)):
         rooms[worker] = room_of(means[worker])
@@ -59,7 +59,7 @@ def floor_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread
 
 @numba.njit
 def side_by_side_loop(runs: int, teams: Any, horizon: int, means: Any, law: int, spread: float) -> float:
-    """Do as `floor_loop` does, with each station's mean, room and sum side by side."""
+    """Do the same as `floor_loop`, with the stations' means, rooms and sums in contiguous arrays."""
     centre, room, sums = np.empty(teams.shape[1]), np.empty(teams.shape[1]), np.zeros(teams.shape[1])
     for run in range(runs):
         run_key, team = mix(7, run), teams[run % len(teams)]
@@ -74,13 +74,13 @@ def side_by_side_loop(runs: int, teams: Any, horizon: int, means: Any, law: int,
 
 
 def best_warm(times: int, work: Callable[[], object]) -> float:
-    """Return the shortest of several timings in seconds, after a call that warms up."""
+    """Return the shortest of several timings in seconds, after a warm-up call."""
     work()
     return best_of(times, work)
 
 
 def seconds_per_run(problem: Problem, spec: str, runs: int) -> float:
-    """Return the time of a run in the compiled loop on one thread."""
+    """Return the seconds per run of the compiled loop on one thread."""
     policy = make_policy(spec, "as-released")
     block = Block(problem, policy, 1, 0, runs, (problem.horizon,))
     worlds = worlds_of(block)
@@ -88,38 +88,38 @@ def seconds_per_run(problem: Problem, spec: str, runs: int) -> float:
 
 
 def floor_per_run(problem: Problem, runs: int, loop: Callable[..., float] = floor_loop) -> float:
-    """Return the floor's time of a run."""
+    """Return the floor's seconds per run."""
     output, means = problem.output.form(), problem.means()
     teams = np.array([World(problem, 1, run).starting_team() for run in range(runs)])
     return best_warm(7, lambda: loop(runs, teams, problem.horizon, means, output.code, output.spread)) / runs
 
 
 def policies_against_the_floor() -> dict[str, Any]:
-    """Each policy of the paper on its benchmark."""
+    """Time the paper's policies, and value-of-replacement, on the paper's benchmark."""
     problem = benchmark(conventions="as-released")
     floor = floor_per_run(problem, 256)
     strict = floor_per_run(problem, 256, side_by_side_loop)
     rows: dict[str, Any] = {"floor_microseconds": floor * 1e6, "side_by_side_microseconds": strict * 1e6}
     limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4, "value-of-replacement": 40}
     for spec, limit in limits.items():
-        took = seconds_per_run(problem, spec, 256)
-        ratios = {"ratio": took / floor, "at_most": limit, "to_side_by_side": took / strict}
-        rows[spec] = {"microseconds": took * 1e6, **ratios}
+        seconds = seconds_per_run(problem, spec, 256)
+        ratios = {"ratio": seconds / floor, "at_most": limit, "to_side_by_side": seconds / strict}
+        rows[spec] = {"microseconds": seconds * 1e6, **ratios}
     return rows
 
 
 def two_threads() -> dict[str, Any]:
-    """Throughput of two threads against one, on the same work."""
+    """Compare the throughput of two threads with that of one."""
     problem = benchmark(conventions="as-released")
-    one, two = (
+    on_one, on_two = (
         best_warm(3, partial(simulate, problem, ["dr-ucb"], 20_000, conventions="as-released", threads=n))
         for n in (1, 2)
     )
-    return {"ratio": one / two, "at_least": 1.7}
+    return {"ratio": on_one / on_two, "at_least": 1.7}
 
 
 def growth() -> dict[str, Any]:
-    """Cost of an output drawn, in problems up to 16 times larger, against the smallest."""
+    """Compare the time per output in problems up to 16 times larger with that in the smallest."""
     costs = []
     for scale, team, horizon in ((1, 10, 730), (2, 20, 1460), (4, 40, 2920)):
         pool = Recipe("clipped-normal", 25 * scale, seed=12345)
@@ -129,7 +129,7 @@ def growth() -> dict[str, Any]:
 
 
 def large_selection() -> dict[str, Any]:
-    """One selection with k = 2,000 and m = 1,000 whose counts are very uneven and whose constraint binds."""
+    """Time a selection with k = 2,000 and m = 1,000, very uneven counts and a binding constraint."""
     rng = np.random.default_rng(1)
     counts = np.exp(rng.uniform(3, 9, 2000)).astype(int)
     means, radius = rng.uniform(0.45, 0.55, 2000), np.sqrt(np.log(730) / counts)
@@ -146,7 +146,7 @@ def large_selection() -> dict[str, Any]:
 
 
 def live_decision() -> dict[str, Any]:
-    """One decision of value-of-replacement in plain Python with k = 1,000, all of them seen and all different."""
+    """Time a decision of value-of-replacement in plain Python with k = 1,000, all observed and all different."""
     rng = np.random.default_rng(1)
     counts = rng.integers(2, 40, 1000)
     sums = counts * rng.uniform(0.2, 0.8, 1000)
@@ -161,7 +161,7 @@ def live_decision() -> dict[str, Any]:
 
 
 def from_a_shell() -> dict[str, Any]:
-    """The whole benchmark and the help text, as commands with compiled code on disk."""
+    """Time the headline, the benchmark and the help text as commands, with compiled code cached on disk."""
     policies = ["dr-ucb", "a-aht", "a-omm", "interview-screen", "work-trial"]
     command = [sys.executable, "-m", "crewlearn", "simulate", "--runs", "250", "--conventions", "as-released"]
     for policy in policies:
@@ -181,13 +181,13 @@ def from_a_shell() -> dict[str, Any]:
 
 
 def headline(run: Callable[[list[str]], None]) -> None:
-    """Reproduce the headline with its report, nothing kept but compiled code."""
+    """Reproduce the headline with its report, with only compiled code cached."""
     with tempfile.TemporaryDirectory() as folder:
         run([sys.executable, "-m", "crewlearn", "reproduce", "--fresh", "--out", folder])
 
 
 def the_whole_paper() -> dict[str, Any]:
-    """Every study and the report, nothing kept but compiled code."""
+    """Time every study and the report, with only compiled code cached."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "crewlearn", "reproduce", "--all", "--fresh", "--out", folder]
         started = time.perf_counter()
@@ -196,7 +196,7 @@ def the_whole_paper() -> dict[str, Any]:
 
 
 def a_million_runs() -> dict[str, Any]:
-    """Memory of a million runs with curves and four checkpoints."""
+    """Measure the peak memory of a million runs with curves and four checkpoints."""
     started = time.perf_counter()
     simulate(benchmark(conventions="as-released"), ["dr-ucb"], 1_000_000, at=[91, 182, 365, 730])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
@@ -204,7 +204,7 @@ def a_million_runs() -> dict[str, Any]:
 
 
 def measure(quick: bool) -> Results:
-    """Measure everything; quickly, without the whole paper and the million runs."""
+    """Run all measurements; if `quick`, skip the whole paper and the million runs."""
     compile_first(benchmark(), [make_policy("dr-ucb")], 1)
     results: Results = {"python": platform.python_version(), "numba": numba.__version__}
     steps = [policies_against_the_floor, two_threads, growth, large_selection, live_decision, from_a_shell]

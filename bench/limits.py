@@ -1,6 +1,6 @@
-"""What the parts of the benchmark share: timing, limits, and a main program that reports what was missed.
+"""Shared by the parts of the benchmark: timing, limits, and a main program that reports missed limits.
 
-A limit is a mapping with one measured number and `at_most` or `at_least`; the results of a part may nest them freely.
+A limit is a mapping with a measured number and `at_most` or `at_least`. Results may nest limits freely.
 """
 
 import argparse
@@ -13,23 +13,23 @@ from typing import Any, NoReturn
 
 Results = dict[str, Any]
 MEASURES = ("ratio", "count", "geometric_mean", "gibibytes", "milliseconds", "seconds")
-"""Names of the number that a limit is about; the first of them that a mapping holds counts."""
+"""Keys of a limit's measured number; the first one present counts."""
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that a call takes."""
+    """Return the duration of a call in seconds."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
-    """Return the shortest of several timings in seconds: what the machine can do when nobody else uses it."""
+    """Return the shortest of several timings in seconds, which is the least disturbed by other load."""
     return min(timed(work) for _ in range(times))
 
 
 def missed(results: object, path: str = "") -> Iterator[str]:
-    """Yield a line for each limit in nested results that was not kept."""
+    """Yield a line for each missed limit in nested results."""
     if not isinstance(results, dict):
         return
     if "at_most" in results or "at_least" in results:
@@ -43,15 +43,15 @@ def missed(results: object, path: str = "") -> Iterator[str]:
 
 
 def part_options(part: str, description: str | None) -> argparse.ArgumentParser:
-    """Return a parser of the options that every part takes."""
+    """Return a parser for the options that every part has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    parser.add_argument("--quick", action="store_true", help="skip measurements that take minutes")
     parser.add_argument("--out", type=Path, default=Path(f"bench-{part}.json"))
     return parser
 
 
 def report(results: Results, out: Path) -> NoReturn:
-    """Write and print the results and the missed limits; exit with 1 if there are any."""
+    """Write and print the results and the missed limits; exit with 1 if a limit was missed."""
     misses = list(missed(results))
     out.write_text(json.dumps({**results, "missed": misses}, indent=2) + "\n")
     print(json.dumps(results, indent=2))
@@ -62,6 +62,6 @@ def report(results: Results, out: Path) -> NoReturn:
 
 
 def run_part(part: str, measure: Callable[[bool], Results], description: str | None) -> NoReturn:
-    """Measure a part, quickly with `--quick`, and report."""
+    """Run a part's measurements and report the results."""
     options = part_options(part, description).parse_args()
     report(measure(options.quick), options.out)

@@ -1,6 +1,6 @@
-"""How long the demo site and plans take.
+"""Benchmark of the demo site and of plans.
 
-Plans are timed once compiled: what compiling takes is paid once for a version.
+Plans are timed after compiling, which happens only once per version.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ from limits import Results, run_part, timed
 
 
 def a_site(workers: int, team: int, horizon: int, days: int = 100) -> Site:
-    """Return a site whose team was seen on so many days, in a warehouse's noise."""
+    """Return a site whose team was observed for `days` days, with the noise of a warehouse."""
     rng = np.random.default_rng(1)
     output = np.clip(rng.normal(rng.normal(0.5, 0.05, (team, 1)), 0.15, (team, days)), 0.0, 1.0)
     unseen = np.zeros(workers - team)
@@ -38,7 +38,7 @@ def a_site(workers: int, team: int, horizon: int, days: int = 100) -> Site:
 
 
 def the_demo() -> dict[str, Any]:
-    """Make the demo site in a fresh file."""
+    """Time the creation of the demo site in a new file."""
     with tempfile.TemporaryDirectory() as folder:
 
         def make() -> None:
@@ -49,14 +49,14 @@ def the_demo() -> dict[str, Any]:
 
 
 def a_plan(workers: int, team: int, horizon: int, runs: int, at_most: float) -> dict[str, Any]:
-    """Plan with the policies that are compared by default."""
+    """Time a plan with the default policies."""
     site = a_site(workers, team, horizon)
     plan(site, runs=2)
     return {"seconds": timed(lambda: plan(site, runs=runs)), "at_most": at_most}
 
 
 def measure(quick: bool) -> Results:
-    """Measure the demo and two plans; quickly, without the larger plan."""
+    """Measure the demo and two plans; if `quick`, skip the larger plan."""
     results = {
         "demo": the_demo(),
         "plan, 25 workers, 10 stations, 365 periods, 500 runs": a_plan(25, 10, 365, 500, 10.0),

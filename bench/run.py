@@ -1,7 +1,7 @@
-"""Run every part of the benchmark, or those named, and list all missed limits at the end.
+"""Run all parts of the benchmark, or those named, and list all missed limits at the end.
 
-Each part is a process of its own, so that its memory and start-up are its own too; one that fails counts as a miss and
-the next one runs all the same.
+Each part runs in a separate process, so that its memory use and start-up time are measured alone. A part that fails
+counts as a miss, and the next one still runs.
 """
 
 import argparse
@@ -24,16 +24,16 @@ def misses_of(part: str, options: Sequence[str], folder: Path = FOLDER) -> list[
         command = [sys.executable, str(folder / f"{part}.py"), *options, "--out", str(results)]
         status = subprocess.run(command, check=False).returncode
         if not results.exists():
-            return [f"{part}: ended with status {status} before it had results"]
+            return [f"{part}: exited with status {status} without results"]
         Path(f"bench-{part}.json").write_text(results.read_text())
         return [f"{part}: {miss}" for miss in json.loads(results.read_text())["missed"]]
 
 
 def main() -> None:
-    """Run the parts one after the other, then list what was missed."""
+    """Run the parts in sequence, then list the missed limits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}; all if left out")
-    parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}; by default all")
+    parser.add_argument("--quick", action="store_true", help="skip measurements that take minutes")
     options = parser.parse_args()
     unknown = sorted(set(options.parts) - set(PARTS))
     if unknown:

@@ -1,8 +1,8 @@
-"""How value-of-replacement fares where neither the paper nor the leaderboard looks; prints tables in Markdown.
+"""Benchmark of value-of-replacement's regret outside the paper and the leaderboard; prints Markdown tables.
 
-Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings written down before the
-policy was first measured; `random` and `random-2`, drawn by chance; `constants`, with one default changed at a time.
-The limits stand just above the figures of docs/value-of-replacement.md.
+Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings chosen before the policy
+was first measured; `random` and `random-2`, settings drawn at random; `constants`, one default changed at a time. The
+limits are just above the figures in docs/value-of-replacement.md.
 """
 
 import math
@@ -28,11 +28,11 @@ from limits import Results, part_options, report
 
 OURS, RIVAL, IDLE = "value-of-replacement", "dr-ucb", "keep-team"
 Case = tuple[str, Problem, str, tuple[int, ...]]
-"""A label, the problem, the conventions and the periods after which regret is read."""
+"""A label, the problem, the conventions, and the checkpoints in periods."""
 
 
 def other_cases() -> Iterator[Case]:
-    """Families that the policy was not made on."""
+    """Yield settings that the policy was not developed on."""
     for label, problem in OTHERS.items():
         yield label, problem, "as-written", (problem.horizon,)
 
@@ -50,7 +50,7 @@ def _groups(low: float, high: float, bad: int, good: int) -> Pool:
 
 
 def _known() -> Pool:
-    """A pool two thirds of which were seen before, up to 59 times."""
+    """Return a pool with prior data, of up to 59 observations, for two thirds of the workers."""
     rng = np.random.default_rng(77)
     means = rng.normal(0.5, 0.15, 25).clip(0.05, 0.95)
     seen = rng.integers(0, 60, 25)
@@ -107,7 +107,7 @@ OTHERS = {
 
 
 def random_cases(draw: int = 1) -> Iterator[Case]:
-    """A hundred and twenty settings drawn at random, high fees and pools nearly alike among them."""
+    """Yield 120 settings drawn at random, including high fees and pools of nearly equal workers."""
     rng = np.random.default_rng(draw)
     outputs = (_BERNOULLI, UniformOutput(0.1), UniformOutput(0.3), BetaOutput(4.0), TruncatedNormalOutput(0.15, 0.1))
     for _ in range(120):
@@ -128,7 +128,7 @@ def random_cases(draw: int = 1) -> Iterator[Case]:
 
 
 def compare(title: str, cases: Iterator[Case], runs: int, seed: int, ours: str = OURS, quiet: bool = False) -> Results:
-    """Print a row for each case and checkpoint; return the geometric mean of regret over the better of the two."""
+    """Print a row for each case and checkpoint; return a summary of regret relative to the better rival."""
     if not quiet:
         print(f"\n## {title}, {runs} runs, seed {seed}\n")
         print("| setting | period | ours | dr-ucb | keep-team | of dr-ucb | of the better | z | 95th of dr-ucb's |")
@@ -170,7 +170,7 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
 
 
 LIMITS = {"others": 0.40, "random": 0.78, "random-2": 0.73}
-"""The largest geometric mean of our regret over the better of the two, by part."""
+"""Upper limit, by part, on the geometric mean of regret relative to the better rival."""
 
 CHANGES = (
     "margin=0",
@@ -197,7 +197,7 @@ def measure(parts: Sequence[str], runs: int, seed: int) -> Results:
 
 
 def main() -> None:
-    """Print what was asked for, and say which limits were missed."""
+    """Print the requested tables and report the missed limits."""
     parser = part_options("value", __doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(CASES)}, constants")
     parser.add_argument("--runs", type=int, default=250)

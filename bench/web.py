@@ -1,9 +1,9 @@
-"""What the web server bears at a site of 1,000 workers and 730 days.
+"""Load test of the web server, at a site with 1,000 workers and 730 days.
 
-Fifty users with a second to think, nine reads to a write, for a minute: on SQLite with one server process, and on
-PostgreSQL with two; then a minute in which a server is killed and started again. Every write carries a mark of its own.
-Afterwards the record must verify and hold exactly the writes that were acknowledged: each once, and no other but such
-whose answer was lost with the server. Quickly, it is ten seconds on SQLite at a site of 60 days.
+Fifty users with a second of think time send nine reads per write for a minute, on SQLite with one server process and on
+PostgreSQL with two. In a second minute a server is killed and restarted. Every write has a unique mark. Afterwards the
+record must verify and hold each acknowledged write exactly once, and no other write except those whose response was
+lost with the server. With `--quick` it runs for ten seconds on SQLite, at a site with 60 days.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import ProposalApproved, ProposalRejected, WorkerChanged
@@ -47,7 +47,7 @@ WRITES = 0.1
 ADVICE_P99 = 0.100
 SITE = "bench"
 WRITES_A_DAY = 40
-"""Writes of output after which the next day begins, so that advice is derived afresh all along."""
+"""Number of output writes per simulated day, so that advice is derived again throughout the test."""
 
 CONFLICTS = (409, 412)
 READS = ("advice",) * 5 + ("status", "workers", "proposals", "explanation", "page")
@@ -61,7 +61,7 @@ PATHS = {
 
 
 def make_site(store: Store, days: int) -> None:
-    """Set up the site: people who differ, each with a row for each day; the team is the best but for twenty."""
+    """Create the site: different workers with output for every day; the team is the best except for the 20 worst."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
     config = SiteConfig(TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
     commands.create_site(store, SITE, config, "bench")
@@ -69,19 +69,19 @@ def make_site(store: Store, days: int) -> None:
     means = rng.uniform(30, 70, WORKERS)
     team = {*np.argsort(means)[-TEAM + 20 :].tolist(), *np.argsort(means)[:20].tolist()}
     rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n in team) for n in range(WORKERS)]
-    imports.import_workers(store, SITE, rows, b"", "bench")
+    worker_imports.import_workers(store, SITE, rows, b"", "bench")
     output = np.clip(rng.normal(means, 10.0, (days, WORKERS)), 0.0, 100.0).round(2)
     record = [
         OutputRow(2, None, day + 1, f"w{n}", float(output[day, n]), None, "worked")
         for day in range(days)
         for n in range(WORKERS)
     ]
-    imports.import_output(store, SITE, record, b"", "bench")
+    output_imports.import_output(store, SITE, record, b"", "bench")
 
 
 @dataclass
-class Tally:
-    """What came of a run: times by kind of request, and marks by what is known of their write."""
+class LoadResults:
+    """The results of a load test: times by kind of request, and marks of writes by their response."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     acknowledged: set[Any] = field(default_factory=set)
@@ -92,28 +92,28 @@ class Tally:
     unanswered: int = 0
 
     def took(self, kind: str, share: float) -> float:
-        """Return the time within which this share of the requests of a kind was answered."""
+        """Return a quantile of the response times of a kind of request."""
         times = sorted(self.times.get(kind, [math.inf]))
         return times[min(len(times) - 1, math.ceil(share * len(times)) - 1)]
 
 
 @dataclass
 class Crowd:
-    """Users at one site, who share out what there is to write."""
+    """Concurrent users of a site, whose writes do not overlap."""
 
     urls: list[str]
     tokens: list[str]
     first_period: int
     first_worker: int
-    tally: Tally = field(default_factory=Tally)
+    tally: LoadResults = field(default_factory=LoadResults)
 
     def __post_init__(self) -> None:
         self.days, self.pins = itertools.count(), itertools.count(self.first_worker)
         self.open: list[int] = []
         self.explained = 1
 
-    async def run(self, seconds: float) -> Tally:
-        """Let everybody work for a while."""
+    async def run(self, seconds: float) -> LoadResults:
+        """Run all users concurrently for some seconds."""
         limits = httpx2.Limits(max_connections=2 * USERS)
         async with httpx2.AsyncClient(timeout=30.0, limits=limits) as client:
             self.client, self.ends = client, time.perf_counter() + seconds
@@ -135,11 +135,11 @@ class Crowd:
         path = PATHS.get(kind, f"/api/v1/sites/{SITE}/proposals/{self.explained}/explanation")
         answer = await self._ask(server, token, kind, "GET", path, None)
         if answer is not None and kind == "advice":
-            self.open = [one["id"] for one in answer.json()["proposals"]]
+            self.open = [proposal["id"] for proposal in answer.json()["proposals"]]
             self.explained = max([self.explained, *self.open])
 
     async def _write(self, server: int, token: str, chance: random.Random, pinned: list[str]) -> None:
-        """Write one thing, again if the answer was lost: it is then known already, or it is new."""
+        """Make a write, and repeat it if the response was lost, since writes are idempotent."""
         site, kind = f"/api/v1/sites/{SITE}", chance.choice(("output", "output", "pin", "answer"))
         if kind == "answer" and not self.open:
             kind = "output"
@@ -187,7 +187,7 @@ class Crowd:
                 pinned.append(mark[1])
 
     async def _ask(self, server: int, token: str, kind: str, method: str, path: str, body: Any) -> Any:
-        """Send a request; None if no answer came, as when the server was killed."""
+        """Send a request; return the response, or None if there was none because the server was killed."""
         headers, began = {"Authorization": f"Bearer {token}"}, time.perf_counter()
         try:
             answer = await self.client.request(method, self.urls[server] + path, headers=headers, json=body)
@@ -203,8 +203,8 @@ class Crowd:
 
 
 def marks_on_record(store: Store, after: int) -> Counter[Any]:
-    """Return the marks of all writes since an event, with how often each is there."""
-    found: Counter[Any] = Counter()
+    """Return the marks of all writes after an event, and how often each was recorded."""
+    marks: Counter[Any] = Counter()
     rows = schema.output_rows
     with store.reading() as connection:
         key, _, _ = store.site(connection, SITE)
@@ -212,26 +212,26 @@ def marks_on_record(store: Store, after: int) -> Counter[Any]:
         named = sa.select(people.c.worker, people.c.external_id).where(people.c.site == key)
         ids = {row.worker: row.external_id for row in connection.execute(named)}
         for row in connection.execute(sa.select(rows).where(rows.c.site == key, rows.c.event > after)):
-            found["output", ids[row.worker], row.period, row.units] += 1
+            marks["output", ids[row.worker], row.period, row.units] += 1
         for event in read_events(connection, key, after):
             fact = event.fact
             if isinstance(fact, WorkerChanged):
-                found["pin", ids[fact.worker], fact.changes["pinned"]] += 1
+                marks["pin", ids[fact.worker], fact.changes["pinned"]] += 1
             elif isinstance(fact, ProposalApproved):
-                found["approved", fact.proposal] += 1
+                marks["approved", fact.proposal] += 1
             elif isinstance(fact, ProposalRejected):
-                found["rejected", fact.proposal, fact.reason] += 1
-    return found
+                marks["rejected", fact.proposal, fact.reason] += 1
+    return marks
 
 
-def faults_of(store: Store, tally: Tally, after: int) -> list[str]:
-    """Compare the record with what the users were told, and verify it."""
-    found = marks_on_record(store, after)
-    sure = tally.acknowledged
+def faults_of(store: Store, tally: LoadResults, after: int) -> list[str]:
+    """Compare the record with the responses that users got, and verify it; return what is wrong."""
+    recorded = marks_on_record(store, after)
+    acknowledged = tally.acknowledged
     faults = [
-        *(f"acknowledged and not on record: {mark}" for mark in sure - found.keys()),
-        *(f"on record and never acknowledged: {mark}" for mark in found.keys() - sure - tally.unsure),
-        *(f"{count} times on record: {mark}" for mark, count in found.items() if count > 1),
+        *(f"acknowledged but not on record: {mark}" for mark in acknowledged - recorded.keys()),
+        *(f"on record but never acknowledged: {mark}" for mark in recorded.keys() - acknowledged - tally.unsure),
+        *(f"{count} times on record: {mark}" for mark, count in recorded.items() if count > 1),
     ]
     checked = verify(store, SITE)
     return [*faults, *checked.faults]
@@ -240,8 +240,8 @@ def faults_of(store: Store, tally: Tally, after: int) -> list[str]:
 Begin = Callable[[], Server]
 
 
-async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin, seconds: float) -> Tally:
-    """Let everybody work; in the middle kill the first server, and start another in its place."""
+async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin, seconds: float) -> LoadResults:
+    """Run the crowd; halfway through, kill the first server and start a new one in its place."""
     working = asyncio.create_task(crowd.run(seconds))
     await asyncio.sleep(seconds / 2)
     await asyncio.to_thread(servers[0].kill)
@@ -253,15 +253,15 @@ async def with_a_kill(crowd: Crowd, servers: list[Server], begin: Begin, seconds
 def one_run(
     store: Store, servers: list[Server], begin: Begin, tokens: list[str], kill: bool, seconds: float
 ) -> dict[str, Any]:
-    """Let the crowd work for a while; return what was measured and what went wrong."""
+    """Run the crowd for some seconds; return the measurements and faults."""
     with store.reading() as connection:
         _, site, after = store.site(connection, SITE)
-        taken = sum(worker.pinned for worker in site.workers)
+        pinned = sum(worker.pinned for worker in site.workers)
     first_worker = TEAM + (WORKERS // 2 if kill else 0)
     crowd = Crowd([server.url for server in servers], tokens, site.period, first_worker)
-    assert not kill or taken < WORKERS // 2
+    assert not kill or pinned < WORKERS // 2
     tally = asyncio.run(with_a_kill(crowd, servers, begin, seconds) if kill else crowd.run(seconds))
-    wrong = faults_of(store, tally, after)
+    faults = faults_of(store, tally, after)
     milliseconds = {
         kind: {f"p{round(100 * share)}": round(1000 * tally.took(kind, share), 1) for share in (0.5, 0.95, 0.99)}
         for kind in sorted(tally.times)
@@ -275,8 +275,8 @@ def one_run(
         "statuses": dict(sorted(tally.statuses.items())),
         "milliseconds": milliseconds,
         "advice_p99": {"seconds": tally.took("advice", 0.99), "at_most": ADVICE_P99},
-        "faults_of_the_record": {"count": len(wrong), "at_most": 0},
-        "examples": [*tally.errors[:5], *wrong[:5]],
+        "faults_of_the_record": {"count": len(faults), "at_most": 0},
+        "examples": [*tally.errors[:5], *faults[:5]],
     }
 
 
@@ -293,7 +293,7 @@ def databases(folder: Path, names: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def measure_on(db: str, count: int, folder: Path, days: int, seconds: float) -> dict[str, dict[str, Any]]:
-    """Run the crowd against so many servers on a database, without and with a kill."""
+    """Run the crowd against `count` servers on a database, without and with killing a server."""
     results = {}
     numbers = itertools.count()
     with open_store(db) as store:
@@ -317,7 +317,7 @@ def measure_on(db: str, count: int, folder: Path, days: int, seconds: float) -> 
 
 
 def measure(quick: bool) -> Results:
-    """Measure on SQLite and PostgreSQL; quickly, on SQLite alone, a smaller site and for a shorter time."""
+    """Measure on SQLite and PostgreSQL; if `quick`, on SQLite only, with a smaller site and for a shorter time."""
     backends, days, seconds = (("sqlite",), 60, 10.0) if quick else (("sqlite", "postgresql"), 730, 60.0)
     results: Results = {}
     with tempfile.TemporaryDirectory() as folder, databases(Path(folder), backends) as urls:

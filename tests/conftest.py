@@ -1,4 +1,4 @@
-"""Tests run on fixed examples: the same on every machine and every day. Fixtures stand with what they are about."""
+"""Tests use fixed examples, the same on every machine and every day. Fixtures are defined in tests/support."""
 
 import pytest
 from hypothesis import settings
@@ -47,7 +47,7 @@ settings.load_profile("fixed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile before the workers of the whole suite start; a few files that somebody names compile what they need."""
+    """Compile before the workers of the whole suite start; a run of single files compiles what it needs."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if whole and not config.option.collectonly and not hasattr(config, "workerinput"):
         compile_loops()

@@ -70,7 +70,7 @@ def test_every_part_runs_and_all_misses_are_listed_at_the_end(bench: Path) -> No
         "3 missed",
         "  slow: x: 2, at most 1",
         "  slow: y: 3, at most 1",
-        "  broken: ended with status 3 before it had results",
+        "  broken: exited with status 3 without results",
     ]
     assert json.loads((bench / "bench-good.json").read_text()) == {"missed": []}
 

@@ -1,4 +1,4 @@
-"""The Makefile: what it lists, and the demo that it serves, as a process."""
+"""The Makefile: its list of targets, and the demo server as a process."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 MAKE = ["make", "--no-print-directory", "--old-file=.venv/.ready", f"BIN={Path(sys.executable).parent}"]
-"""The environment of the tests stands in for .venv, and is not made again."""
+"""Use the tests' own environment as .venv, so that it is not created again."""
 
 
 def test_help_lists_every_target() -> None:

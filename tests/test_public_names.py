@@ -1,4 +1,4 @@
-"""The names that users import from `crewlearn`: one table at run time, the same names with their types for checkers."""
+"""The public names of `crewlearn`: one table at run time, the same names with types for type checkers."""
 
 import ast
 import importlib
@@ -42,7 +42,7 @@ def test_a_misspelt_name_is_an_attribute_error() -> None:
 
 
 def test_users_get_types_and_not_any() -> None:
-    """`make types` checks these, as it would a user's own script; an untyped name would be `Any` and fail there."""
+    """`make types` checks these like a user's own script; an untyped name would be `Any` and fail there."""
     problem = assert_type(benchmark(team=2, horizon=3), Problem)
     assert_type(simulate(problem, [DRUCB(gamma=2.0), "keep-team"], runs=1), SimulationResult)
     assert_type(gamma_star(problem.setting), float)

@@ -1,4 +1,4 @@
-"""What value of replacement knows of the pool and of each worker, against brute force."""
+"""The posterior of the pool and of each worker, against brute force."""
 
 import dataclasses
 import math
@@ -72,7 +72,7 @@ def test_the_pool_is_learned_as_by_brute_force(k: int, tried: int, between: floa
 
 
 def test_the_pool_is_not_judged_by_those_who_were_kept() -> None:
-    """Those active in the end are better than the pool; what is thought of its centre must not rise with them."""
+    """The workers still active are better than the pool; the posterior of its centre must not be biased by them."""
     problem = Problem(
         8, 250, 1.0, Recipe("truncated-normal", 40, 0.5, 0.08, per_run=True), NoDelay(), BernoulliOutput()
     )
@@ -94,7 +94,7 @@ def test_the_pool_is_not_judged_by_those_who_were_kept() -> None:
 
 
 def test_prior_data_of_unknown_spread_says_nothing_about_noise() -> None:
-    """Earlier encounters come as if all output had been 0 or 1; the noise is learned from what was seen since."""
+    """Prior data are stored as if all output had been 0 or 1; the noise is learned only from observations since."""
     estimates = with_prior(np.array([50, 0, 30, 0]), np.array([0.5, 0.0, 0.6, 0.0]))
     setting = Setting(4, 2, 100, 1.0, 0.0)
     prior = Prior(estimates.counts.copy(), estimates.sums.copy())

@@ -187,7 +187,7 @@ OWN_POLICY = """
 from dataclasses import dataclass
 from crewlearn import KeepTeam
 @dataclass(frozen=True)
-class Mine(KeepTeam):
+class OwnPolicy(KeepTeam):
     name = "mine"
 """
 
@@ -195,12 +195,12 @@ class Mine(KeepTeam):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["simulate", "--runs", "1", "--json", "--policy", "own_rules:Mine"],
-        ["sweep", "--runs", "1", "--json", "--policy", "own_rules:Mine", "--out", "cells.jsonl"],
-        ["leaderboard", "--runs", "2", "--json", "--family", "paper", "--policy", "own_rules:Mine"],
+        ["simulate", "--runs", "1", "--json", "--policy", "own_rules:OwnPolicy"],
+        ["sweep", "--runs", "1", "--json", "--policy", "own_rules:OwnPolicy", "--out", "cells.jsonl"],
+        ["leaderboard", "--runs", "2", "--json", "--family", "paper", "--policy", "own_rules:OwnPolicy"],
         [
             *("site", "create", "depot", "--team", "2", "--cost", "5", "--horizon", "90", "--mean-delay", "2"),
-            *("--output-range", "0:1", "--policy", "own_rules:Mine", "--db", "sqlite:///sites.db"),
+            *("--output-range", "0:1", "--policy", "own_rules:OwnPolicy", "--db", "sqlite:///sites.db"),
         ],
     ],
 )

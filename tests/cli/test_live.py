@@ -25,7 +25,7 @@ RUNNER = CliRunner()
 START = date(2026, 1, 5)
 
 
-class Desk:
+class CliWorkspace:
     """A folder with a store, and the command line."""
 
     def __init__(self, folder: Path) -> None:
@@ -64,13 +64,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliWorkspace:
     monkeypatch.setenv("CREWLEARN_ACTOR", "ann")
     monkeypatch.delenv("CREWLEARN_DB", raising=False)
-    return Desk(tmp_path)
+    return CliWorkspace(tmp_path)
 
 
-def test_a_morning_from_setting_up_to_the_next_candidate(desk: Desk) -> None:
+def test_a_morning_from_setting_up_to_the_next_candidate(desk: CliWorkspace) -> None:
     desk.create()
     assert "Wait" in desk.run("advise", "north").stdout
     assert desk.json("output", "import", "north", desk.days(8))["recorded"] == 16
@@ -105,7 +105,7 @@ def test_a_morning_from_setting_up_to_the_next_candidate(desk: Desk) -> None:
     assert "Name" not in json.dumps(events)
 
 
-def test_everything_put_in_comes_out(desk: Desk) -> None:
+def test_everything_put_in_comes_out(desk: CliWorkspace) -> None:
     desk.create()
     desk.run("output", "import", "north", desk.days(3))
     output = list(csv.DictReader(io.StringIO(desk.run("ledger", "export", "north", "--what", "output").stdout)))
@@ -117,7 +117,7 @@ def test_everything_put_in_comes_out(desk: Desk) -> None:
     assert [row["worker_id"] for row in workers if row["active"] == "yes"] == ["1", "2"]
 
 
-def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: Desk) -> None:
+def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: CliWorkspace) -> None:
     desk.create()
     before = desk.json("status", "north")
     bad = "date,worker_id,units\n2026-01-05,1,abc\n2026-13-05,2,5\n2026-01-05,1,NaN\n"
@@ -138,7 +138,7 @@ def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: Desk) -> None:
     assert desk.json("status", "north") == before
 
 
-def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
+def test_formulas_in_names_are_neutralised_in_exports(desk: CliWorkspace) -> None:
     desk.create()
     desk.run("workers", "import", "north", desk.file("more.csv", 'worker_id,name\n=1+1,"=HYPERLINK(""x"")"\n'))
     text = desk.run("ledger", "export", "north", "--what", "workers").stdout
@@ -146,7 +146,7 @@ def test_formulas_in_names_are_neutralised_in_exports(desk: Desk) -> None:
     assert "\n=" not in text
 
 
-def test_wrong_use_is_said_plainly(desk: Desk) -> None:
+def test_wrong_use_is_said_plainly(desk: CliWorkspace) -> None:
     desk.create()
     for arguments, complaint in (
         (["advise", "south"], "there are: north"),
@@ -168,7 +168,7 @@ def test_wrong_use_is_said_plainly(desk: Desk) -> None:
     assert "output range" in desk.run("site", "create", "x", *again[:-1], "1:1", code=2).stderr
 
 
-def test_groups_are_compared_and_kept_nowhere(desk: Desk) -> None:
+def test_groups_are_compared_and_kept_nowhere(desk: CliWorkspace) -> None:
     desk.create()
     desk.run("output", "import", "north", desk.days(8))
     before = Path(desk.folder / "crewlearn.db").read_bytes()
@@ -182,7 +182,7 @@ def test_groups_are_compared_and_kept_nowhere(desk: Desk) -> None:
     assert b"purple-group" not in before
 
 
-def test_the_demo_and_its_plan(desk: Desk) -> None:
+def test_the_demo_and_its_plan(desk: CliWorkspace) -> None:
     desk.run("demo")
     assert desk.json("ledger", "verify", "demo")["sound"]
     planned = desk.json("plan", "demo", "--policy", "keep-team", "--runs", "20")
@@ -192,7 +192,7 @@ def test_the_demo_and_its_plan(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("wait", [0.35, 0.55, 0.7, 0.9])
-def test_a_killed_command_leaves_the_store_whole(desk: Desk, wait: float) -> None:
+def test_a_killed_command_leaves_the_store_whole(desk: CliWorkspace, wait: float) -> None:
     """A real process, killed at some point: its whole import is on record, or none of it."""
     desk.create()
     desk.run("output", "import", "north", desk.days(5))
@@ -231,7 +231,7 @@ KINDS: dict[str, list[str]] = {
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
+def test_every_command_may_be_killed(desk: CliWorkspace, kind: str) -> None:
     """A process per command, killed about when it writes: the record stays sound and the site accepts new output."""
     desk.create()
     desk.run("output", "import", "north", desk.days(8))
@@ -258,10 +258,10 @@ def test_every_command_may_be_killed(desk: Desk, kind: str) -> None:
     assert desk.json("ledger", "verify", "north")["sound"]
 
 
-def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> None:
+def test_every_command_says_what_it_did_and_what_is_advised_now(desk: CliWorkspace) -> None:
     desk.create()
     text = desk.run("output", "import", "north", desk.days(8)).stdout
-    assert "16 rows recorded, 0 known already." in text
+    assert "16 rows recorded, 0 already on record." in text
     assert "Proposed for 2026-01-15" in text
     corrected = desk.file("fix.csv", "period,worker_id,units\n1,1,50\n2,1,50\n")
     assert (
@@ -278,14 +278,14 @@ def test_every_command_says_what_it_did_and_what_is_advised_now(desk: Desk) -> N
     assert "closed: no days → 2026-12-24, from 2026-01-15 on" in text
     assert desk.run("site", "set", "north", "fee=300").stdout == "Nothing changed.\n"
     text = desk.run("workers", "erase", "north", "5").stdout
-    assert "the store knows 5 no more" in text
+    assert "Erased 5 from the store" in text
     shown = desk.json("site", "show", "north")
     assert shown["in_words"]["fee"] == "300 a replacement"
     assert shown["since"]["fee"] == {"day": "2026-01-15", "actor": "ann"}
     assert "300 a replacement" in desk.run("site", "show", "north").stdout
 
 
-def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
+def test_answers_are_said_in_the_firm_s_words(desk: CliWorkspace) -> None:
     desk.create()
     desk.run("output", "import", "north", desk.days(8))
     first, *_ = desk.json("advise", "north")["proposals"]
@@ -293,7 +293,7 @@ def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
     desk.run("workers", "set", "north", "1", "--pin")
     outcome = desk.run("approve", "north", number, "--out", "1")
     assert "warning: 1 is pinned" in outcome.stderr
-    assert f"Taken back: ann approved proposal {number}" in desk.run("undo", "north").stdout
+    assert f"Undone: ann approved proposal {number}" in desk.run("undo", "north").stdout
     text = desk.run("reject", "north", number, "--keep-out").stdout
     assert f"{first['in']} is blocked" in text
     waiting = [str(proposal["id"]) for proposal in desk.json("advise", "north")["proposals"]]
@@ -305,7 +305,7 @@ def test_answers_are_said_in_the_firm_s_words(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("policy", "progress"), [("dr-ucb:gamma=3", "Cycle 1, "), ("keep-team", "looks again every period")]
 )
-def test_the_status_shows_the_cycle_and_overdue_offers(desk: Desk, policy: str, progress: str) -> None:
+def test_the_status_shows_the_cycle_and_overdue_offers(desk: CliWorkspace, policy: str, progress: str) -> None:
     desk.create("--policy", policy)
     assert progress in desk.run("status", "north").stdout
     if policy == "keep-team":
@@ -333,26 +333,26 @@ READERS = (
 
 
 @pytest.mark.parametrize("command", READERS, ids=" ".join)
-def test_a_mistyped_store_is_not_made(desk: Desk, command: list[str]) -> None:
+def test_a_mistyped_store_is_not_made(desk: CliWorkspace, command: list[str]) -> None:
     assert "there is no store here" in desk.run(*command, code=2).stderr
     assert not list(desk.folder.iterdir())
 
 
-def test_groups_that_are_not_known_are_counted(desk: Desk) -> None:
+def test_groups_that_are_not_known_are_counted(desk: CliWorkspace) -> None:
     desk.create()
     desk.run("output", "import", "north", desk.days(8))
     groups = desk.file("groups.csv", "\ufeffBadge no;Group\n1;a\n3;b\n77;b\n")
     impact = desk.json("ledger", "impact", "north", "--groups", groups)
     assert "not legal clearance" in impact["note"]
     assert impact["warnings"] == [
-        "not counted, as not known here: 1 of the file's 3 workers",
-        "not counted, as without a group: 3 of the site's 5 workers",
+        "unknown here and not counted: 1 of the file's 3 workers",
+        "without a group and not counted: 3 of the site's 5 workers",
     ]
     assert [rate["people"] for rate in impact["coming in"]["proposed"]] == [1, 1]
     assert set(impact["going out"]) == {"proposed", "let go"}
 
 
-def test_the_commands_of_the_documentation_work(desk: Desk) -> None:
+def test_the_commands_of_the_documentation_work(desk: CliWorkspace) -> None:
     """The first block of docs/advisor.md runs in order, with files as it describes; comments show alternatives."""
     text = (Path(__file__).parents[2] / "docs" / "advisor.md").read_text(encoding="utf-8")
     block = text.split("```\n")[1]
@@ -368,7 +368,7 @@ def test_the_commands_of_the_documentation_work(desk: Desk) -> None:
         desk.run(*(str(desk.folder / word) if word.endswith(".csv") else word for word in words[1:]))
 
 
-def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: Desk) -> None:
+def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: CliWorkspace) -> None:
     desk.create("--policy", "dr-ucb+late-pairing:gamma=1", "--learn-delay")
     for day in range(40):
         desk.run("output", "import", "north", desk.days(1, first=day))
@@ -389,10 +389,10 @@ def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: Desk) -> N
     assert "stream_key" not in shown["settings"]
 
 
-def test_one_of_a_thing_is_not_called_many(desk: Desk) -> None:
+def test_one_of_a_thing_is_not_called_many(desk: CliWorkspace) -> None:
     desk.create()
     single = desk.file("one.csv", "period,worker_id,units\n1,1,50\n")
-    assert desk.run("output", "import", "north", single).stdout.startswith("1 row recorded, 0 known already.")
+    assert desk.run("output", "import", "north", single).stdout.startswith("1 row recorded, 0 already on record.")
     more = desk.file("more.csv", "worker_id\n9\n")
     assert desk.run("workers", "import", "north", more).stdout.startswith("1 worker recorded")
     assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout

@@ -1,4 +1,4 @@
-"""The command as a whole: its version and the completion of its words in a shell."""
+"""The command itself: its version and shell completion."""
 
 import os
 import subprocess

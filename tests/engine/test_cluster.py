@@ -132,7 +132,7 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("victim", "complaint"), [(-1, "no worker joined it within 0.3 s"), (0, "the cluster was lost while it worked")]
+    ("victim", "complaint"), [(-1, "no worker joined it within 0.3 s"), (0, "the cluster was lost during the run")]
 )
 def test_a_cluster_that_goes_down_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victim: int, complaint: str

@@ -1,4 +1,4 @@
-"""The engine: the same numbers however work is spread, streamed results, clean ends, a cache that is never stale."""
+"""The engine: numbers independent of threads, streamed results, clean interruption, a cache that is never stale."""
 
 import dataclasses
 import json
@@ -48,11 +48,11 @@ POLICIES = ["dr-ucb:gamma=2", "a-omm", "work-trial:trial=9", "keep-team"]
 
 
 def test_threads_do_not_change_a_bit() -> None:
-    one, two, five = (simulate(PROBLEM, POLICIES, 300, 7, [10, 60], threads=n) for n in (1, 2, 5))
-    assert same_numbers(one, two)
-    assert same_numbers(one, five)
+    single, two, five = (simulate(PROBLEM, POLICIES, 300, 7, [10, 60], threads=n) for n in (1, 2, 5))
+    assert same_numbers(single, two)
+    assert same_numbers(single, five)
     other = simulate(PROBLEM, POLICIES, 300, 8, [10, 60], threads=2)
-    assert not same_numbers(one, other)
+    assert not same_numbers(single, other)
 
 
 def test_processes_and_any_order_of_work_do_not_change_a_bit() -> None:
@@ -172,8 +172,8 @@ def test_bad_calls_are_refused_before_anything_runs(changes: dict[str, Any], rem
 
 def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
     simulate(PROBLEM, ["a-omm"], 1)  # so that the other process finds compiled code
-    long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 1000, 0.5, 0.2), team=10, horizon=10**6)
-    (tmp_path / "long.toml").write_text(problem_to_toml(long))  # each run takes seconds, all of them a minute
+    long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 100_000, 0.5, 0.2), team=10, horizon=10**6)
+    (tmp_path / "long.toml").write_text(problem_to_toml(long))  # one run of it takes minutes on any machine
     command = [
         sys.executable,
         "-m",
@@ -184,14 +184,14 @@ def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
         "--policy",
         "a-omm",
         "--runs",
-        "50",
+        "2",
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(4.0)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    asked = time.perf_counter()
-    out, err = process.communicate(timeout=20)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        time.sleep(4.0)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        asked = time.perf_counter()
+        out, err = process.communicate(timeout=20)
     assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
     assert process.returncode not in (0, None)
     assert out == ""
@@ -199,11 +199,11 @@ def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
 
 
 class Enough(Exception):
-    """What somebody's progress raises to end the work."""
+    """Raised by a progress callback to end the work."""
 
 
 def test_what_progress_raises_ends_even_a_long_run_at_once() -> None:
-    simulate(PROBLEM, ["a-omm"], 1)  # so that compiling takes none of the time
+    simulate(PROBLEM, ["a-omm"], 1)  # so that compiling does not count
     long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 1000, 0.5, 0.2), team=10, horizon=10**6)
     threads = threading.active_count()
     told: list[int] = []
@@ -217,8 +217,8 @@ def test_what_progress_raises_ends_even_a_long_run_at_once() -> None:
     with pytest.raises(Enough):
         simulate(long, ["a-omm"], 2, progress=one_tick)  # one run of it takes seconds
     assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
-    assert told == [0, 0, 0], "no run was done, and that was told"
-    assert threading.active_count() == threads, "nothing goes on behind one's back"
+    assert told == [0, 0, 0], "no run was done, and progress reported that"
+    assert threading.active_count() == threads, "no thread is left running"
 
 
 def test_nobody_looks_up_while_there_is_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +239,7 @@ def test_nobody_looks_up_while_there_is_nobody_to_tell(monkeypatch: pytest.Monke
 
 
 def test_the_cache_is_keyed_by_every_source_that_takes_part() -> None:
-    """Whatever crewlearn module a function of the compiled loop names something of is in the hash."""
+    """Every crewlearn module that a function of the compiled loop refers to is covered by the hash."""
     for name in REGISTRY:
         rule = rule_of(make_policy(name))
         assert rule is not None
@@ -253,7 +253,7 @@ def test_the_cache_is_keyed_by_every_source_that_takes_part() -> None:
 
 
 def names_in(function: Any) -> list[Any]:
-    """Functions and classes that the names in a function's code mean in its module."""
+    """Return the functions and classes that a function's code refers to by name."""
     named = [function.__globals__.get(name) for name in function.__code__.co_names]
     return [item for item in named if callable(item)]
 
@@ -284,13 +284,13 @@ def keep_team_in(folder: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_cache_folder_that_cannot_be_used_is_said_and_never_replaced_by_a_stale_one() -> None:
     done = keep_team_in("/dev/null/nowhere")
-    assert "compiled code cannot be kept" in done.stderr
+    assert "cannot cache compiled code in" in done.stderr
     assert not list(Path(kernel.__file__).parent.glob("__pycache__/*.nb?"))
     assert float(done.stdout) > 0.0
 
 
 def test_a_damaged_cache_heals(tmp_path: Path) -> None:
-    simulate(PROBLEM, ["keep-team"], 1)  # so that there is compiled code to take a copy of
+    simulate(PROBLEM, ["keep-team"], 1)  # so that there is compiled code to copy
     part = compiled.loop_folder(KeepTeam.rule)
     shutil.copytree(cache_folder(part, "compiled code"), tmp_path / part)
     expected = simulate(benchmark(5, horizon=20), ["keep-team"], 3).regret("keep-team", 20).mean
@@ -316,9 +316,9 @@ print(compiled.mean(), compiled[1, 0] == sum(step.regret for step in steps))
 
 
 def test_an_edited_rule_takes_effect_and_a_second_process_does_not_compile(tmp_path: Path) -> None:
-    """In a copy of the package; a policy whose loop compiles in a few seconds, without optimisation, stands for all.
+    """Use a copy of the package, and a policy whose loop compiles in a few seconds without optimisation.
 
-    What is edited is a rule that the loop does not call itself, but through another rule of another file.
+    The edited rule is one that the loop calls only through a rule of another file.
     """
     source = Path(crewlearn.__file__).parent
     shutil.copytree(source, tmp_path / "crewlearn", ignore=shutil.ignore_patterns("__pycache__"))

@@ -280,7 +280,7 @@ def test_a_learner_learns_from_what_it_is_shown() -> None:
 def test_a_bad_action_is_named_and_changes_nothing(action: Any) -> None:
     env = make(SLOW)
     env.reset(seed=1)
-    with pytest.raises(InvalidInput, match=r"action = .*2 whole numbers, one a station, from 0 \(keep\) to 5"):
+    with pytest.raises(InvalidInput, match=r"action = .*2 whole numbers, one per station, from 0 \(keep\) to 5"):
         env.step(action)
     assert env.period == 1
     assert not env.roster.pending

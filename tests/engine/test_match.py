@@ -1,10 +1,12 @@
 """Compiled and interpreted runs agree in every decision and every number, for every registered policy."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from crewlearn.beliefs.radii import RADII
 from crewlearn.engine.blocks import Block, empty_tally, play_compiled, worlds_of
 from crewlearn.engine.compiled import kernel
 from crewlearn.engine.interpreted import Step, play
@@ -18,12 +20,14 @@ from crewlearn.problem.laws import (
     FixedDelay,
     GeometricDelay,
     NoDelay,
+    OutputLaw,
     TruncatedNormalOutput,
     UniformDelay,
     UniformOutput,
 )
 from crewlearn.problem.model import Pool, Problem, Start
 from crewlearn.problem.recipes import Estimated, Recipe
+from support.laws import OUTPUT_EXAMPLES
 
 PROBLEMS = {
     "paper": benchmark(10, "as-released", horizon=300),
@@ -75,11 +79,13 @@ SPECS = [
     "threshold:level=0.7,trial=3",
     "fixed-schedule-greedy:every=7",
     "work-trial:trial=11,rho=-0.5",
+    "thompson:resample=every-period",
+    "knowledge-gradient:look=none",
 ]
 
 
 def events_of(run: int, steps: list[Step]) -> list[tuple[int, ...]]:
-    """What the compiled loop logs, from the steps of an interpreted run."""
+    """Return what the compiled loop would log, from the steps of an interpreted run."""
     events: list[tuple[int, ...]] = []
     for step in steps:
         kinds = ((kernel.REQUEST, step.requested), (kernel.ARRIVAL, step.completed), (kernel.LAPSE, step.failed))
@@ -93,6 +99,17 @@ def events_of(run: int, steps: list[Step]) -> list[tuple[int, ...]]:
 def test_compiled_and_interpreted_runs_agree(spec: str, problem: str) -> None:
     for conventions in ("as-written", "as-released"):
         compare(PROBLEMS[problem], make_policy(spec, conventions))
+
+
+@pytest.mark.parametrize("law", OUTPUT_EXAMPLES, ids=str)
+def test_every_output_law_is_drawn_alike(law: OutputLaw) -> None:
+    output = replace(law, day_effect_sd=0.1)
+    compare(Problem(2, 80, 0.5, Pool((0.1, 0.9, 0.5, 0.4)), GeometricDelay(2.0), output), make_policy("dr-ucb"))
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_every_radius_is_computed_alike(radius: str) -> None:
+    compare(PROBLEMS["paper"], make_policy(f"dr-ucb:radius={radius}"))
 
 
 def compare(problem: Problem, policy: Any) -> None:

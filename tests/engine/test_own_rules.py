@@ -1,4 +1,4 @@
-"""A rule of a user's own is compiled like ours, and plays as it does in plain Python; what changed is compiled anew."""
+"""A user's own rule is compiled like the built-in ones, plays as in plain Python, and is recompiled when it changes."""
 
 import dataclasses
 import importlib
@@ -34,7 +34,7 @@ EMPTY_STATIONS = Problem(
 
 
 class SmoothMemory(NamedTuple):
-    """Smoothed output of each worker, and how many moves and pieces of output were seen."""
+    """Smoothed output of each worker, and the number of moves and outputs observed."""
 
     level: FloatArray
     seen: IntArray
@@ -47,7 +47,7 @@ def fresh_smooth(parameters: Any, facts: RuleFacts, stream_key: int) -> SmoothMe
 def decide_smooth(
     parameters: Any, memory: SmoothMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Replace the worst smoothed level by the best outside, where that is better by a margin."""
+    """Replace the worst smoothed level by the best outside, if that is better by a margin."""
     roster = facts.roster
     worst, best = -1, -1
     for worker in range(len(roster.role)):
@@ -72,7 +72,7 @@ def wait_smooth(parameters: Any, memory: SmoothMemory, period: int, facts: RuleF
 
 
 def assign_smooth(parameters: Any, memory: SmoothMemory, period: int, facts: RuleFacts, incoming: int) -> int:
-    """The lowest level makes room, but nobody does if that is high."""
+    """The lowest level makes room, unless it is high."""
     for station in range(len(facts.roster.stations)):
         if facts.roster.stations[station] < 0:
             return -1
@@ -99,7 +99,7 @@ def observe_smooth(parameters: Any, memory: SmoothMemory, happened: Happened) ->
 
 @dataclasses.dataclass(frozen=True)
 class Smooth(RulePolicy):
-    """Learns from every period's output, with each function that a rule may have."""
+    """Learns from every period's output; has every function that a rule may have."""
 
     rate: float = 0.3
     margin: float = 0.02
@@ -191,7 +191,7 @@ class Rota(RulePolicy):
 
 
 def test_source_without_a_file_is_compiled_and_what_changed_takes_effect() -> None:
-    """As in a notebook: a cell is run, then a helper or a constant is defined again in another cell."""
+    """As in a notebook: after a cell is run, a helper or constant is redefined in another cell."""
     cell: dict[str, Any] = {"__name__": "no_such_module"}
     exec(SOURCE.replace("WORST", "0"), cell)
     before = compare(cell["Rota"]())
@@ -235,14 +235,14 @@ def test_a_program_piped_to_python_is_compiled_and_never_stale() -> None:
         done = subprocess.run(
             [sys.executable, "-"], input=PIPED.replace("WORST", worst), capture_output=True, text=True, check=True
         )
-        assert "compiling the loop of rota; in each process" in done.stderr
+        assert "compiling the loop of rota (once per process" in done.stderr
         means.append(float(done.stdout))
     assert means[0] == means[2] != means[1]
 
 
 @dataclasses.dataclass(frozen=True)
 class Watching(DRUCB):
-    """Overrides a method that the rule stands for."""
+    """Overrides a method that the rule implements."""
 
     def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
         return [], state

@@ -1,4 +1,4 @@
-"""The source behind a class of the user's own: what its digest covers, and what it cannot."""
+"""The source digest of a user's own class: what it covers, and what it cannot."""
 
 import importlib
 import json
@@ -23,9 +23,9 @@ POLICY = f"from crewlearn import KeepTeam\n{CLASS}"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to import modules from, which are forgotten afterwards."""
+    """A folder to import modules from; they are unloaded afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # edits within a second would meet the old bytecode
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # otherwise edits within a second would use the old bytecode
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -1,4 +1,4 @@
-"""Sweeps: what cells a grid has, what is kept on disk, and what a rerun does again."""
+"""Sweeps: the cells of a grid, the results on disk, and what a rerun repeats."""
 
 import json
 import os
@@ -31,7 +31,7 @@ from crewlearn.problem.toml import problem_to_table, problem_to_toml
 
 RUNNER = CliRunner()
 PROBLEM = replace(benchmark(team=3, horizon=30, conventions="as-released"), conventions="as-written")
-"""The world of the tables, with policies as the text has them."""
+"""The problem of the tables, with policies as the text defines them."""
 GRID: Grid = {"cost": [3, 7], "delay.mean": [0.5, 2.0], "dr-ucb:gamma": [5, 10]}
 
 
@@ -114,7 +114,7 @@ def test_a_key_tells_all_that_made_a_cell_and_nothing_else(monkeypatch: pytest.M
 
 
 def test_a_key_tells_every_edit_of_the_code_behind_the_numbers(tmp_path: Path) -> None:
-    """In a copy of the package: rules, classes around them, presets and recipes; but not the commands."""
+    """In a copy of the package: edits of rules, classes, presets and recipes count, edits of commands do not."""
     source = Path(crewlearn.__file__).parent
     shutil.copytree(source, tmp_path / "crewlearn", ignore=shutil.ignore_patterns("__pycache__"))
     program = "from crewlearn import benchmark; from crewlearn.engine.sweep import plan_cells\n"
@@ -145,11 +145,11 @@ def test_a_key_tells_every_edit_of_the_code_behind_the_numbers(tmp_path: Path) -
 
 
 def test_long_arrays_are_told_apart() -> None:
-    one = np.zeros(5000)
-    other = one.copy()
+    zeros = np.zeros(5000)
+    other = zeros.copy()
     other[2500] = 1.0
-    assert digest_of({"a": one}) != digest_of({"a": other})
-    assert digest_of({"a": one}) == digest_of({"a": one.copy()})
+    assert digest_of({"a": zeros}) != digest_of({"a": other})
+    assert digest_of({"a": zeros}) == digest_of({"a": zeros.copy()})
 
 
 def test_cells_hold_what_a_simulation_of_each_gives(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_torn_last_line_is_mended(tmp_path: Path, kept: int) -> None:
     last = whole.splitlines(keepends=True)[-1]
     path.write_bytes(whole[: len(whole) - len(last)] + last[:kept])
     swept = run_sweep(cells, path)
-    assert swept.skipped == (3 if kept == -1 else 2)  # a line that lacks only its end is whole
+    assert swept.skipped == (3 if kept == -1 else 2)  # a line that lacks only its line break is complete
     assert [json.loads(line)["key"] for line in lines(path)] == [cell.key for cell in cells]
 
 
@@ -207,7 +207,7 @@ def test_a_torn_last_line_is_mended(tmp_path: Path, kept: int) -> None:
 def test_another_file_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content)
-    with pytest.raises(InvalidInput, match="is no result of a sweep; give another file"):
+    with pytest.raises(InvalidInput, match="is not a sweep result; give another file"):
         run_sweep(small_cells(), path)
     assert path.read_text() == content
 

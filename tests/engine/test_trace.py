@@ -53,7 +53,7 @@ def test_a_run_written_out_by_hand(fee_due: str, fees: tuple[float, float]) -> N
 
 
 @dataclass(frozen=True)
-class Forgetful(Policy[Nothing]):
+class HiresWithoutLeaver(Policy[Nothing]):
     """Hires a worker in period 1 without naming who leaves, then or on arrival."""
 
     state_type: ClassVar[type[Nothing]] = Nothing
@@ -70,7 +70,7 @@ class Forgetful(Policy[Nothing]):
 
 
 def test_a_hire_for_whom_nobody_makes_room_lapses() -> None:
-    rows = trace(SURE, Forgetful(), seed=seed_that_starts_with(SURE, 1))
+    rows = trace(SURE, HiresWithoutLeaver(), seed=seed_that_starts_with(SURE, 1))
     assert [row for row in flat(rows) if row[2] != "output"] == [
         (0, 1, "request", 0, -1, None, 2.0),
         (0, 3, "lapse", 0, -1, None, 0.0),
@@ -113,7 +113,7 @@ def test_interviews_come_first_and_cost_what_the_convention_says(conventions: st
         (lambda: trace(SURE, "oracle", seed=-1), "seed = -1"),
         (lambda: trace(SURE, "orakle"), "did you mean 'oracle'"),
         (lambda: trace(SURE, "oracle", conventions="as-told"), "conventions = 'as-told'"),
-        (lambda: trace(SURE, Forgetful(), conventions="as-told"), "conventions = 'as-told'"),
+        (lambda: trace(SURE, HiresWithoutLeaver(), conventions="as-told"), "conventions = 'as-told'"),
         (lambda: trace(SURE, 3), "policy = 3"),  # type: ignore[arg-type]  # the wrong type is the point
         (lambda: trace("file.toml", "oracle"), "problem = 'file.toml'"),  # type: ignore[arg-type]  # the wrong type is the point
     ],

@@ -13,8 +13,9 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.files import exports as export
-from crewlearn.advisor.files.imports import import_output, import_workers
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output, read_workers
+from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import Event, OfferRecorded, WorkerChanged, WorkersImported

@@ -19,7 +19,7 @@ from support.live_site import LiveSite
 
 
 def earned(before: set[int], after: set[int], means: FloatArray, setting: Setting) -> float:
-    """What changing the team at once brings over the periods the change lasts, net of fees."""
+    """Return the gain of changing the team at once over the remaining periods, net of fees."""
     gain = sum(means[list(after)]) - sum(means[list(before)])
     return float(gain * (setting.horizon - setting.mean_delay) - setting.cost * len(after - before))
 

@@ -19,29 +19,29 @@ from crewlearn.problem.model import Setting
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What the policies below remember."""
+class SoundState:
+    """The state of the policies below."""
 
     asked: int = 0
     workers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Sound(Policy[Tally]):
+class Sound(Policy[SoundState]):
     """Keeps the contract: every fifth period it replaces the worst mean by the least seen, where it may."""
 
-    state_type: ClassVar[type[Tally]] = Tally
+    state_type: ClassVar[type[SoundState]] = SoundState
 
     @property
     def name(self) -> str:
         return "sound"
 
-    def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> Tally:
-        return Tally()
+    def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> SoundState:
+        return SoundState()
 
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         pairs = self.wanted(situation)
-        return pairs, Tally(state.asked + len(pairs), situation.roster.active)
+        return pairs, SoundState(state.asked + len(pairs), situation.roster.active)
 
     def wanted(self, situation: Situation) -> list[Pair]:
         if situation.period % 5 or situation.period >= situation.setting.horizon:
@@ -60,17 +60,17 @@ class Sound(Policy[Tally]):
         ]
 
     def reasons(
-        self, state: Tally, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+        self, state: SoundState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> Sequence[Reason] | None:
         return [Reason(out=out, into=into, leaver=out, optimistic_gain=math.inf) for out, into in pairs]
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
         return 1.5
 
-    def waiting(self, state: Tally, situation: Situation) -> PolicyWait | None:
+    def waiting(self, state: SoundState, situation: Situation) -> PolicyWait | None:
         return PolicyWait(look_again=situation.period + 1)
 
-    def levels(self, state: Tally, situation: Situation) -> Sequence[Level] | None:
+    def levels(self, state: SoundState, situation: Situation) -> Sequence[Level] | None:
         return [Level(None, 0.0, 1.0) for _ in range(situation.setting.workers)]
 
 
@@ -90,7 +90,7 @@ class Unhashable(Sound):
 
 @dataclass(frozen=True)
 class Unpicklable(Sound):
-    rule: Callable[[], int] = lambda: 0  # a lambda is what cannot be pickled
+    rule: Callable[[], int] = lambda: 0  # a lambda cannot be pickled
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class NamedByAddress(Sound):
 
 @dataclass(frozen=True)
 class GivesUp(Sound):
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         if situation.period == 7:
             raise RuntimeError("no idea")
         return super().decide(state, situation)
@@ -125,9 +125,9 @@ class GivesUp(Sound):
 
 @dataclass(frozen=True)
 class FixedPool(Sound):
-    """Remembers how many workers there were, and is lost once some join."""
+    """Remembers the number of workers, and fails once some join."""
 
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         workers = state.workers or tuple(range(situation.setting.workers))
         assert len(workers) == situation.setting.workers
         return self.wanted(situation), replace(state, workers=workers)
@@ -135,12 +135,12 @@ class FixedPool(Sound):
 
 @dataclass(frozen=True)
 class FixedTeam(Sound):
-    """Remembers the size of the team, and is lost once it shrinks."""
+    """Remembers the size of the team, and fails once it shrinks."""
 
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
-        return self.wanted(situation), Tally(situation.setting.team)
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
+        return self.wanted(situation), SoundState(situation.setting.team)
 
-    def revise(self, state: Tally, situation: Situation) -> Tally:
+    def revise(self, state: SoundState, situation: Situation) -> SoundState:
         if state.asked > situation.setting.team:
             raise ValueError("the team shrank")
         return state
@@ -148,7 +148,7 @@ class FixedTeam(Sound):
 
 @dataclass(frozen=True)
 class Flippant(Sound):
-    """Decides by a global generator."""
+    """Decides by a global random generator."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         return super().wanted(situation) if random.random() < 0.5 else []
@@ -156,13 +156,13 @@ class Flippant(Sound):
 
 @dataclass(frozen=True)
 class FlippantState(Sound):
-    def observe(self, state: Tally, report: Report) -> Tally:
-        return Tally(random.randrange(10**9))
+    def observe(self, state: SoundState, report: Report) -> SoundState:
+        return SoundState(random.randrange(10**9))
 
 
 @dataclass(frozen=True)
 class Secretive(Sound):
-    """Keeps its memory where the state does not show it."""
+    """Keeps memory outside its state."""
 
     asked: ClassVar[list[int]] = []
 
@@ -173,31 +173,31 @@ class Secretive(Sound):
 
 @dataclass(frozen=True)
 class SetOfWorkers(Sound):
-    def state_to_json(self, state: Tally) -> dict[str, Any]:
+    def state_to_json(self, state: SoundState) -> dict[str, Any]:
         return {"asked": state.asked, "workers": set(state.workers)}
 
 
 @dataclass(frozen=True)
 class NotANumber(Sound):
-    def state_to_json(self, state: Tally) -> dict[str, Any]:
+    def state_to_json(self, state: SoundState) -> dict[str, Any]:
         return {"asked": math.nan, "workers": []}
 
 
 @dataclass(frozen=True)
-class Unreadable(Sound):
-    def state_from_json(self, data: Mapping[str, Any]) -> Tally:
-        return Tally(data["requested"])
+class UnreadableState(Sound):
+    def state_from_json(self, data: Mapping[str, Any]) -> SoundState:
+        return SoundState(data["requested"])
 
 
 @dataclass(frozen=True)
 class Forgetful(Sound):
-    def state_from_json(self, data: Mapping[str, Any]) -> Tally:
-        return Tally()
+    def state_from_json(self, data: Mapping[str, Any]) -> SoundState:
+        return SoundState()
 
 
 @dataclass
 class Extended:
-    """A state with something that its JSON leaves out."""
+    """A state with a field that its JSON leaves out."""
 
     asked: int
     seen: int = 0
@@ -205,7 +205,7 @@ class Extended:
 
 @dataclass(frozen=True)
 class Incomplete(Policy[Extended]):
-    """Goes by a field of its state that does not survive."""
+    """Decides by a field of its state that JSON loses."""
 
     state_type: ClassVar[type[Extended]] = Extended
 
@@ -225,21 +225,21 @@ class Incomplete(Policy[Extended]):
 
 @dataclass(frozen=True)
 class Meddler(Sound):
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         situation.estimates.sums[0] += 1.0
         return super().decide(state, situation)
 
 
 @dataclass(frozen=True)
 class MeddlesWhenAsked(Sound):
-    def levels(self, state: Tally, situation: Situation) -> Sequence[Level] | None:
+    def levels(self, state: SoundState, situation: Situation) -> Sequence[Level] | None:
         situation.may_enter[-1] = False
         return None
 
 
 @dataclass(frozen=True)
 class Peeks(Sound):
-    """Takes the hidden means where it finds them."""
+    """Reads the hidden means if they are there."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         pairs = super().wanted(situation)
@@ -250,20 +250,20 @@ class Peeks(Sound):
 
 @dataclass(frozen=True)
 class NeedsHidden(Sound):
-    def decide(self, state: Tally, situation: Situation) -> tuple[list[Pair], Tally]:
+    def decide(self, state: SoundState, situation: Situation) -> tuple[list[Pair], SoundState]:
         assert situation.hidden is not None
         return super().decide(state, situation)
 
 
 @dataclass(frozen=True)
 class NoState(Sound):
-    def decide(self, state: Tally, situation: Situation) -> Any:
+    def decide(self, state: SoundState, situation: Situation) -> Any:
         return self.wanted(situation)
 
 
 @dataclass(frozen=True)
 class ByName(Sound):
-    def decide(self, state: Tally, situation: Situation) -> Any:
+    def decide(self, state: SoundState, situation: Situation) -> Any:
         return [("ann", "bo")], state
 
 
@@ -300,12 +300,12 @@ class NeverStops(Sound):
 
 @dataclass(frozen=True)
 class NeverLetsGo(Sound):
-    """Leaves open who makes room, and then names somebody outside."""
+    """Leaves open who makes room, and then names a worker outside the team."""
 
     def wanted(self, situation: Situation) -> list[Pair]:
         return [(NOBODY, into) for _, into in super().wanted(situation)]
 
-    def assign(self, state: Tally, situation: Situation, incoming: int) -> int:
+    def assign(self, state: SoundState, situation: Situation, incoming: int) -> int:
         return incoming
 
 
@@ -318,7 +318,7 @@ class SellsInterviews(Sound):
 @dataclass(frozen=True)
 class OneReason(Sound):
     def reasons(
-        self, state: Tally, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+        self, state: SoundState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> Sequence[Reason] | None:
         return [Reason(out=0, into=1)]
 
@@ -326,7 +326,7 @@ class OneReason(Sound):
 @dataclass(frozen=True)
 class UnknownLeaver(Sound):
     def reasons(
-        self, state: Tally, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+        self, state: SoundState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> Sequence[Reason] | None:
         return [Reason(out=out, into=into, leaver=1000) for out, into in pairs]
 
@@ -334,7 +334,7 @@ class UnknownLeaver(Sound):
 @dataclass(frozen=True)
 class ReasonWithNaN(Sound):
     def reasons(
-        self, state: Tally, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
+        self, state: SoundState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> Sequence[Reason] | None:
         return [Reason(out=out, into=into, gain=math.nan) for out, into in pairs]
 
@@ -347,37 +347,37 @@ class BoundlessFee(Sound):
 
 @dataclass(frozen=True)
 class WaitsInWords(Sound):
-    def waiting(self, state: Tally, situation: Situation) -> Any:
+    def waiting(self, state: SoundState, situation: Situation) -> Any:
         return "a week"
 
 
 @dataclass(frozen=True)
 class WaitsForAStranger(Sound):
-    def waiting(self, state: Tally, situation: Situation) -> PolicyWait | None:
+    def waiting(self, state: SoundState, situation: Situation) -> PolicyWait | None:
         return PolicyWait(least_observed=situation.setting.workers, still_needed=1)
 
 
 @dataclass(frozen=True)
 class WaitsLessThanNothing(Sound):
-    def waiting(self, state: Tally, situation: Situation) -> PolicyWait | None:
+    def waiting(self, state: SoundState, situation: Situation) -> PolicyWait | None:
         return PolicyWait(still_needed=-1)
 
 
 @dataclass(frozen=True)
 class TooFewLevels(Sound):
-    def levels(self, state: Tally, situation: Situation) -> Sequence[Level] | None:
+    def levels(self, state: SoundState, situation: Situation) -> Sequence[Level] | None:
         return [Level(0.5, 0.0, 1.0)]
 
 
 @dataclass(frozen=True)
 class EndlessLevels(Sound):
-    def levels(self, state: Tally, situation: Situation) -> Sequence[Level] | None:
+    def levels(self, state: SoundState, situation: Situation) -> Sequence[Level] | None:
         return [Level(0.5, -math.inf, math.inf) for _ in range(situation.setting.workers)]
 
 
 @dataclass(frozen=True)
 class LevelsUpsideDown(Sound):
-    def levels(self, state: Tally, situation: Situation) -> Sequence[Level] | None:
+    def levels(self, state: SoundState, situation: Situation) -> Sequence[Level] | None:
         return [Level(0.5, 1.0, 0.0) for _ in range(situation.setting.workers)]
 
 
@@ -396,7 +396,7 @@ BROKEN: list[tuple[type[Policy[Any]], str]] = [
     (Secretive, "deterministic"),
     (SetOfWorkers, "state survives JSON"),
     (NotANumber, "state survives JSON"),
-    (Unreadable, "state survives JSON"),
+    (UnreadableState, "state survives JSON"),
     (Forgetful, "state survives JSON"),
     (Incomplete, "state survives JSON"),
     (Meddler, "facts untouched"),

@@ -1,7 +1,7 @@
-"""One test for every registered policy: what the contract asks of all of them.
+"""Conformance of every registered policy to the contract.
 
-That failed pairs, leavers, newcomers and revised settings are survived on random paths is tested, for every policy that
-can run live, by the hostile site in `test_paths`; agreement of compiled and interpreted runs in `test_match`.
+`test_paths` tests live policies on random paths with failed pairs, leavers, newcomers and revised settings;
+`test_match` tests that compiled and interpreted runs agree.
 """
 
 import dataclasses
@@ -66,7 +66,7 @@ def test_only_an_oracle_is_shown_what_is_hidden(name: str, problem: str, monkeyp
 
 @pytest.mark.parametrize("name", [name for name in REGISTRY if name not in ("keep-team", "interview-screen")])
 def test_a_clearly_better_worker_outside_ends_up_in_the_team(name: str) -> None:
-    """Cheap, quick and noiseless enough: every policy that learns, and the oracle, finds the good ones."""
+    """With low fees, delays and noise, every policy that learns, and the oracle, finds the good workers."""
     problem = Problem(2, 600, 0.05, Pool((0.1, 0.9, 0.15, 0.85)), NoDelay())
     worlds = [World(problem, 3, run) for run in range(6)]
     reached = [set(list(play(world, make_policy(name)))[-1].stations) == {1, 3} for world in worlds]

@@ -1,4 +1,4 @@
-"""What policies say about themselves through the contract: what is recorded of it, and what it means."""
+"""Policies' explanations through the contract: what is recorded of them, and what they mean."""
 
 import dataclasses
 import math
@@ -16,9 +16,9 @@ from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 
 TIMES = 2000
-"""Seen so often that even the optimistic bounds stay within the range of output."""
+"""Observed so often that even the optimistic bounds stay within the range of output."""
 
-EXPLAINED = ("dr-ucb", "value-of-replacement")
+EXPLAINED = ("dr-ucb", "value-of-replacement", "thompson", "knowledge-gradient")
 
 
 def situation(period: int = 41, horizon: int = 141, cost: float = 2.0) -> Situation:
@@ -53,7 +53,7 @@ def test_each_fee_sets_its_own_threshold() -> None:
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_a_pair_is_asked_for_below_its_break_even_fee_and_not_above(name: str) -> None:
-    """By the policy's own decisions, worker 3 blocked so that one pair alone is in question."""
+    """Find it by the policy's own decisions, with worker 3 blocked so that only one pair is possible."""
     policy = make_policy(name if name != "dr-ucb" else "dr-ucb:gamma=1")
     now = situation()
     (reason,) = policy.reasons(policy.start(now, 1), now, [(0, 2)]) or ()

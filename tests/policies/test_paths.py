@@ -1,4 +1,4 @@
-"""What must hold on every path: in simulated worlds, and at live sites where people and workers do as they please."""
+"""Invariants on every path: in simulated worlds, and at live sites where anything may happen."""
 
 import itertools
 from dataclasses import replace
@@ -105,7 +105,7 @@ def check_path(problem: Problem, world: World, steps: list[Step], up_front: floa
 
 
 class Watched(DRUCB):
-    """DR-UCB that keeps the states it went through."""
+    """DR-UCB that logs its states."""
 
     seen: ClassVar[list[DRUCBState]] = []
 
@@ -241,10 +241,10 @@ class HostileSite(RuleBasedStateMachine):
         if hasattr(self, "site"):
             self.site.roster.check()
             assert len(self.site.roster.stations) == self.site.setting.team
-            assert self.site.roster.initiated == self.approved  # nothing starts but what was approved, and once
+            assert self.site.roster.initiated == self.approved  # only approved hires start, each once
 
     def teardown(self) -> None:
-        """Calm: whatever is pending is resolved, everybody works. Cycles go on, and stations are filled."""
+        """Without further events, pending hires are resolved, cycles go on and stations are filled."""
         if not hasattr(self, "site") or self.name == "keep-team":
             return
         site = self.site

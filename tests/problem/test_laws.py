@@ -1,4 +1,4 @@
-"""Draws: uniform and independent enough, with the means and ranges that the laws promise.
+"""Draws are uniform and independent, with the means and ranges of their laws.
 
 Statistical checks use fixed seeds and limits of 5 standard errors: under a correct program each would fail, over fresh
 seeds, less than once in a million times.
@@ -13,8 +13,8 @@ from crewlearn.engine.streams import PURPOSES, TEAM, run_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.problem.chance import choose_sorted, mix, next_uniform, normal, shuffle, uniform, unit
 from crewlearn.problem.laws import (
+    OUTPUT_LAWS,
     AvailabilityDelay,
-    BernoulliOutput,
     BetaOutput,
     DelayLaw,
     FixedDelay,
@@ -30,21 +30,21 @@ from crewlearn.problem.laws import (
     room_of,
 )
 from crewlearn.problem.model import Pool, Problem
+from support.laws import OUTPUT_EXAMPLES
 
-LAWS: list[OutputLaw] = [
-    UniformOutput(0.1),
-    UniformOutput(0.5),
-    BernoulliOutput(),
-    TruncatedNormalOutput(0.05),
-    TruncatedNormalOutput(0.8),
-    BetaOutput(5.0),
-    BetaOutput(0.5),
-]
+LAWS: list[OutputLaw] = [*OUTPUT_EXAMPLES, UniformOutput(0.5), TruncatedNormalOutput(0.8), BetaOutput(0.5)]
 MEANS = (0.02, 0.3, 0.5, 0.85, 0.99)
 
 
 def world(means: tuple[float, ...], output: OutputLaw, delay: DelayLaw) -> World:
     return World(Problem(1, 10_000, 1.0, Pool(means), delay, output), seed=11, run=0)
+
+
+def test_every_output_law_has_an_example_and_a_code_of_its_own() -> None:
+    assert {type(law) for law in OUTPUT_EXAMPLES} == set(OUTPUT_LAWS)
+    assert (
+        len({law.law for law in OUTPUT_LAWS}) == len({law.form().code for law in OUTPUT_EXAMPLES}) == len(OUTPUT_LAWS)
+    )
 
 
 @pytest.mark.parametrize("day_effect_sd", [0.0, 0.2])
@@ -63,13 +63,7 @@ def test_output_keeps_each_mean_and_stays_in_range(law: OutputLaw, day_effect_sd
 
 
 def test_spreads_are_as_declared_where_there_is_room() -> None:
-    expected: dict[OutputLaw, float] = {
-        UniformOutput(0.1): 0.1 / math.sqrt(3.0),
-        BernoulliOutput(): 0.5,
-        TruncatedNormalOutput(0.05): 0.05,
-        BetaOutput(5.0): math.sqrt(0.25 / 6.0),
-    }
-    for law, sd in expected.items():
+    for law, sd in OUTPUT_EXAMPLES.items():
         here = world((0.5, 0.5), law, NoDelay())
         drawn = np.array([here.output(t, 0) for t in range(1, 6001)])
         assert drawn.std() == pytest.approx(sd, rel=5 / math.sqrt(2 * 6000)), law
@@ -126,7 +120,7 @@ def test_extreme_draws_are_handled() -> None:
     assert draw_delay(1, 0, 0, 1.0, 0) == 0
     for key in range(50):
         for mean in (5e-324, 1e-300, 1.0 - 2**-53):
-            for code, spread in ((0, 0.1), (1, 0.0), (2, 0.2), (3, 4.0)):
+            for code, spread, _ in (law.form() for law in OUTPUT_EXAMPLES):
                 for centre in (mean, day_mean(mean, 0.3), day_mean(mean, -0.3)):
                     assert 0.0 <= draw_output(code, spread, centre, room_of(centre), mix(1, key)) <= 1.0
 

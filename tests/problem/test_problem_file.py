@@ -1,5 +1,6 @@
-"""The problem file: what it says is what is built, and what is wrong is named."""
+"""The problem file: it builds the problem it describes, and errors name the field."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,18 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark, design_choices, gamma_curve
 from crewlearn.problem.laws import (
     AvailabilityDelay,
-    BernoulliOutput,
-    BetaOutput,
     DelayLaw,
     FixedDelay,
     GeometricDelay,
     NoDelay,
     OutputLaw,
-    TruncatedNormalOutput,
     UniformDelay,
     UniformOutput,
 )
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Setting, Start
 from crewlearn.problem.recipes import DRAWS, Estimated, Recipe
 from crewlearn.problem.toml import problem_from_toml, problem_to_toml, read_problem
+from support.laws import OUTPUT_EXAMPLES
 
 EXAMPLE = """
 team = 1
@@ -42,12 +41,7 @@ mean = 3.0
 first = 0
 """
 
-OUTPUTS: list[OutputLaw] = [
-    UniformOutput(0.2, day_effect_sd=0.05),
-    BernoulliOutput(),
-    TruncatedNormalOutput(0.15, day_effect_sd=0.09),
-    BetaOutput(12.0),
-]
+OUTPUTS: list[OutputLaw] = [*OUTPUT_EXAMPLES, *(replace(law, day_effect_sd=0.09) for law in OUTPUT_EXAMPLES)]
 DELAYS: list[DelayLaw] = [
     NoDelay(),
     FixedDelay(4),
@@ -67,7 +61,7 @@ def test_the_documented_example_is_read_as_written() -> None:
     assert problem.delay == GeometricDelay(3.0, first=0)
 
 
-@pytest.mark.parametrize("output", OUTPUTS, ids=lambda law: law.law)
+@pytest.mark.parametrize("output", OUTPUTS, ids=str)
 @pytest.mark.parametrize("delay", DELAYS, ids=str)
 def test_every_law_survives_the_round_trip(output: OutputLaw, delay: DelayLaw) -> None:
     pool = Pool((0.1, 0.2, 0.3), prior_n=(0, 3, 7), prior_mean=(0.0, 0.25, 0.5))
@@ -149,7 +143,7 @@ BAD = [
     ("means =", "meens =", "[workers] key", "did you mean 'means'"),
     ("half_width = 0.1", "half_width = 0.6", "[output] half_width", "<= 0.5"),
     ('"initiation"', '"arrival"', "fee_due", "initiation, completion"),
-    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "beside prior_n"),
+    ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1, 2]", "[workers] prior_mean", "together with prior_n"),
     ("means = [0.42, 0.77]", "means = [0.42, 0.77]\nprior_n = [1]", "[workers] prior_n", "2 entries"),
     ("means = [0.42, 0.77]", 'means = [0.4, 0.7]\ndraw = "beta"', "[workers] draw", "not both"),
     ("means = [0.42, 0.77]", "means = 0.42", "[workers] means", "list"),
@@ -251,9 +245,9 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "said"),
+    ("start", "message"),
     [
-        ({"stations": [0]}, "must have 2 entries, one a station"),
+        ({"stations": [0]}, "must have 2 entries, one per station"),
         ({"stations": [0, 3]}, "must be a worker from 0 to 2, or -1"),
         ({"stations": [0, 0]}, "must name each worker once"),
         ({"stations": 3}, "must be a list"),
@@ -264,8 +258,8 @@ def test_a_start_says_what_was_seen_and_who_may_come_and_go() -> None:
         ({"stations": [0, 1], "may_leave": [1, 0, 1]}, "must be true or false"),
     ],
 )
-def test_a_start_that_does_not_fit_is_named(start: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_a_start_that_does_not_fit_is_named(start: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         Problem(2, 30, 1.0, Pool((0.4, 0.6, 0.9)), NoDelay(), start=Start(**start))
 
 

@@ -57,7 +57,7 @@ def test_a_vacancy_is_filled_by_the_same_pair() -> None:
     roster.vacate(1)
     assert roster.stations == (0, -1, 2)
     assert roster.pending == (Pending(out=-1, into=3, since=1, due=-1),)
-    assert roster.elapsed(10**6) == ()  # nobody knows the date: it comes when it comes
+    assert roster.elapsed(10**6) == ()  # the date is unknown: the hire arrives at any time
     roster.complete(3)
     assert roster.stations == (0, 3, 2)
     roster.check()
@@ -172,7 +172,7 @@ def test_workers_are_whole_numbers(pair: tuple[int, int]) -> None:
 
 
 class HostileRoster(RuleBasedStateMachine):
-    """Any call in any order: legal ones do what they say to a plain model, others are refused and change nothing."""
+    """Any call in any order: legal ones agree with a plain model, others are refused and change nothing."""
 
     @initialize(workers=st.integers(1, 7), team=st.integers(1, 5))
     def begin(self, workers: int, team: int) -> None:

@@ -15,7 +15,7 @@ from crewlearn.problem.model import CONVENTIONS
 from crewlearn.study.paper import mechanics
 
 
-class Watched(DRUCB):
+class LoggedDRUCB(DRUCB):
     """DR-UCB that logs its states in STATES."""
 
     def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
@@ -34,7 +34,7 @@ def test_decisions_and_phases_are_those_of_a_run_in_plain_python() -> None:
         assert isinstance(plain, DRUCB)
         events = events_of_runs(problem, plain, 2, 5)
         STATES.clear()
-        watched = Watched(**vars(plain))
+        watched = LoggedDRUCB(**vars(plain))
         steps = list(play(World(problem, 5, 1), watched))
         ours = events[events[:, 0] == 1]
         decisions = [(int(row[1]), int(row[3]), int(row[4])) for row in ours if row[2] == DECISION]

@@ -62,7 +62,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text())))
 
 
-class Page(HTMLParser):
+class ParsedReport(HTMLParser):
     """The page's text, tags, table cells, ids and references."""
 
     def __init__(self, text: str) -> None:
@@ -94,7 +94,7 @@ class Page(HTMLParser):
 
 def test_the_page_needs_nothing_else(folder: Path) -> None:
     text = (folder / "report.html").read_text()
-    page = Page(text)
+    page = ParsedReport(text)
     assert not {"script", "link", "iframe", "object"} & set(page.tags)
     for reference in page.references:
         assert reference.startswith(("data:image/svg+xml;base64,", "#")), reference[:60]
@@ -105,7 +105,7 @@ def test_the_page_needs_nothing_else(folder: Path) -> None:
 
 
 def test_the_page_shows_every_number_of_every_study_in_both_conventions(folder: Path, outcomes: list[Outcome]) -> None:
-    page = Page((folder / "report.html").read_text())
+    page = ParsedReport((folder / "report.html").read_text())
     shown = set(page.cells)
     for outcome in outcomes:
         assert STUDIES[outcome.study].title in page.text
@@ -135,7 +135,7 @@ def _close(cell: str, value: float) -> bool:
 
 
 def test_the_effect_of_each_difference_is_computed(folder: Path, outcomes: list[Outcome]) -> None:
-    page = Page((folder / "report.html").read_text())
+    page = ParsedReport((folder / "report.html").read_text())
     (outcome,) = (candidate for candidate in outcomes if candidate.study == "conventions")
     means = {(row.policy, row.setting): row.numbers["regret"].ours.mean for row in outcome.main.rows}
     step = means["a-aht", "start of A-AHT as written"] - means["a-aht", "as released"]

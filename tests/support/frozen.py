@@ -21,6 +21,8 @@ import sqlalchemy as sa
 from typer.testing import CliRunner
 
 from crewlearn import World, make_policy, play, read_problem, simulate
+from crewlearn.advisor.ledger.db.engine import make_engine
+from crewlearn.advisor.ledger.db.upgrade import schema_version
 
 FROZEN = Path(__file__).parents[1] / "data" / "frozen"
 CONVENTIONS = ("as-written", "as-released")
@@ -257,8 +259,17 @@ def postgres_program(name: str) -> Path:
     return max(path for path in Path(package.origin).parent.rglob(name) if path.is_file())
 
 
+def schema_of(url: str) -> str:
+    """Return the schema of a store."""
+    engine = make_engine(url)
+    try:
+        return str(schema_version(engine))
+    finally:
+        engine.dispose()
+
+
 def table_rows(url: str) -> dict[str, str]:
-    """Return the rows of every table of a database, one per line, sorted by their text."""
+    """Return the rows of every table of a database, without empty columns, one per line, sorted by their text."""
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     try:
         with engine.connect() as connection:
@@ -268,4 +279,8 @@ def table_rows(url: str) -> dict[str, str]:
             }
     finally:
         engine.dispose()
-    return {name: "\n".join(sorted(repr(tuple(row)) for row in rows)) for name, rows in tables.items()}
+    return {name: "\n".join(sorted(_without_empty(row) for row in rows)) for name, rows in tables.items()}
+
+
+def _without_empty(row: sa.Row[Any]) -> str:
+    return repr({name: value for name, value in row._mapping.items() if value is not None})

@@ -9,8 +9,9 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -44,7 +45,7 @@ class Life:
         commands.create_site(self.store, "s", SiteConfig(**{**settings, **changes}), "ann")
         seats = team if active is None else active
         rows = [WorkerRow(f"w{n}", f"Name {n}", active=n < seats) for n in range(workers)]
-        imports.import_workers(self.store, "s", rows, b"file", "ann")
+        worker_imports.import_workers(self.store, "s", rows, b"file", "ann")
 
     @property
     def site(self) -> Site:
@@ -77,7 +78,7 @@ class Life:
     def first(self) -> Proposal:
         return self.site.open_proposals(PROPOSED)[0]
 
-    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> imports.ImportResult:
+    def record(self, period: int | None = None, correct: bool = False, **outputs: Any) -> ImportResult:
         """Import one period's output by worker: a number, or attendance for those who gave none."""
         when = self.site.period if period is None else period
         rows = [
@@ -92,7 +93,7 @@ class Life:
             )
             for place, (worker, value) in enumerate(outputs.items(), start=2)
         ]
-        return imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
+        return output_imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
 
     def days(self, count: int, **outputs: Any) -> None:
         for _ in range(count):

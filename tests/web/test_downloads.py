@@ -1,4 +1,4 @@
-"""Exports over the web: whoever reads slowly, hangs up or asks for many keeps nobody else from an answer."""
+"""Exports over the web: slow readers, disconnects and many requests do not delay other responses."""
 
 import asyncio
 import errno
@@ -29,14 +29,14 @@ from support.web.app import BASE, bearer
 
 API, PAGE, ADVICE = "/api/v1/sites/site/ledger/export", "/sites/site/record/export/output", "/api/v1/sites/site/advice"
 MANY = 20
-"""More than there are connections: SQLAlchemy's pools have 5, and 10 more when they are wanted."""
+"""More than there are connections: SQLAlchemy's pools have 5, and up to 10 more on demand."""
 
 
 @dataclass
 class Reader:
-    """Somebody at the other end of a connection: stops at the first piece of a body until told to go on, or hangs up.
+    """A client that stops at the first chunk of a body until told to go on, or disconnects.
 
-    They are told of as uvicorn tells of them, so that what they do happens when the test says so.
+    It speaks ASGI as uvicorn does, so that the test controls when things happen.
     """
 
     app: FastAPI
@@ -95,7 +95,7 @@ def token(app: FastAPI, store: Store) -> str:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> list[IO[bytes]]:
-    """The files that are made for exports, in small pieces and on disk."""
+    """The files written for exports, in small chunks and on disk."""
     made: list[IO[bytes]] = []
 
     class ListedFile(tempfile.SpooledTemporaryFile[bytes]):
@@ -111,7 +111,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[IO[bytes]]:
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """No search for cycles: what is let go only by that may be held for hours on a quiet server."""
+    """Without the cyclic garbage collector: what only it frees may be held for hours on a quiet server."""
     gc.disable()
     yield
     gc.enable()
@@ -124,7 +124,7 @@ def held(store: Store) -> int:
 
 
 async def answered(app: FastAPI, token: str) -> int:
-    """Ask for advice, and give the status of the answer."""
+    """Request the advice; return the status."""
     reader = Reader(app, token, ADVICE)
     reader.reads.set()
     await asyncio.wait_for(reader.ask(), PATIENCE)
@@ -180,7 +180,7 @@ def test_who_hangs_up_leaves_nothing_open(
 def test_few_are_made_at_once_and_the_others_wait_without_a_thread(
     app: FastAPI, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More are asked for than there are threads: 40, of which those that wait in one would leave none."""
+    """More are requested than there are threads (40): waiting in threads would leave none free."""
     going_on, lock, under_way, most = threading.Event(), threading.Lock(), set[int](), 0
 
     def slowly(store: Store, name: str) -> Generator[str, None, None]:
@@ -256,7 +256,7 @@ def test_a_full_disk_is_told_of_and_lets_go_of_the_store(
 def test_nothing_is_made_for_who_has_hung_up(
     app: FastAPI, token: str, monkeypatch: pytest.MonkeyPatch, waits: bool
 ) -> None:
-    """Neither for who hangs up while they wait for their turn, nor to its end for who does so amid it."""
+    """Not for a client that disconnects in the queue, and not to the end for one that does so halfway."""
     begun, going_on, lines = threading.Event(), threading.Event(), 0
 
     def slowly(store: Store, name: str) -> Generator[str, None, None]:

@@ -1,4 +1,4 @@
-"""What every request passes and every answer has; on SQLite and on PostgreSQL."""
+"""The middleware: checks of every request and headers of every response; on SQLite and on PostgreSQL."""
 
 import logging
 import re
@@ -23,7 +23,7 @@ store = two_sites
         ({}, 200),
         ({"Sec-Fetch-Site": "same-origin", "Origin": BASE}, 200),
         ({"Sec-Fetch-Site": "none"}, 200),
-        ({"Origin": BASE.replace("http", "https")}, 200),  # a proxy may speak TLS for us
+        ({"Origin": BASE.replace("http", "https")}, 200),  # a proxy may terminate TLS
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
         ({"Sec-Fetch-Site": "nonsense"}, 403),
@@ -88,7 +88,7 @@ def test_bodies_are_bounded_whatever_they_say_of_themselves(web: TestClient, sto
         assert web.post("/api/v1/echo", content=chunks(1000)).json() == 1000
         assert web.post("/api/v1/echo", content=chunks(3000), headers=csv).json() == 3000
         assert web.post("/api/v1/echo", content=chunks(3100), headers=csv).status_code == 413
-        tabs = {"Content-Type": "text/tab-separated-values"}  # which nothing takes: tabs come in a text/csv too
+        tabs = {"Content-Type": "text/tab-separated-values"}  # not accepted: send text/csv for tabs too
         assert web.post("/api/v1/echo", content=chunks(3000), headers=tabs).status_code == 413
         assert web.post("/api/v1/echo", content=b"x", headers={"Content-Length": "-1"}).status_code == 413
 
@@ -132,7 +132,7 @@ def test_who_is_refused_is_told_why(store: Store, web: TestClient) -> None:
     sign_in(web, token_of(store, role=VIEWER))
     foreign = web.post("/sites/north/undo", headers={**page, "Origin": "http://evil.example"})
     assert foreign.status_code == 403
-    assert "This came from elsewhere" in foreign.text
+    assert "This request came from elsewhere" in foreign.text
     assert "Your role" not in foreign.text
     mine = web.post("/sites/north/undo", headers=page)
     assert mine.status_code == 403
@@ -148,7 +148,7 @@ def test_password_managers_find_a_name_beside_the_token(web: TestClient) -> None
 def test_the_log_has_a_line_a_request_and_nothing_secret(
     store: Store, web: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.WARNING, "httpx2")  # the client's own log, which has addresses whole
+    caplog.set_level(logging.WARNING, "httpx2")  # the client's own log, which has full URLs
     caplog.set_level(logging.INFO, "crewlearn.web")
     token = token_of(store)
     code = users.new_link(store, "ann")

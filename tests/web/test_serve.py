@@ -1,4 +1,4 @@
-"""`crewlearn serve` as a process: how it starts, what it refuses, and how it ends."""
+"""`crewlearn serve` as a process: starting, refusing bad options, and stopping."""
 
 import os
 import re
@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import crewlearn
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import make_engine
@@ -36,7 +36,7 @@ SOURCE = str(Path(crewlearn.__file__).parents[1])
 
 
 class ServeCommand:
-    """A server process, and what it says."""
+    """A server process and its log lines."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -45,26 +45,26 @@ class ServeCommand:
             text=True,
             env={**os.environ, "PYTHONPATH": SOURCE, "LOGNAME": "erika"},
         )
-        self.said: list[str] = []
+        self.lines: list[str] = []
         self._listener = threading.Thread(target=self._listen)
         self._listener.start()
 
     def _listen(self) -> None:
         assert self.process.stderr is not None
         with self.process.stderr as lines:
-            self.said.extend(iter(lines.readline, ""))
+            self.lines.extend(iter(lines.readline, ""))
 
     def find(self, pattern: str) -> str:
-        """Wait until the server says something; give the first group."""
+        """Wait until a log line matches; return the first group."""
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
-            for line in list(self.said):
+            for line in list(self.lines):
                 match = re.search(pattern, line)
                 if match:
                     return match.group(1)
-            assert self.process.poll() is None or self._listener.is_alive(), self.said
+            assert self.process.poll() is None or self._listener.is_alive(), self.lines
             time.sleep(0.02)
-        raise AssertionError(f"{pattern} was not said: {self.said}")
+        raise AssertionError(f"{pattern} was not printed: {self.lines}")
 
     @property
     def url(self) -> str:
@@ -99,7 +99,7 @@ def users(url: str, *arguments: str) -> str:
 
 
 def refused(*arguments: str) -> str:
-    """Run `serve` to its refusal; give the one line it says."""
+    """Run `serve` with bad options; return its one-line error."""
     done = CliRunner().invoke(app, ["serve", *arguments])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
@@ -107,7 +107,7 @@ def refused(*arguments: str) -> str:
 
 
 def pressed(browser: httpx.Client, link: str) -> httpx.Response:
-    """Press the button on the page that a one-time link shows."""
+    """Submit the confirmation page of a one-time link."""
     return browser.post("/sign-in/once", data={"code": link.partition("code=")[2]})
 
 
@@ -126,9 +126,11 @@ def test_the_first_start_lets_its_person_in_and_a_signal_ends_it(empty_database:
             pressed(later, again)
             assert later.get("/api/v1/me").json() == me
         assert server.end() == 0
-        logged = [line for line in server.said if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} (GET|POST) /", line)]
+        logged = [
+            line for line in server.lines if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} (GET|POST) /", line)
+        ]
         assert len(logged) == 7
-        output = "".join(server.said)
+        output = "".join(server.lines)
         assert output.count(link.partition("code=")[2]) == 1, "shown once, and never in the log"
         assert again.partition("code=")[2] not in output
         assert str(browser.cookies["crewlearn_session"]) not in output
@@ -137,7 +139,7 @@ def test_the_first_start_lets_its_person_in_and_a_signal_ends_it(empty_database:
         assert server.url
         server.find("(Sign in with a token)")
         assert server.end(signal.SIGINT) == 0
-        assert not any("code=" in line for line in server.said)
+        assert not any("code=" in line for line in server.lines)
 
 
 def test_other_addresses_take_users(tmp_path: Path) -> None:
@@ -150,17 +152,17 @@ def test_other_addresses_take_users(tmp_path: Path) -> None:
     with serving(url, "--host", "0.0.0.0", "--allowed-host", "crew.example") as server:
         headers = {"Authorization": f"Bearer {token}", "Host": "crew.example"}
         assert httpx.get(f"{server.url}/api/v1/me", headers=headers).json()["name"] == "ann"
-        server.find("(Tokens travel readable)")
-        assert not any("code=" in line or token in line for line in server.said)
+        server.find("(Tokens are sent unencrypted)")
+        assert not any("code=" in line or token in line for line in server.lines)
     users(url, "disable", "ann")
-    assert "nobody is known" in refused("--host", "0.0.0.0", "--db", url)
+    assert "has no users yet" in refused("--host", "0.0.0.0", "--db", url)
 
 
 def test_links_are_for_where_people_come_in(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/site.db"
     with serving(url, "--https", "--allowed-host", "crew.example.org", "--allowed-host", "other.example") as server:
         assert server.url.startswith("http://127.0.0.1:")
-        server.find(r"(People come in at https://crew\.example\.org/)")
+        server.find(r"(Users reach it at https://crew\.example\.org/)")
         server.find(r"(https://crew\.example\.org/sign-in/once\?code=)")
         server.find(r"(--url https://crew\.example\.org)$")
         assert httpx.head(f"{server.url}/api/v1/health").content == b""
@@ -176,8 +178,8 @@ def test_what_cannot_be_listened_at_is_one_line(tmp_path: Path) -> None:
     assert message == f"crewlearn: port = {port}: is in use by another program; choose another with --port\n"
     assert "from 0 to 65535" in refused("--port", "70000", "--db", url)
     users(url, "add", "ann", "--role", "viewer")
-    assert "is no address of this machine" in refused("--host", "192.0.2.1", "--db", url)
-    assert "is no address of this machine" in refused("--host", "nowhere.invalid", "--db", url)
+    assert "is not an address of this machine" in refused("--host", "192.0.2.1", "--db", url)
+    assert "is not an address of this machine" in refused("--host", "nowhere.invalid", "--db", url)
 
 
 def test_addresses_of_callers_come_from_a_proxy_only_if_there_is_one(tmp_path: Path) -> None:
@@ -246,11 +248,11 @@ LONG = {"runs": 5, "policies": [SLOW_POLICY], "horizon": 100_000}
 def large_site(store: Store) -> None:
     commands.create_site(store, "large", config(team=20, rolling=True), ME)
     many = [WorkerRow(f"W{n}", None, n < 20, prior_n=5, prior_mean=30.0 + n % 50) for n in range(5000)]
-    imports.import_workers(store, "large", many, b"", ME)
+    worker_imports.import_workers(store, "large", many, b"", ME)
 
 
 def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> None:
-    """Cancelled, or with its server: then it waits for the next one."""
+    """Cancelled, or stopped with its server; then the next server resumes it."""
     with empty_database.open() as store:
         site_with_proposals(store)
         plan(state_of(store), [SLOW_POLICY], 2)  # so that the server finds compiled code
@@ -273,16 +275,16 @@ def test_a_long_plan_ends_within_a_second_or_two(empty_database: Database) -> No
         cancelled = begun()
         began = time.monotonic()
         assert api.delete(f"/api/v1/jobs/{cancelled}").json()["status"] == "cancelled"
-        stopped = begun()  # which takes the lane that the first one had
-        assert time.monotonic() - began < 10, "two seconds where the machine is free"
+        stopped = begun()  # it occupies the lane of plans
+        assert time.monotonic() - began < 10, "two seconds on an idle machine"
         check = api.post("/api/v1/sites/site/ledger/verification").json()["id"]
         until(lambda: job_of(check)["status"] == "done")
         assert job_of(stopped)["status"] == "running", "a check does not wait for a plan"
         began = time.monotonic()
         assert server.end() == 0
         took = time.monotonic() - began
-        assert "Traceback" not in "".join(server.said)
-    assert took < runner.PATIENCE_SECONDS, "the job noticed, and nobody ran out of patience; a second where it is free"
+        assert "Traceback" not in "".join(server.lines)
+    assert took < runner.PATIENCE_SECONDS, "the job noticed before the timeout; a second on an idle machine"
     with open_store(empty_database.url) as store:
         back = queue.read(store, stopped)
         assert (back.status, back.attempts, back.finished) == (queue.QUEUED, 0, None)

@@ -1,4 +1,4 @@
-"""Sites read once and kept until they change."""
+"""Snapshots of sites: read once, and cached until the site changes."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.gain import read_past
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger import site_cache
 from crewlearn.advisor.ledger.db import schema
@@ -24,10 +24,10 @@ from support.web.api import SETTINGS, Api, rows, with_crew
 def test_a_reader_sees_what_another_process_wrote(store: Store, database: Database) -> None:
     site_with_proposals(store)
     first = snapshots.snapshot(store, "site")
-    assert snapshots.snapshot(store, "site") is first, "nothing changed, nothing is read again"
+    assert snapshots.snapshot(store, "site") is first, "nothing changed, so nothing is read again"
     with database.open() as other:
-        imports.import_output(other, "site", day(1), b"1", ME)
-        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"2", ME)
+        output_imports.import_output(other, "site", day(1), b"1", ME)
+        worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"2", ME)
     second = snapshots.snapshot(store, "site")
     assert (second.site.period, second.people.names[0]) == (2, "Ada")
     assert first.site.period == 1, "what was read before stays as it was"
@@ -86,10 +86,10 @@ def test_an_advice_that_has_not_changed_asks_the_store_only_who_calls_and_whethe
 def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_with(
     store: Store, database: Database
 ) -> None:
-    """As after a restore: the events since, which would tell that somebody was renamed, are not on this record."""
+    """As after a restore: the record lacks the events since, one of which renamed somebody."""
     site_with_proposals(store)
     with database.open() as other:
-        imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"1", ME)
+        worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"1", ME)
     assert snapshots.snapshot(store, "site").people.names[0] == "Ada"
     with store.changing() as connection:
         connection.execute(sa.update(schema.identities).values(name="Bea"))
@@ -99,14 +99,14 @@ def test_people_are_read_anew_where_the_record_is_not_the_one_they_were_read_wit
 
 
 def test_a_site_is_told_as_it_stands_when_its_turn_has_come(store: Store) -> None:
-    """Who waits for a writer is told what that wrote, and nothing of what was before."""
+    """A reader that waits for a writer sees what it wrote, and nothing older."""
     site_with_proposals(store)
-    imports.import_output(store, "site", day(1), b"1", ME)
+    output_imports.import_output(store, "site", day(1), b"1", ME)
     before = snapshots.snapshot(store, "site")
     commands.approve(store, "site", proposed(store)[0], ME)
     with snapshots.making(store, before, "status_text") as now:
         assert (now.version, now.status["fees"], now.status["gain"]["expected"]) == (before.version + 1, 5.0, -5.0)
-    assert before.status["gain"]["expected"] == 0.0, "what was found before stays of one piece, whatever is asked late"
+    assert before.status["gain"]["expected"] == 0.0, "a snapshot stays consistent, whatever is computed late"
     with snapshots.making(store, before, "status") as known:
         assert known is before
 
@@ -135,9 +135,9 @@ def test_what_a_site_is_told_with_is_read_anew_only_if_something_changed_it(
         return read[:]
 
     assert after(lambda other: None) == ["read_people", "read_past"]
-    assert after(lambda other: imports.import_output(other, "site", day(1), b"1", ME)) == []
+    assert after(lambda other: output_imports.import_output(other, "site", day(1), b"1", ME)) == []
     assert after(lambda other: commands.approve(other, "site", proposed(other)[0], ME)) == ["read_past"]
-    assert after(lambda other: imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"", ME)) == [
+    assert after(lambda other: worker_imports.import_workers(other, "site", [WorkerRow("a", name="Ada")], b"", ME)) == [
         "read_people",
         "read_past",
     ]

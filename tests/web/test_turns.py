@@ -1,4 +1,4 @@
-"""Who waits for whom: long work at one site takes turns there, and nowhere else."""
+"""Locks: long work is serialised per site, and does not delay other sites."""
 
 import gc
 import re
@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answers import Answer, give_once
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import OfferRecorded
@@ -32,7 +32,7 @@ SOON, LONG = 0.3, 60.0
 
 @contextmanager
 def held(store: Store, site: str) -> Iterator[None]:
-    """Have another thread at long work on a site."""
+    """Run long work on a site in another thread."""
     begun, over = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -61,7 +61,7 @@ def test_a_lock_is_the_same_for_the_same_thing_and_goes_when_nobody_has_it() -> 
     lock = turns.of("store", "north")
     assert turns.of("store", "north") is lock
     several = [turns.of("store", f"site {n}") for n in range(500)]
-    assert len({id(lock) for lock in several}) == 500, "no two share one by chance"
+    assert len({id(lock) for lock in several}) == 500, "no two keys share a lock"
     del several
     gc.collect()
     assert len(turns._locks) == 1
@@ -93,7 +93,7 @@ def test_who_reads_waits_for_a_while_only_to_make_what_is_not_made(
         assert mia.send("GET", "/sites/north/status", headers={"If-None-Match": tag}).status_code == 304
         waiting = started(lambda: client.get("/sites/north", headers=mia.headers))
         waiting.join(SOON)
-        assert waiting.is_alive(), "a page is made anew each time"
+        assert waiting.is_alive(), "a page is rendered each time"
     waiting.join(LONG)
     monkeypatch.setattr(snapshots, "PATIENCE_SECONDS", 0.01)
     with held(store, "north"):
@@ -110,7 +110,7 @@ def test_who_waited_is_told_of_one_moment_also_by_name(
         waiting = started(lambda: answers.append(mia.get("/sites/north/workers", params={"search": "zed"})))
         waiting.join(SOON)
         assert waiting.is_alive()
-        imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
+        worker_imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
     waiting.join(LONG)
     assert [worker["name"] for worker in answers[0]["items"]] == ["Zed"]
 
@@ -119,7 +119,7 @@ def test_who_waited_is_told_of_one_moment_also_by_name(
 def test_a_job_can_be_asked_for_while_somebody_writes_to_its_site(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite has one writer for all, so there it waits."""
+    """SQLite has one writer for all sites, so there it waits."""
     monkeypatch.setattr("crewlearn.advisor.ledger.db.engine.LOCK_SECONDS", 2.0)
     with database.open() as store, database.open() as other:
         site_with_proposals(store)
@@ -129,7 +129,7 @@ def test_a_job_can_be_asked_for_while_somebody_writes_to_its_site(
 
 @pytest.fixture
 def hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store in a place that is nobody's business, with a proposal approved by Ann and one that waits."""
+    """A store at a secret address, with a proposal approved by Ann and an open one."""
     monkeypatch.setattr("crewlearn.advisor.ledger.db.engine.LOCK_SECONDS", 0.2)
     with open_store(f"sqlite:///{tmp_path}/secret-place.db") as store:
         site_with_proposals(store)
@@ -139,7 +139,7 @@ def hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 @contextmanager
 def written_to(store: Store) -> Iterator[None]:
-    """Have another process write to a store."""
+    """Write to a store from another process."""
     with closing(sqlite3.connect(str(store.engine.url.database), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -147,7 +147,7 @@ def written_to(store: Store) -> Iterator[None]:
 
 def test_a_busy_store_is_not_told_as_somebodys_answer(hidden: Store) -> None:
     give = partial(commands.record_offer, hidden, "site", 1, "offered", "ben")
-    with written_to(hidden), pytest.raises(Conflict, match="being written to by somebody else"):
+    with written_to(hidden), pytest.raises(Conflict, match="locked by another writer"):
         give_once(hidden, "site", "ben", Answer(OfferRecorded, 1, outcome="offered"), give)
 
 
@@ -171,7 +171,7 @@ def test_a_page_says_that_the_store_is_busy_and_not_where_it_is(hidden: Store) -
             answers = [client.post(url, data=form) for url, form in asked]
     assert [answer.status_code for answer in answers] == [409] * len(asked), [answer.text for answer in answers]
     for answer in answers:
-        assert "Somebody else was writing at the same time; nothing was done." in answer.text
+        assert "Another writer was active at the same time; nothing was done." in answer.text
         assert "secret-place" not in answer.text
 
 

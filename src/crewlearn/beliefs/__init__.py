@@ -1,1 +1,1 @@
-"""What observations tell about people: counts and sums, confidence radii, and the pool posterior."""
+"""Inference about workers from observations: counts and sums, confidence radii, and the pool posterior."""

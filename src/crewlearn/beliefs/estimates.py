@@ -1,4 +1,4 @@
-"""Running estimates of each worker's output: how many observations, their mean and their variance."""
+"""Running estimates of each worker's output: number of observations, mean and variance."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from crewlearn.problem.arrays import FloatArray, IntArray
 
 
 class Estimates(NamedTuple):
-    """Count, sum and sum of squares of each worker's observations; outputs lie in [0, 1], so sums lose nothing.
+    """Count, sum and sum of squares of each worker's observations; plain sums are accurate for output in [0, 1].
 
     >>> estimates = no_data(2)
     >>> for output in (0.2, 0.4, 0.6):
@@ -29,7 +29,7 @@ class Estimates(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Earlier encounters of which only count and sum are known for each worker, not the spread.
+    """Count and sum of each worker's prior observations, whose spread is unknown.
 
     >>> no_prior(2).counts.tolist()
     [0, 0]
@@ -40,34 +40,34 @@ class Prior(NamedTuple):
 
 
 def no_prior(workers: int) -> Prior:
-    """Return that nobody was met before."""
+    """Return a prior without any observations."""
     return Prior(np.zeros(workers, dtype=np.int64), np.zeros(workers))
 
 
 def no_data(workers: int) -> Estimates:
-    """Return estimates with nobody observed."""
+    """Return estimates without any observations."""
     return Estimates(np.zeros(workers, dtype=np.int64), np.zeros(workers), np.zeros(workers))
 
 
 def with_prior(prior_n: IntArray, prior_mean: FloatArray) -> Estimates:
-    """Return estimates that begin with earlier encounters: n observations with a known mean.
+    """Return estimates that begin with prior observations: `prior_n` of each worker, with known means.
 
-    Their spread is not known, so it is taken as the largest that output in [0, 1] with this mean can have: all of it 0
-    or 1, which makes the sum of squares equal the sum. Real output may be all 0 or 1 too, so this says nothing about
-    where data come from: a `Prior` does.
+    Their spread is unknown. It is taken as the largest possible for output in [0, 1] with this mean: every output 0 or
+    1, so that the sum of squares equals the sum. Real output may be all 0 or 1 too, so estimates do not show which
+    observations are prior ones; a `Prior` does.
     """
     sums = prior_n * prior_mean
     return Estimates(prior_n.astype(np.int64), sums, sums.copy())
 
 
 def grown(estimates: Estimates, workers: int) -> Estimates:
-    """Return the same estimates with newcomers, unobserved, at the end."""
+    """Return a copy of the estimates with unobserved newcomers added at the end."""
     extra = no_data(workers - len(estimates.counts))
     return Estimates(*(np.concatenate([old, new]) for old, new in zip(estimates, extra, strict=True)))
 
 
 def record(estimates: Estimates, worker: int, output: float) -> None:
-    """Add one observation."""
+    """Add an observation."""
     estimates.counts[worker] += 1
     estimates.sums[worker] += output
     estimates.squares[worker] += output * output
@@ -79,7 +79,7 @@ def mean(estimates: Estimates, worker: int) -> float:
 
 
 def mean_of(n: int, total: float) -> float:
-    """Return the mean of `n` observations with this sum; 0 of none."""
+    """Return the mean of `n` observations with this sum; 0 if there are none."""
     return total / n if n > 0 else 0.0
 
 
@@ -90,7 +90,7 @@ def variance(estimates: Estimates, worker: int) -> float:
 
 
 def variance_of(n: int, total: float, squares: float) -> float:
-    """Return the variance of `n` observations with this sum and sum of squares; 0 of none."""
+    """Return the variance of `n` observations with this sum and sum of squares; 0 if there are none."""
     if n == 0:
         return 0.0
     average = total / n

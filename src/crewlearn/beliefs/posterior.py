@@ -1,12 +1,12 @@
-"""What is known of each worker's mean: a normal prior shared by the pool and learned from it, updated by own output.
+"""The posterior of each worker's mean under an empirical-Bayes normal model of the pool.
 
-Workers' means are taken as normal around a common centre, their output as normal around their mean with one noise
-variance for all. Noise is pooled from the spread of each worker's own output. Centre and spread of the pool are weighed
-by their likelihood given everybody ever seen, each with as much weight as their data carry. Likelihood is not fooled by
-who was hired, kept or sent away, as long as that was decided by what had been seen; averages of those still active are.
+The model: workers' means are normal around a common centre, and output is normal around the worker's mean, with the
+same noise variance for everybody. The noise variance is pooled over the workers' own output. The pool's centre and
+spread are inferred by their likelihood given everybody ever observed. The likelihood is not biased by who was hired,
+kept or replaced, as long as that depended only on observations; averages over the active workers would be.
 
-Spread is averaged over a grid rather than estimated at one point: while data are few, a pool that looks alike may yet
-hold workers worth finding, and a point estimate of zero would end the search for good.
+The spread is averaged over a grid rather than estimated as a point. With few data a pool of apparently equal workers
+may still have much better ones, and a point estimate of zero would end the search for them for good.
 """
 
 import math
@@ -18,27 +18,28 @@ import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates
 from crewlearn.problem.arrays import FloatArray, IntArray
+from crewlearn.problem.errors import real
 
 SPREADS = 11
 NARROWEST = 0.0125
-"""The grid of spreads between workers' means: 0.0125 to 0.4, each sqrt(2) times the last, at first equally likely."""
+"""The grid of spreads between workers' means: 0.0125 to 0.4, each sqrt(2) times the last, with equal prior weight."""
 
 CENTRE_GUESS = 0.5
 CENTRE_PRECISION = 1.0 / (0.3 * 0.3)
-"""Where the pool's centre lies before any data: 0.5, give or take 0.3."""
+"""The prior of the pool's centre: mean 0.5, standard deviation 0.3."""
 
 LEAST_NOISE = 1e-8
-"""Noise variance is never taken as less, so that output without noise does no harm."""
+"""Lower limit on the noise variance, which avoids dividing by zero when output has no noise."""
 
 _SMALL, _LARGE = 1e-200, 1e200
 
 
 class Beliefs(NamedTuple):
-    """What the pool's data say, as arrays that `learn` fills in.
+    """The posterior, as arrays that `learn` fills in.
 
-    `pool` holds the centre, the variance between workers, that of the noise, and that of the centre itself; `means` and
-    `variances` are everybody's posterior. `spared_counts` and `spared_sums` are earlier encounters whose spread nobody
-    knows (`with_prior` puts the largest in its place): they count for the means, not for the noise.
+    `pool` holds the centre, the variance between workers, the noise variance, and the variance of the centre. `means`
+    and `variances` are each worker's posterior. `spared_counts` and `spared_sums` are prior observations of unknown
+    spread (for which `with_prior` assumes the largest): they count for the means, but not for the noise.
     """
 
     pool: FloatArray
@@ -49,22 +50,22 @@ class Beliefs(NamedTuple):
 
 
 CENTRE, BETWEEN, NOISE, CENTRE_DOUBT = range(4)
-"""Places in `Beliefs.pool`."""
+"""Indices into `Beliefs.pool`."""
 
 LEARN = -1.0
-"""What stands for a number that is to be learned."""
+"""Marks a number that is to be learned from data."""
 
 NOISE_GUESS, GUESS_WEIGHT = 0.5, 4.0
-"""The standard deviation of output before any data, the largest there is, with the weight of so many observations."""
+"""The prior guess of the output's standard deviation, the largest possible, and its weight in observations."""
 
 TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
-"""Standard deviations to either side of a normal's mean that hold 95%."""
+"""A normal lies within this many standard deviations of its mean with probability 95%."""
 
 _ROOT_HALF = math.sqrt(0.5)
 
 
 def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
-    """Make room for what will be learned."""
+    """Allocate beliefs for `learn` to fill in."""
     workers = len(spared_counts)
     return Beliefs(
         np.zeros(4, dtype=np.float64),
@@ -76,10 +77,10 @@ def fresh_beliefs(spared_counts: IntArray, spared_sums: FloatArray) -> Beliefs:
 
 
 class Assumed(NamedTuple):
-    """What is held of the pool before any data, as standard deviations.
+    """Assumptions about the pool before any data.
 
-    `noise_guess` has the weight of `guess_weight` observations. What is told of centre, spread between workers and
-    noise is taken for certain; `LEARN` stands for what nobody knows.
+    `noise_guess`, a standard deviation, has the weight of `guess_weight` observations. `centre`, `between_sd` and
+    `noise_sd` are taken as certain unless they are `LEARN`.
     """
 
     noise_guess: float
@@ -89,12 +90,32 @@ class Assumed(NamedTuple):
     noise_sd: float
 
 
+def assume(
+    noise_guess: float, guess_weight: float, centre: float | None, between_sd: float | None, noise_sd: float | None
+) -> Assumed:
+    """Return the assumptions that a policy's fields state, or raise; None stands for what is to be learned.
+
+    >>> assume(0.5, 4.0, None, None, 0.1)
+    Assumed(noise_guess=0.5, guess_weight=4.0, centre=-1.0, between_sd=-1.0, noise_sd=0.1)
+    """
+    real("noise_guess", noise_guess, 0.0, 0.5, above=True)
+    real("guess_weight", guess_weight, 0.0, 1e6, above=True)
+    if centre is not None:
+        real("centre", centre, 0.0, 1.0)
+    if between_sd is not None:
+        real("between_sd", between_sd, 0.001, 0.5)
+    if noise_sd is not None:
+        real("noise_sd", noise_sd, 0.0, 0.5)
+    told = (LEARN if number is None else float(number) for number in (centre, between_sd, noise_sd))
+    return Assumed(float(noise_guess), float(guess_weight), *told)
+
+
 LEARNED_FROM_DATA = Assumed(NOISE_GUESS, GUESS_WEIGHT, LEARN, LEARN, LEARN)
-"""What is assumed where nobody has said anything about the pool."""
+"""The default assumptions: everything about the pool is learned from data."""
 
 
 def learn(beliefs: Beliefs, estimates: Estimates, assumed: Assumed) -> None:
-    """Learn the pool's centre, spread and noise, and everybody's posterior, from all that was seen."""
+    """Infer the pool's centre, spread and noise, and each worker's posterior, from all observations."""
     counts, sums, pool = estimates.counts, estimates.sums, beliefs.pool
     if assumed.noise_sd >= 0.0:
         noise = max(assumed.noise_sd * assumed.noise_sd, LEAST_NOISE)
@@ -104,16 +125,16 @@ def learn(beliefs: Beliefs, estimates: Estimates, assumed: Assumed) -> None:
     _weigh_spreads(beliefs, estimates, noise, assumed.between_sd)
     if assumed.centre >= 0.0:
         pool[CENTRE], pool[CENTRE_DOUBT] = assumed.centre, 0.0
-    shrinkage = noise / pool[BETWEEN]  # the prior's weight, in observations
+    shrinkage = noise / pool[BETWEEN]  # the weight of the pool's centre, in observations
     for worker in range(len(counts)):
         weight = counts[worker] + shrinkage
         beliefs.means[worker] = (sums[worker] + shrinkage * pool[CENTRE]) / weight
-        share = shrinkage / weight  # of the centre in the mean, and so of its doubt
+        share = shrinkage / weight  # the centre's share in the mean, and so of its uncertainty
         beliefs.variances[worker] = noise / weight + pool[CENTRE_DOUBT] * share * share
 
 
 def learned(estimates: Estimates, spared_counts: IntArray, spared_sums: FloatArray, assumed: Assumed) -> Beliefs:
-    """Return what was learned from these data, not to be changed; the same data are not gone through twice."""
+    """Return the beliefs learned from these data, cached; callers must not change them."""
     whole, real = (estimates.counts, spared_counts), (estimates.sums, estimates.squares, spared_sums)
     data = [np.asarray(array, dtype=np.int64) for array in whole] + [np.asarray(array, np.float64) for array in real]
     return _recalled(assumed, *(array.tobytes() for array in data))
@@ -133,7 +154,7 @@ def _recalled(
 
 
 def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: float) -> float:
-    """Return the variance of a worker's output around the own mean, pooled over everybody."""
+    """Return the variance of output around each worker's own mean, pooled over all workers."""
     counts, sums, squares = estimates.counts, estimates.sums, estimates.squares
     freedom, scatter = weight, weight * guess
     for worker in range(len(counts)):
@@ -147,12 +168,12 @@ def _pooled_noise(beliefs: Beliefs, estimates: Estimates, guess: float, weight: 
 
 
 def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: float) -> None:
-    """Average centre and variance between workers over the grid of spreads, by likelihood with the centre integrated.
+    """Average the centre and the variance between workers over the grid of spreads, weighted by marginal likelihood.
 
-    Under spread s, the average of n observations has variance (n s^2 + noise) / n around the centre. A spread that was
-    told is the only one.
+    The centre is integrated out. Under spread s, the average of n observations has variance (n s^2 + noise) / n around
+    the centre. If the spread was given (`told` > 0), it is the only one.
     """
-    seen, averages = beliefs.variances, beliefs.means  # filled in for good only afterwards
+    seen, averages = beliefs.variances, beliefs.means  # used as scratch; `learn` fills them in afterwards
     tried = 0
     for worker in range(len(estimates.counts)):
         n = estimates.counts[worker]
@@ -201,7 +222,7 @@ def _weigh_spreads(beliefs: Beliefs, estimates: Estimates, noise: float, told: f
 
 
 def chance_above(mean: float, sd: float, level: float) -> float:
-    """Return the chance that a normal exceeds a level.
+    """Return the probability that a normal exceeds a level.
 
     >>> round(chance_above(0.6, 0.1, 0.5), 4), chance_above(0.6, 0.0, 0.5)
     (0.8413, 1.0)

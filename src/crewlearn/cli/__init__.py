@@ -1,1 +1,1 @@
-"""Commands: thin, one file a group; a room is imported only when its command runs."""
+"""Commands: thin, one file per group; other packages are imported only when a command needs them."""

@@ -17,7 +17,7 @@ app = typer.Typer(
 
 
 def print_version(wanted: bool) -> None:
-    """Print the version and end, before any command is looked at."""
+    """Print the version and exit, before any command is parsed."""
     if wanted:
         print(f"crewlearn {__version__}")
         raise typer.Exit
@@ -66,9 +66,9 @@ def main() -> None:
 
 
 def _import_from_current_folder(arguments: list[str]) -> None:
-    """Let `--policy module:Class` name a module of the current folder; a server imports only what is installed.
+    """Let `--policy module:Class` name a module in the current folder, except for `serve`.
 
-    The folder comes last, so that a file in it never hides an installed module.
+    The folder comes last in the path, so that a file in it never hides an installed module.
     """
     command = next((argument for argument in arguments if not argument.startswith("-")), None)
     if command != "serve":

@@ -8,27 +8,25 @@ import typer
 if TYPE_CHECKING:
     from crewlearn.problem.model import Problem
 
-ProblemOption = Annotated[Path | None, typer.Option(help="Problem file (TOML); the paper's benchmark if left out.")]
-PolicyOption = Annotated[
-    list[str] | None, typer.Option(help="Policy, as name or name:parameter=value,…; repeat for several.")
-]
-SeedOption = Annotated[int, typer.Option(help="Seed of the worlds; the same for all policies.")]
+ProblemOption = Annotated[Path | None, typer.Option(help="Problem file (TOML); by default the paper's benchmark.")]
+PolicyOption = Annotated[list[str] | None, typer.Option(help="Policy, as name or name:parameter=value,…; repeatable.")]
+SeedOption = Annotated[int, typer.Option(help="Random seed of the worlds, common to all policies.")]
 AtOption = Annotated[
-    str | None, typer.Option(help="Periods to read regret at, such as 91,365; the horizon if left out.")
+    str | None, typer.Option(help="Periods after which to report regret, such as 91,365; by default the horizon.")
 ]
 ConventionsOption = Annotated[
-    str, typer.Option(help="as-written (the paper's text) or as-released (what its printed tables ran).")
+    str, typer.Option(help="as-written (the paper's text) or as-released (its printed tables).")
 ]
 ProblemConventionsOption = Annotated[
     str | None,
     typer.Option(
         help="Conventions of the benchmark and of policies given by name: as-written (the paper's text) or as-released "
-        "(what its printed tables ran); those of the problem file if left out."
+        "(its printed tables); by default those of the problem file."
     ),
 ]
 EngineOption = Annotated[str, typer.Option(help="local, dask, or the address of a Dask scheduler, tcp://host:port.")]
-ThreadsOption = Annotated[int | None, typer.Option(help="Threads of the local engine; one a core if left out.")]
-FreshOption = Annotated[bool, typer.Option("--fresh", help="Compute anew what earlier calls have kept.")]
+ThreadsOption = Annotated[int | None, typer.Option(help="Threads of the local engine; by default one per core.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Ignore cached results and compute them again.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 DEFAULT_POLICIES = ("dr-ucb", "keep-team", "oracle")
@@ -49,5 +47,5 @@ def read_at_option(at: str | None) -> list[int] | None:
     try:
         return [int(part) for part in at.split(",")] if at else None
     except ValueError as error:
-        remedy = "must be whole numbers of periods with commas between, such as 91,365"
+        remedy = "must be whole numbers separated by commas, such as 91,365"
         raise InvalidInput("at", at, remedy) from error

@@ -1,4 +1,4 @@
-"""What commands print: tables for people, one JSON document for programs, errors that end the command."""
+"""Output of commands: tables for people, a JSON document for programs, progress, and errors."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import typer
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn bad input into one line on standard error and exit code 2; options are named as commands have them."""
+    """Report invalid input as one line on standard error, with options as on the command line, and exit with 2."""
     from crewlearn.advisor.ledger.text import options_said
     from crewlearn.problem.errors import InvalidInput
 
@@ -30,7 +30,7 @@ def _option(name: str, value: str) -> str:
 
 
 def check_writable(field: str, path: Path) -> None:
-    """Check, before any work is done, that a file can be written."""
+    """Check that a file can be written, before any work is done."""
     from crewlearn.problem.errors import InvalidInput
 
     folder = path.parent
@@ -39,12 +39,12 @@ def check_writable(field: str, path: Path) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Print a document for programs."""
+    """Print a JSON document."""
     print(json.dumps(document, indent=2))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> None:
-    """Print a table for people; columns after the first `words` are right-aligned numbers. Nothing is truncated."""
+    """Print a table; columns after the first `words` are right-aligned numbers. Nothing is truncated."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -62,7 +62,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error: a bar on a terminal, else lines. Yield the callback that advances it."""
+    """Show progress on standard error, as a bar on a terminal, else as lines. Yield a callback that advances it."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -77,7 +77,7 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def progress_steps(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[int], None]]]:
-    """Show steps on standard error. Yield callbacks for the current step and for finished ones."""
+    """Show steps on standard error. Yield callbacks that set the current step and count finished ones."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -96,7 +96,7 @@ def progress_steps(total: int) -> Iterator[tuple[Callable[[str], None], Callable
 
 
 def _steps(total: int) -> tuple[Callable[[str], None], Callable[[int], None]]:
-    """Return functions that print a line when a second has passed, and then every five."""
+    """Return callbacks that print a line after a second, then at most every five seconds."""
     finished, due = 0, time.monotonic() + 1.0
 
     def tell(what: str) -> None:
@@ -113,7 +113,7 @@ def _steps(total: int) -> tuple[Callable[[str], None], Callable[[int], None]]:
 
 
 def _lines(what: str, total: int) -> Callable[[int], None]:
-    """Return a function that prints a line when a second has passed, and then every ten."""
+    """Return a callback that prints a line after a second, then at most every ten seconds."""
     done, due = 0, time.monotonic() + 1.0
 
     def tell(more: int) -> None:

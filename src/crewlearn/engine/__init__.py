@@ -1,1 +1,1 @@
-"""Simulated years: the world's randomness, and runs of policies in it."""
+"""Simulation: random worlds, and runs of policies in them."""

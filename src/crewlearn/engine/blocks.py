@@ -1,7 +1,7 @@
-"""Runs in blocks: the unit of work that threads, processes and clusters share.
+"""Blocks of runs: the unit of work for threads, processes and clusters.
 
-What a block gives depends on the problem, the policy, the seed and the block's number alone, and blocks are put
-together in the order of their numbers. So results are the same to the last bit however the work is spread.
+A block's result depends only on the problem, the policy, the seed and the block's number, and results are combined in
+the order of those numbers. So results are bit-identical however the work is spread.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from crewlearn.problem.transitions import LEGAL
 
 LARGEST_BLOCK = 64
 WORK_IN_A_BLOCK = 2_000_000
-"""Outputs drawn in a block at most, so that any block is over soon."""
+"""Upper limit on the outputs drawn in a block, which keeps every block short."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Block:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What the runs of a block came to.
+    """The results of a block's runs.
 
-    Regret and normalized loss by run and checkpoint; replacements initiated and completed and the largest frontier by
-    run; and the block's mean and sum of squared deviations of both after every period.
+    `regret` and `normalized_loss` have the shape (runs, checkpoints). `initiated`, `completed` and `largest_frontier`
+    are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after every period.
     """
 
     regret: FloatArray
@@ -59,18 +59,18 @@ class BlockResult:
 
 
 def block_size(problem: Problem) -> int:
-    """Return how many runs make a block: a function of the problem alone."""
+    """Return the number of runs in a block, which depends on the problem alone."""
     return max(1, min(LARGEST_BLOCK, WORK_IN_A_BLOCK // (problem.team * problem.horizon)))
 
 
 def blocks_of(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: tuple[int, ...]) -> list[Block]:
-    """Cut a policy's runs into blocks."""
+    """Split a policy's runs into blocks."""
     size = block_size(problem)
     return [Block(problem, policy, seed, first, min(size, runs - first), at) for first in range(0, runs, size)]
 
 
 def play_block(block: Block, stop: IntArray | None = None) -> BlockResult:
-    """Play a block: compiled where the policy names its rule, else in plain Python; end early once `stop` is set."""
+    """Play a block, compiled if the policy names a rule, else in plain Python; end early once `stop` is set."""
     horizon = block.problem.horizon
     means, best = worlds_of(block)
     tally = empty_tally(block, stop=stop)
@@ -100,7 +100,7 @@ _problem_form = lru_cache(maxsize=64)(problem_form)
 
 
 def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray | None = None) -> Tally:
-    """Return a tally for a block, with room for sums of output by worker and for a log of events if asked for."""
+    """Return an empty tally for a block, with room for output sums of `workers` and a log of `events` rows."""
     return Tally(
         regret=np.zeros((block.count, len(block.at))),
         curve=np.zeros((block.count, block.problem.horizon)),
@@ -116,7 +116,7 @@ def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray 
 
 
 def play_compiled(block: Block, means: FloatArray, best: FloatArray, tally: Tally) -> None:
-    """Play a block in the compiled loop of its policy's rule."""
+    """Play a block with the compiled loop of its policy's rule."""
     from crewlearn.engine.compiled.loops import run_loop
 
     policy, rule = block.policy, rule_of(block.policy)
@@ -125,20 +125,20 @@ def play_compiled(block: Block, means: FloatArray, best: FloatArray, tally: Tall
     form = policy_form(policy, block.problem)
     run_loop(rule, policy.name, _problem_form(block.problem), form, means, best, root, block.first, at, tally)
     if tally.fault[FAULT] != LEGAL:
-        run, period, out, into = (int(tally.fault[place]) for place in (FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN))
+        run, period, out, into = (int(tally.fault[index]) for index in (FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN))
         remedy = f"asked for ({out}, {into}) in period {period} of run {run}: {REMEDIES[int(tally.fault[FAULT])]}"
         raise InvalidInput("policy", policy.name, remedy)
 
 
 def worlds_of(block: Block) -> tuple[FloatArray, FloatArray]:
-    """Return the hidden means of each run, and the mean output of its best team."""
+    """Return each run's hidden means and the mean output of its best team."""
     problem, runs = block.problem, range(block.first, block.first + block.count)
     if not problem.drawn_per_run:
         means = problem.means()
         best = best_output(means, problem.team)
         return np.tile(means, (block.count, 1)), np.full(block.count, best)
-    every = np.array([problem.means(block.seed, run) for run in runs])
-    return every, np.array([best_output(means, problem.team) for means in every])
+    means_by_run = np.array([problem.means(block.seed, run) for run in runs])
+    return means_by_run, np.array([best_output(means, problem.team) for means in means_by_run])
 
 
 def _play_interpreted(block: Block, tally: Tally) -> None:
@@ -156,6 +156,6 @@ def _play_interpreted(block: Block, tally: Tally) -> None:
 
 
 def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and sum of squared deviations over the runs, for every period."""
+    """Return the mean and the sum of squared deviations over the runs, for every period."""
     mean = values.mean(axis=0)
     return mean, ((values - mean) ** 2).sum(axis=0)

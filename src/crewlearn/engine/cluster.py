@@ -1,4 +1,4 @@
-"""Blocks played on an existing Dask cluster; numbers are those of a local run, to the last bit."""
+"""Playing blocks on an existing Dask cluster, with results bit-identical to a local run."""
 
 import importlib.metadata
 import math
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 WORKER_SECONDS = 5.0
 PATIENCE_SECONDS = 30.0
-"""How long to wait for the scheduler, then for a first worker, and for a task before looking whether any is left."""
+"""How long to wait for the scheduler, then for a first worker, and for a task before checking for live workers."""
 
 TASK_SECONDS = 0.25
-"""How long a task should take at least, so that handing it out costs little beside it."""
+"""Minimum duration of a task to aim for, which keeps the overhead of submitting it small."""
 
 LARGEST_TASK = 64
 TASK_BYTES = 32_000_000
-"""Blocks in a task at most, and bytes of results that it gives back at most."""
+"""Upper limits on the blocks in a task and on the bytes of results it returns."""
 
 TASKS_AHEAD = 4
-"""Tasks in flight for each thread of the cluster."""
+"""Tasks in flight per thread of the cluster."""
 
 RETRIES = 3
 
 
 def cluster_player(engine: str) -> Player:
-    """Return a player that works on a cluster whose scheduler answers and has workers.
+    """Return a player for a cluster, after checking that its scheduler answers and has workers.
 
-    `engine` is "dask" (the scheduler that DASK_SCHEDULER_ADDRESS or Dask's configuration names) or an address such as
+    `engine` is "dask" (the scheduler named by DASK_SCHEDULER_ADDRESS or Dask's configuration) or an address such as
     "tcp://host:port".
     """
     address = scheduler_address(engine)
@@ -51,7 +51,7 @@ def scheduler_address(engine: str) -> str:
         raise unknown_name("engine", engine, ["local", "dask", "tcp://host:port"])
     try:
         import dask
-        import distributed  # noqa: F401  # dask may be there without it
+        import distributed  # noqa: F401  # dask may be installed without it
     except ImportError as error:
         raise InvalidInput("engine", engine, "needs Dask; pip install 'crewlearn[dask]'") from error
     if engine != "dask":
@@ -61,7 +61,8 @@ def scheduler_address(engine: str) -> str:
         raise InvalidInput(
             "engine",
             engine,
-            "no scheduler is known; give its address (tcp://host:port) as the engine, or set DASK_SCHEDULER_ADDRESS",
+            "no scheduler is configured; give an address (tcp://host:port) as the engine, or set "
+            "DASK_SCHEDULER_ADDRESS",
         )
     return str(address)
 
@@ -72,22 +73,20 @@ def connect(address: str) -> "Client":
 
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]  # distributed has no types
-    except (
-        Exception
-    ) as error:  # a wrong scheme, a wrong port, no such host, no answer, no certificate: each its own type
+    except Exception as error:  # a wrong scheme, port, host or certificate and a timeout each have their own type
         raise InvalidInput(
             "engine",
             address,
             f"tried to connect for up to {CONNECT_SECONDS:g} s and failed ({error}); start a scheduler there "
-            "(dask scheduler), give the address of one that runs, or use --engine local",
+            "(dask scheduler), give the address of a running one, or use --engine local",
         ) from error
 
 
 def play_on_cluster(blocks: Sequence[Block], address: str) -> Generator[tuple[BlockResult, float], None, None]:
-    """Play blocks in tasks of several, a few tasks ahead of what is collected, so that memory stays bounded.
+    """Play blocks in tasks of several, with a bounded number of tasks in flight to bound memory.
 
-    Tasks grow until each is worth handing out. How blocks are put into tasks changes no number,
-    since each block's result is given by itself. A task whose worker dies is played again elsewhere.
+    Tasks grow until the overhead of submitting them is small. How blocks are grouped into tasks does not affect the
+    numbers. A task whose worker dies is retried on another worker.
     """
     waiting: deque[Any] = deque()
     begun, size = 0, 1
@@ -105,7 +104,7 @@ def play_on_cluster(blocks: Sequence[Block], address: str) -> Generator[tuple[Bl
 
 
 def next_size(seconds: Sequence[float]) -> int:
-    """Return how many blocks the next task should have, from the seconds that each block of the last one took.
+    """Return the number of blocks in the next task, given the seconds that each block of the last one took.
 
     >>> next_size([0.01, 0.01]), next_size([0.1, 0.1, 0.1, 0.1]), next_size([60.0])
     (4, 3, 1)
@@ -115,26 +114,26 @@ def next_size(seconds: Sequence[float]) -> int:
 
 
 def timed_blocks(blocks: Sequence[Block]) -> list[tuple[BlockResult, float]]:
-    """Play a task's blocks one after another; this is what a worker does."""
+    """Play a task's blocks in order; this runs on the cluster's workers."""
     return [timed(block) for block in blocks]
 
 
 def result_bytes(block: Block) -> int:
-    """Estimate the bytes of a block's result: four curves, two numbers by run and checkpoint, three by run."""
+    """Estimate the size of a block's result: four curves, two numbers per run and checkpoint, three per run."""
     return 8 * (4 * block.problem.horizon + block.count * (2 * len(block.at) + 3))
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that numbers depend on."""
+    """Return the versions of the packages that results depend on."""
     return {name: importlib.metadata.version(name) for name in ("crewlearn", "numpy", "numba")}
 
 
 def _check_workers(client: "Client", address: str) -> None:
-    """Check that there are workers, with the versions that this process has."""
+    """Check that the cluster has workers, and that their versions match this process."""
     _check_some_worker(client, address)
     try:
         by_worker = client.run(versions)
-    except Exception as error:  # what a worker cannot import comes back as a plain Exception
+    except Exception as error:  # a worker's import error arrives as a plain Exception
         raise _not_installed(address, error) from error
     for worker, theirs in by_worker.items():
         for name, ours in versions().items():
@@ -142,7 +141,7 @@ def _check_workers(client: "Client", address: str) -> None:
                 raise InvalidInput(
                     "engine",
                     address,
-                    f"worker {worker} has {name} {theirs[name]}, which may give other numbers than {ours} here; "
+                    f"worker {worker} has {name} {theirs[name]}, which may give different numbers than {ours} here; "
                     "install the same version on both sides",
                 )
 
@@ -160,7 +159,7 @@ def _check_some_worker(client: "Client", address: str) -> None:
 
 
 def _wait_for(client: "Client", task: Any, address: str) -> list[tuple[BlockResult, float]]:
-    """Wait for a task's results as long as there are workers at all."""
+    """Wait for a task's results as long as the cluster has workers."""
     while True:
         try:
             results: list[tuple[BlockResult, float]] = task.result(timeout=PATIENCE_SECONDS)
@@ -171,20 +170,20 @@ def _wait_for(client: "Client", task: Any, address: str) -> list[tuple[BlockResu
 
 @contextmanager
 def _losses_told(address: str) -> Iterator[None]:
-    """Turn Dask's errors for a lost cluster or a missing module into ones that name the remedy."""
+    """Convert Dask's errors for a lost cluster or a missing module to errors that name the remedy."""
     from distributed import CancelledError, KilledWorker
 
     try:
         yield
     except (CancelledError, KilledWorker, OSError) as error:
-        remedy = f"the cluster was lost while it worked ({error}); see that it runs, look at its logs, and start again"
+        remedy = f"the cluster was lost during the run ({error}); check that it is running and its logs, and try again"
         raise InvalidInput("engine", address, remedy) from error
-    except (ImportError, RuntimeError) as error:  # a scheduler wraps what it cannot unpack
+    except (ImportError, RuntimeError) as error:  # a scheduler wraps import errors of its own
         if isinstance(error, ImportError) or isinstance(error.__cause__, ImportError):
             raise _not_installed(address, error.__cause__ or error) from error
         raise
 
 
 def _not_installed(address: str, error: BaseException) -> InvalidInput:
-    remedy = f"the cluster cannot import what it is to play ({error}); install it for its scheduler and workers"
+    remedy = f"the cluster cannot import the policy's code ({error}); install it for its scheduler and workers"
     return InvalidInput("engine", address, remedy)

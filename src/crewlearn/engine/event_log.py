@@ -20,11 +20,11 @@ FIRST_ROOM = 2_000
 
 
 def events_of_runs(problem: Problem, policy: Policy[Any], runs: int, seed: int) -> IntArray:
-    """Return the events of the runs, one a row: run, period, kind, out, in.
+    """Return the events of the runs, one per row: run, period, kind, out, in.
 
-    A DECISION is one that the policy's rule reports. It has two numbers in place of out and in: for DR-UCB the states
-    of its frontier and the largest frontier. Within a period decisions come first, then requests, then arrivals and
-    lapses.
+    A DECISION is reported by the policy's rule. It has two numbers in place of out and in: for DR-UCB the number of
+    states in its frontier and the largest frontier so far. Within a period decisions come first, then requests, then
+    arrivals and lapses.
 
     >>> from crewlearn.policies.dr_ucb.policy import DRUCB
     >>> from crewlearn.problem.instances import benchmark

@@ -74,7 +74,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
 
     def __init__(self, problem: Problem | None = None) -> None:
         if not isinstance(problem, Problem | None):
-            raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem gives")
+            raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem returns")
         self.problem = benchmark() if problem is None else problem
         if self.problem.start is not None:
             raise InvalidInput("start", self.problem.start, "must be left out here: episodes begin with a random team")
@@ -176,13 +176,13 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
             choices = np.empty(0)
         whole_numbers = choices.shape == (team,) and np.issubdtype(choices.dtype, np.integer)
         if not whole_numbers or choices.min() < 0 or choices.max() > workers:
-            remedy = f"must be {team} whole numbers, one a station, from 0 (keep) to {workers} (worker {workers - 1})"
+            remedy = f"must be {team} whole numbers, one per station, from 0 (keep) to {workers} (worker {workers - 1})"
             raise InvalidInput("action", action, remedy)
         checked: list[int] = choices.tolist()
         return checked
 
     def _mask(self) -> BoolArray:
-        """Return which requests are legal by themselves: all name who leaves, so only the two workers' roles matter."""
+        """Return which requests are legal by themselves; each names who leaves, so only the two roles matter."""
         arrays = self.roster.arrays
         may_leave = arrays.role[arrays.stations] == FREE
         may_enter = (arrays.station_of == NOBODY) & (arrays.role == FREE)

@@ -28,7 +28,7 @@ class Step:
 
 
 def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterator[Step]:
-    """Play a policy in a world to the end of period `until` (the horizon, if left out), one step a period.
+    """Play a policy in a world to the end of period `until` (the horizon by default), yielding a step per period.
 
     >>> from crewlearn.policies.baselines import KeepTeam
     >>> from crewlearn.problem.instances import benchmark
@@ -67,7 +67,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
         fees = setting.cost * len(pairs if problem.fee_due == "initiation" else completed)
         if interview is not None and period == 1:
             fees += interview.fee
-        made = sum(float(world.means[worker]) for worker in output)
+        expected_output = sum(float(world.means[worker]) for worker in output)
         step = Step(
             period=period,
             requested=tuple(pairs),
@@ -76,7 +76,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
             stations=roster.stations,
             output=output,
             fees=fees,
-            regret=best - made + fees,
+            regret=best - expected_output + fees,
         )
         state = policy.observe(state, Report(period, output, step.completed, step.failed))
         yield step

@@ -35,7 +35,7 @@ Closing it ends the work at once.
 MOST_RUNS = 10**8
 
 WAITING_SECONDS = 0.2
-"""How often who waits for a block is told so: soon enough that a person who stops the work sees it end."""
+"""Seconds between calls of `waiting` while a block is not done: short enough for a prompt response to cancelling."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,14 @@ def simulate(
     engine: str = "local",
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Play each policy in the same `runs` worlds and read regret after the periods `at` (the horizon, if left out).
+    """Play each policy in the same `runs` worlds and report regret after the periods `at` (the horizon by default).
 
-    Policies are given by name, with parameters as in `make_policy`, or as objects of your own. Names follow the
-    problem's conventions unless `conventions` says otherwise. `engine` is "local" (on
-    `threads` threads, by default one a core), "dask" or the address of a Dask scheduler. `progress` is told how many
-    runs were just done, and on this machine also several times a second that there are no more of them yet (0); what it
-    raises ends the work at once. The numbers do not depend on where and how the work was done.
+    Policies are given by name, with parameters as in `make_policy`, or as your own objects. Names follow the problem's
+    conventions unless `conventions` says otherwise. `engine` is "local" (on `threads` threads, by default one per
+    core), "dask" or the address of a Dask scheduler. The numbers do not depend on the engine or the threads.
+
+    `progress` is called with the number of runs just finished. The local engine also calls it with 0 several times a
+    second while it waits. An exception raised by `progress` stops the work at once.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> result = simulate(benchmark(horizon=30), ["keep-team", "oracle"], runs=3)
@@ -195,7 +196,7 @@ def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) 
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:
-    """Play a block and say how long it took; it ends early, with numbers of no use, once `stop` is set."""
+    """Play a block and return its result with the seconds taken; setting `stop` ends it early with a partial result."""
     started = time.perf_counter()
     return play_block(block, stop), time.perf_counter() - started
 
@@ -203,10 +204,10 @@ def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, floa
 def play_on_threads(
     blocks: Sequence[Block], threads: int, waiting: Waiting | None = None
 ) -> Generator[tuple[BlockResult, float], None, None]:
-    """Play blocks on a few threads, a few ahead of what is collected, so that memory stays bounded.
+    """Play blocks on a thread pool, with a bounded number of blocks in flight to bound memory.
 
-    Even one thread is not the main one, which so stays free to be interrupted: by a signal, or by what `waiting` raises
-    when it is called, several times a second, while a block is not done.
+    Even a single thread is not the main one, so that the main thread can be interrupted by a signal or by an exception
+    from `waiting`, which is called several times a second while a block is not done.
     """
     if any(rule_of(policy) is None for policy in {type(block.policy): block.policy for block in blocks}.values()):
         threads = 1  # plain Python gains nothing from threads
@@ -220,7 +221,7 @@ def play_on_threads(
                 yield _result_of(begun.popleft(), waiting)
         while begun:
             yield _result_of(begun.popleft(), waiting)
-    finally:  # also when interrupted: what has begun ends within a period, what has not never does
+    finally:  # also when interrupted: running blocks end within a period, queued ones are cancelled
         stop[0] = 1
         executor.shutdown(wait=True, cancel_futures=True)
 

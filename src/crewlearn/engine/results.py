@@ -165,7 +165,7 @@ class SimulationResult:
 
 
 class Collector:
-    """Assembles the blocks of a policy, in order, into values per run at the checkpoints and running curves."""
+    """Accumulates a policy's blocks, in order, into values per run at the checkpoints and curves over all periods."""
 
     def __init__(self, policy: Policy[Any], runs: int, at: Sequence[int], horizon: int) -> None:
         self.policy, self.taken = policy, 0
@@ -195,7 +195,7 @@ class Collector:
         self.seconds += seconds
 
     def result(self) -> PolicyResult:
-        """Return the policy's result, after the last block was added."""
+        """Return the policy's result; call it after the last block was added."""
         curves = {name: Curve(mean, np.sqrt(squares / self.taken)) for name, (mean, squares) in self.curves.items()}
         return PolicyResult(
             policy=self.policy,
@@ -211,7 +211,7 @@ class Collector:
 
 
 def same_numbers(first: SimulationResult, second: SimulationResult) -> bool:
-    """Return whether two results agree to the last bit, time spent aside."""
+    """Return whether two results are bit-identical, apart from the seconds taken."""
 
     def equal(a: Any, b: Any) -> bool:
         if isinstance(a, Curve):

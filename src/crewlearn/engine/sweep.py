@@ -1,7 +1,6 @@
-"""A grid over fields of the problem and parameters of policies, whose finished cells are appended to a file.
+"""Sweeps over a grid of problem fields and policy parameters; finished cells are appended to a file.
 
-A rerun skips the cells that the file has, unless the code behind a cell cannot all be identified: such a cell is played
-every time.
+A rerun skips the cells already in the file. A cell whose code cannot be identified completely is played every time.
 """
 
 import dataclasses
@@ -34,7 +33,7 @@ Grid = Mapping[str, Sequence[Any]]
 Table = dict[str, Any]
 
 PolicyVariant = tuple[str, Policy[Any], tuple[tuple[str, Any], ...]]
-"""A policy's name, the policy, and what of the grid made it."""
+"""A policy's name, the policy, and its grid values."""
 
 _LAWS: Mapping[str, Sequence[type[Any]]] = {"output": OUTPUT_LAWS, "delay": DELAY_LAWS}
 _LINE_START = b'{"key": "'
@@ -42,7 +41,7 @@ _LINE_START = b'{"key": "'
 
 @dataclass(frozen=True)
 class Cell:
-    """One policy in one problem; `policy_name` is the policy as asked for, `varied` what of the grid made the cell."""
+    """One policy in one problem; `policy_name` is the policy as requested, `varied` the cell's grid values."""
 
     problem: Problem
     policy: Policy[Any]
@@ -55,39 +54,39 @@ class Cell:
 
     @cached_property
     def identity(self) -> ResultIdentity:
-        """The cell's key, and why its numbers may not be reused, if so."""
+        """The cell's key, and the reason why its numbers must not be reused, if any."""
         return result_identity(self.problem, self.policy, self.runs, self.seed, self.at, self.conventions)
 
     @property
     def key(self) -> str:
-        """A hash of all that the cell's numbers depend on."""
+        """A hash of everything that the cell's numbers depend on."""
         return self.identity.key
 
     def blocks(self) -> list[Block]:
-        """Cut the cell's runs into blocks."""
+        """Split the cell's runs into blocks."""
         return blocks_of(self.problem, self.policy, self.runs, self.seed, self.at)
 
     def record(self, result: PolicyResult) -> Table:
-        """Describe the finished cell as one line of the result file; the key comes first.
+        """Return the finished cell's record, one line of the result file; the key comes first.
 
-        A cell that no rerun may skip says why under `not_reusable`.
+        `not_reusable` is present if reruns must not skip the cell, and says why.
         """
-        whole = SimulationResult(
+        simulation = SimulationResult(
             self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}
         )
-        document = whole.to_json()
-        ours = document.pop("policies")[self.policy_name]
+        document = simulation.to_json()
+        summaries = document.pop("policies")[self.policy_name]
         head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
         if self.identity.gap is not None:
             head["not_reusable"] = self.identity.gap
-        return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **ours}
+        return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **summaries}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The records of all cells in the order of the plan, and how many of them were in the file before.
+    """The records of all cells in planned order, and how many were skipped because the file had them.
 
-    `not_reusable` holds, by policy, why its cells are played every time.
+    `not_reusable` maps a policy to the reason why its cells are played every time.
     """
 
     records: tuple[Table, ...]
@@ -104,10 +103,10 @@ def plan_cells(
     at: Sequence[int] | None = None,
     conventions: str | None = None,
 ) -> list[Cell]:
-    """Plan every variant of the problem with every variant of each policy, all of them checked.
+    """Return a checked cell for every variant of the problem with every variant of each policy.
 
-    A policy's parameter makes variants of that policy alone. Policies given by name follow the conventions of each
-    variant of the problem, unless `conventions` says otherwise.
+    A policy's parameter varies that policy alone. Policies given by name follow the conventions of each variant of the
+    problem, unless `conventions` says otherwise.
 
     >>> from crewlearn.problem.instances import benchmark
     >>> cells = plan_cells(benchmark(), ["dr-ucb", "keep-team"], {"cost": [3, 7], "dr-ucb:gamma": [5, 10]})
@@ -141,12 +140,12 @@ def run_sweep(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Sweep:
-    """Play the cells that the file does not have yet, adding each to it as soon as it is finished.
+    """Play the cells that the file does not have, appending each to it as soon as it is finished.
 
-    All cells are played in one stream of blocks, so that threads and clusters stay busy with many small cells. A cell
-    is on disk before the next one counts as finished: whatever stops the sweep, running it again goes on from there.
-    Cells whose code cannot all be identified are played again whatever the file has. `progress` is called with the
-    number of runs just done, or already in the file.
+    All cells are played in one stream of blocks, which keeps threads and clusters busy even if cells are small. Each
+    cell is synced to disk before the next one finishes, so an interrupted sweep can be resumed by running it again.
+    Cells whose code cannot be identified completely are always played. `progress` is called with the number of runs
+    just finished or skipped.
     """
     path = Path(path)
     report = progress or (lambda runs: None)
@@ -170,9 +169,9 @@ def run_sweep(
 
 
 def read_results(path: Path) -> dict[str, Table]:
-    """Read finished cells by key, and repair the torn last line that a killed process may have left.
+    """Return the finished cells by key, and repair the torn last line that a killed process may have left.
 
-    Any other line that is not a finished cell means that this is some other file, which is left as it is.
+    Any other line that is not a finished cell raises an error and leaves the file unchanged: it is not a result file.
     """
     try:
         data = path.read_bytes() if path.exists() else b""
@@ -183,23 +182,23 @@ def read_results(path: Path) -> dict[str, Table]:
     for number, line in enumerate(lines, start=1):
         record = _record_of(line)
         if record is None:
-            raise InvalidInput("out", str(path), f"line {number} is no result of a sweep; give another file")
+            raise InvalidInput("out", str(path), f"line {number} is not a sweep result; give another file")
         records[record["key"]] = record
     if rest:
         record = _record_of(rest)
         if record is None and not (rest.startswith(_LINE_START) or _LINE_START.startswith(rest)):
-            raise InvalidInput("out", str(path), "its last line is no result of a sweep; give another file")
+            raise InvalidInput("out", str(path), "the last line is not a sweep result; give another file")
         with _open_results(path) as file:
             if record is None:
                 file.truncate(len(data) - len(rest))
-            else:  # whole, but for its end of line
+            else:  # complete except for the line end
                 records[record["key"]] = record
                 file.write(b"\n")
     return records
 
 
 def problem_fields() -> list[str]:
-    """Return the dotted names of every field that a problem file may have.
+    """Return the dotted names of all fields of a problem file.
 
     >>> problem_fields()[:3]
     ['team', 'horizon', 'cost']
@@ -212,7 +211,7 @@ def problem_fields() -> list[str]:
 
 
 def _changed(problem: Problem, changes: Table) -> Problem:
-    """Return the problem with some fields changed; a changed law keeps those of the old one's numbers that it has."""
+    """Return the problem with some fields changed; a new law keeps the old law's parameters that it shares."""
     table = problem_to_table(problem)
     known = problem_fields()
     for name in changes:
@@ -235,7 +234,7 @@ def _policies_under(
     grid: Grid,
     variants_under: dict[str, list[PolicyVariant]],
 ) -> list[PolicyVariant]:
-    """Return the policies' variants under these conventions, built once for each."""
+    """Return the policies' variants under these conventions, cached in `variants_under`."""
     if conventions not in variants_under:
         variants_under[conventions] = list(_policy_variants(policies, grid, conventions))
     return variants_under[conventions]
@@ -244,25 +243,25 @@ def _policies_under(
 def _policy_variants(policies: Sequence[str | Policy[Any]], grid: Grid, conventions: str) -> Iterator[PolicyVariant]:
     """Yield every variant of every policy."""
     checked = checked_policies(policies, conventions)
-    heads = [_split(asked)[0] if isinstance(asked, str) else asked.name for asked in policies]
+    heads = [_split(given)[0] if isinstance(given, str) else given.name for given in policies]
     for name in grid:
         if name.rpartition(":")[0] not in heads:
             raise unknown_name(f"vary {name}: policy", name.rpartition(":")[0], dict.fromkeys(heads))
-    for asked, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
-        ours = {name: values for name, values in grid.items() if name.rpartition(":")[0] == head}
-        for varied in _combinations(ours):
+    for given, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
+        own_grid = {name: values for name, values in grid.items() if name.rpartition(":")[0] == head}
+        for varied in _combinations(own_grid):
             parameters = {name.rpartition(":")[2]: value for name, value in varied}
             if not parameters:
                 yield label, policy, varied
-            elif isinstance(asked, str):
-                spec = _with_parameters(asked, parameters)
+            elif isinstance(given, str):
+                spec = _with_parameters(given, parameters)
                 yield spec, make_policy(spec, conventions), varied
             else:
-                yield _with_parameters(asked.name, parameters), _replaced(asked, parameters), varied
+                yield _with_parameters(given.name, parameters), _replaced(given, parameters), varied
 
 
 def _split(spec: str) -> tuple[str, str]:
-    """Split a policy as written into its name (or module:Class) and its parameters."""
+    """Split a policy's specification into its name (or module:Class) and its parameters."""
     name, _, rest = spec.partition(":")
     if name in REGISTRY:
         return name, rest
@@ -271,7 +270,7 @@ def _split(spec: str) -> tuple[str, str]:
 
 
 def _with_parameters(spec: str, parameters: Table) -> str:
-    """Return the policy's text with some parameters replaced.
+    """Return the policy's specification with some parameters replaced.
 
     >>> _with_parameters("dr-ucb:gamma=20,radius=log-t", {"gamma": 5})
     'dr-ucb:radius=log-t,gamma=5'
@@ -326,12 +325,12 @@ def _append(file: Any, record: Table) -> None:
     """Append a line in one write and sync it to disk."""
     line = json.dumps(record).encode() + b"\n"
     if file.write(line) != len(line):
-        raise OSError(f"{file.name}: the disk took only part of a line; make room and run again")
+        raise OSError(f"{file.name}: a line was written only in part; free some disk space and run again")
     os.fsync(file.fileno())
 
 
 def _record_of(line: bytes) -> Table | None:
-    """Parse a line of the result file; None if it is not a record."""
+    """Return the record on a line of the result file, or None if the line is not a record."""
     try:
         record = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Full traces of a few runs: every event as a flat row, in order of time."""
+"""Full traces of a few runs: every event as a flat row, in chronological order."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
 ROWS_IN_A_BATCH = 50_000
-"""Rows held in memory while writing: a few megabytes."""
+"""Rows held in memory while writing, a few megabytes."""
 
 
 class Row(TypedDict):
@@ -25,8 +25,8 @@ class Row(TypedDict):
 
     `event` is "interview" (scores bought before period 1 and paid in it), "request", "start" (a replacement completed),
     "lapse" (a hire for whom nobody made room) or "output". `worker` works or comes in and `other` leaves; -1 means
-    nobody, or not decided before the arrival. `output` is None except for output events. `cost` is what the firm pays
-    for the event.
+    nobody, or that the leaver is chosen on arrival. `output` is None except for output events. `cost` is what the firm
+    pays for the event.
     """
 
     run: int
@@ -55,7 +55,7 @@ def trace(
     whole("runs", runs, 1)
     whole("seed", seed, 0, 2**64 - 1)
     if not isinstance(problem, Problem):
-        raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem gives")
+        raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem returns")
     followed = followed_conventions(problem, conventions)
     chosen = make_policy(policy, followed) if isinstance(policy, str) else policy
     if not isinstance(chosen, Policy):

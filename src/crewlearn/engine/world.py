@@ -46,7 +46,7 @@ class World:
         return best_output(self.means, self.problem.team)
 
     def starting_team(self) -> IntArray:
-        """Return the worker at each station at the start: the problem's, or a uniformly random team, sorted."""
+        """Return the worker at each station at the start: the problem's team, or a uniformly random one, sorted."""
         if self.problem.start is not None:
             return np.array(self.problem.start.stations, dtype=np.int64)
         team = np.empty(self.problem.team, dtype=np.int64)
@@ -60,11 +60,11 @@ class World:
         return scores
 
     def day_effect(self, period: int) -> float:
-        """Return a period's shock, common to all workers."""
+        """Return the period's shock, common to all workers."""
         return draw_day_effect(self.output_form.day_effect_sd, mix(self.keys[DAY], period))
 
     def output(self, period: int, worker: int) -> float:
-        """Return the output of a worker if active in a period."""
+        """Return a worker's output in a period, if active."""
         form = self.output_form
         key = mix(mix(self.keys[OUTPUT], period), worker)
         centre = day_mean(float(self.means[worker]), self.day_effect(period))

@@ -1,8 +1,8 @@
 """The demo site: half a year of a warehouse's order picking, invented but plausible.
 
-Everything goes through the commands that people use, on the mornings they would have used them, so the record is a real
-one: it can be verified, explained and planned with. The floor is as public logs of warehouses show them: what a picker
-does on one day and the next lies three times as far apart as pickers do, and some days are good or bad for all.
+Everything goes through the ordinary commands, dated on the mornings people would have used them, so the record can be
+verified, explained and planned with. The numbers follow public warehouse logs: a picker's days differ three times as
+much as pickers do, and some days are good or bad for everybody.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -25,22 +25,22 @@ DAYS = 125
 TEAM = 10
 HOURS = 7.5
 FIRST_FILE = 15
-"""The spreadsheet that the site begins with has so many days; from then on, output is recorded every morning."""
+"""Days in the first spreadsheet; after them, output is recorded every morning."""
 
 CENTRE, BETWEEN, OWN, DAY = 80.0, 5.0, 11.0, 9.0
-"""Lines an hour: the pool's centre; the spread between pickers, of a picker's days, and of days good or bad for all."""
+"""Lines an hour: the pool's mean; the sd between pickers, of a picker's days, and of days common to all."""
 
 NEWCOMER_JOINS, LEAVER_GOES, MISTYPED, MANAGER_AWAY = 60, 75, 95, 114
-"""When a newcomer joins, somebody leaves, a value is mistyped (to be corrected two days later), and the manager goes on
-leave: from then on nobody answers what is proposed."""
+"""The days on which a newcomer joins, somebody leaves, a value is mistyped (and corrected two days later), and the
+manager goes on leave: from then on proposals stay unanswered."""
 
 PARTIAL, SENT_HOME = 40, 52
-"""The days on which somebody works half a shift, and on which work runs out and somebody is sent home."""
+"""The days on which somebody works half a shift, and on which somebody is sent home for lack of work."""
 
 MANAGER, CLERK = "Ines Aubert", "shift office"
 
 _FLOOR, _DESK = 6, 5
-"""Streams of chance: what happens on the floor, and what people decide."""
+"""Random streams: for the floor, and for people's decisions."""
 
 NAMES = (
     "Amira Haddad",
@@ -68,13 +68,13 @@ NAMES = (
     "Wanjiru Kamau",
     "Yusuf Demir",
 )
-"""Whom the site knows; the last one joins later."""
+"""The site's workers; the last one joins later."""
 
 
 def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | None = None) -> Site:
     """Create a site with half a year of history up to the last working day before `today`; return its state.
 
-    The same seed and day give the same record, to the last bit.
+    The same seed and day give an identical record.
     """
     day = store.clock().date() if today is None else today
     calendar = _calendar(day)
@@ -104,13 +104,13 @@ def _calendar(today: date) -> WorkCalendar:
 
 
 class _Clock:
-    """A clock that is set to each morning and advances a little with every reading."""
+    """A clock that is set to each morning and advances a little on every call."""
 
     def __init__(self) -> None:
         self.now = datetime.min.replace(tzinfo=UTC)
 
     def set(self, day: date) -> None:
-        """Go on to the morning of a day; it is never earlier than it was."""
+        """Advance to the morning of a day; the clock never goes back."""
         self.now = max(self.now, datetime.combine(day, time(6, 40), tzinfo=UTC))
 
     def __call__(self) -> datetime:
@@ -119,7 +119,7 @@ class _Clock:
 
 
 class _Floor:
-    """What happens on the floor, whoever works there: true rates, days, attendance."""
+    """The simulated floor: true rates, day effects and attendance."""
 
     def __init__(self, calendar: WorkCalendar, seed: int) -> None:
         rng = np.random.default_rng((seed, _FLOOR))
@@ -133,7 +133,7 @@ class _Floor:
         self.luck: FloatArray = rng.random((DAYS + 1, people))
 
     def row(self, period: int, worker: int, attendance: str | None = None) -> OutputRow:
-        """Return what is recorded of a worker's day; `attendance` as it happened, if that is not left to chance."""
+        """Return the row of a worker's day; `attendance` is drawn unless given."""
         luck = self.luck[period, worker]
         if attendance is None:
             ends = ((0.03, "absent"), (0.035, "no-show"), (0.05, "partial"), (1.0, "worked"))
@@ -145,7 +145,7 @@ class _Floor:
 
 @dataclass
 class _Desk:
-    """The people at the desk: they record, answer and see offers through, morning by morning."""
+    """The office: records output, answers proposals and follows up offers, morning by morning."""
 
     store: Store
     name: str
@@ -162,7 +162,7 @@ class _Desk:
             return self.store.site(connection, self.name)[1]
 
     def set_up(self, seed: int) -> None:
-        """Set the site up, with its people and the spreadsheet of its first days."""
+        """Set up the site, its workers and the output of its first days."""
         config = SiteConfig(
             team=TEAM,
             fee=500.0,
@@ -181,36 +181,36 @@ class _Desk:
             WorkerRow(self.floor.ids[worker], NAMES[worker], active=worker in self.floor.team)
             for worker in range(len(NAMES) - 1)
         ]
-        imports.import_workers(self.store, self.name, people, _file(people), MANAGER)
+        worker_imports.import_workers(self.store, self.name, people, _file(people), MANAGER)
         rows = [self.floor.row(period, worker) for period in range(1, FIRST_FILE + 1) for worker in self.floor.team]
-        imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
+        output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
 
     def record(self, period: int, active: Sequence[int]) -> None:
-        """Record the output of a day; now and then something is out of the ordinary."""
+        """Record the output of a day, on some days with an irregularity."""
         happened = {PARTIAL: "partial", SENT_HOME: "sent-home", MISTYPED: "worked"}
         rows = [
             self.floor.row(period, worker, happened.get(period) if worker == active[0] else None) for worker in active
         ]
         if period == MISTYPED:
             self.mistyped, rows[0] = active[0], _mistyped(rows[0])
-        imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
+        output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK)
         if period == MISTYPED + 2:
             right = [self.floor.row(MISTYPED, self.mistyped, "worked")]
-            imports.import_output(self.store, self.name, right, _file(right), MANAGER, correct=True)
+            output_imports.import_output(self.store, self.name, right, _file(right), MANAGER, correct=True)
 
     def morning(self, period: int) -> None:
-        """See offers through, note who comes and goes, and answer what is proposed."""
+        """Follow up offers, record who joins and leaves, and answer proposals."""
         self._see_offers_through(period)
         if period == NEWCOMER_JOINS:
             newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0)]
-            imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
+            worker_imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
         if period == LEAVER_GOES:
             self._somebody_leaves()
         while period < MANAGER_AWAY and (proposals := self.site().open_proposals(PROPOSED)):
             self._answer(proposals[0], period)
 
     def last_morning(self) -> None:
-        """Leave what is proposed today to whoever looks; if it is nothing, somebody has left over night."""
+        """Leave today's proposals open for the reader; if there are none, record that somebody left."""
         if not self.site().open_proposals(PROPOSED):
             self._somebody_leaves()
 
@@ -236,7 +236,7 @@ class _Desk:
             commands.approve(self.store, self.name, proposal.id, MANAGER)
 
     def _somebody_leaves(self) -> None:
-        """Let one go of those who have been there longest and are not about to be replaced."""
+        """Record that one of the longest-serving workers left who is not about to be replaced."""
         site = self.site()
         going = {pending.out for pending in site.roster.pending}
         staying = [worker for worker in site.roster.active if worker not in going]
@@ -246,12 +246,12 @@ class _Desk:
 
 
 def _mistyped(row: OutputRow) -> OutputRow:
-    """Drop the last digit."""
+    """Return a number without its last digit, as if mistyped."""
     return replace(row, units=None if row.units is None else row.units // 10.0)
 
 
 def _file(rows: Sequence[WorkerRow] | Sequence[OutputRow]) -> bytes:
-    """Return rows as the file that people would have imported; the record keeps its digest."""
+    """Return rows as an imported file; the record keeps its digest."""
     table = [{key: value for key, value in asdict(row).items() if key != "line"} for row in rows]
     lines = [
         ",".join(table[0]),

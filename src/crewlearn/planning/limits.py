@@ -1,6 +1,6 @@
-"""What can be planned: periods still ahead, policies that a site can follow, and a bounded amount of work.
+"""Limits of a plan: periods still ahead, policies that a site can use, and the amount of work.
 
-Nothing here needs the compiler, so that a request for a plan is answered at once.
+Nothing here loads the compiler, so that a request for a plan is answered at once.
 """
 
 import dataclasses
@@ -15,21 +15,23 @@ from crewlearn.problem.errors import InvalidInput, one_of, whole
 
 KEEP = "keep-team"
 COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
-"""What is played beside the site's own policy."""
+"""Policies that are compared with the site's own by default."""
 
 CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
-"""Settings that may be changed for a what-if; each means what it means for the site."""
+"""Settings that a what-if may change, with the meaning they have for the site."""
 
 FEWEST_RUNS, MOST_RUNS = 2, 10**5
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
-"""Workers times periods times runs times policies. By short runs scaled up, ours take one to some twenty minutes on one
-core for so much, by policy; where a firm's own is played, in plain Python, a hundredth takes a minute.
+"""Limit on workers × periods × runs × policies.
+
+Extrapolated from short runs, the built-in policies take one to about twenty minutes on one core for this much; a firm's
+own policy, in plain Python, takes a minute for a hundredth of it.
 """
 
 
 def as_it_stands(site: Site) -> dict[str, Any]:
-    """Return the settings that a what-if may change; a learned delay counts as learned so far."""
+    """Return the settings that a what-if may change, with the mean delay learned so far."""
     config = site.config
     plain = {name: getattr(config, name) for name in CHANGES}
     return {**plain, "mean_delay": site.mean_delay if config.learn_delay else config.mean_delay}
@@ -38,9 +40,9 @@ def as_it_stands(site: Site) -> dict[str, Any]:
 def check(
     site: Site, policies: Sequence[str] | None, runs: int, changes: Mapping[str, Any]
 ) -> tuple[SiteConfig, tuple[str, ...]]:
-    """Return the settings to simulate and the policies to play; refuse what is impossible or takes too long.
+    """Return the settings to simulate and the policies to play; refuse plans that are impossible or too long.
 
-    Policies are the site's own and `COMPARED`, if left out; keeping the team is always played too.
+    By default the policies are the site's own and `COMPARED`; keep-team is always added.
     """
     whole("runs", runs, FEWEST_RUNS, MOST_RUNS)
     config = _changed(site.config, changes)
@@ -49,7 +51,7 @@ def check(
     chosen = tuple(dict.fromkeys([*((config.policy, *COMPARED) if policies is None else policies), KEEP]))
     for spec in chosen:
         try:
-            dataclasses.replace(config, policy=spec)  # refuses one that no site can follow
+            dataclasses.replace(config, policy=spec)  # raises for a policy that no site can use
         except InvalidInput as error:
             raise InvalidInput("policies", spec, error.remedy) from error
     _check_work(site, config, runs, chosen)
@@ -57,7 +59,7 @@ def check(
 
 
 def periods_left(site: Site, config: SiteConfig) -> int:
-    """Return how many periods lie ahead."""
+    """Return the number of periods ahead."""
     left = config.horizon if config.rolling else config.horizon - site.period + 1
     if left < 1:
         remedy = f"the planned periods are over, the coming one is {site.period}; try a horizon beyond it"
@@ -66,7 +68,7 @@ def periods_left(site: Site, config: SiteConfig) -> int:
 
 
 def _changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
-    """Return the settings to try; a mean delay that is given is not learned."""
+    """Return the settings to simulate; a given mean delay is not learned."""
     for name in changes:
         one_of("change", name, CHANGES)
     if not isinstance(changes.get("policy", ""), str):

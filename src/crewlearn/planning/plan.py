@@ -1,13 +1,17 @@
-"""What if: a site's setting simulated with each policy and with keeping the team, from what is known now.
+"""What-if plans: a site simulated with each policy, and with keeping the team, from what is known now.
 
-Nobody knows the workers' true means. So every simulated world draws them anew from what is thought of each worker, and
-all policies are played in the same worlds, from today's team and with today's record. What they earn, on average and in
-how many of the worlds, is what can honestly be said in advance.
+The workers' true means are unknown, so every simulated world draws them from the workers' current estimates. All
+policies are played in the same worlds, from today's team and record. The result is what they earn on average, and in
+which share of the worlds each beats keeping the team.
 
-A world leaves out what a floor has: everybody works every period, a good or bad day for all counts as each worker's own
-noise, nobody declines, leaves or joins, and the brakes and fees of single workers do not act. Replacements under way
-count as started: all policies have them, so comparisons hardly change. A policy begins anew, knowing what was seen. An
-open-ended site is looked at over its rolling horizon, as if it ended then.
+The simulation simplifies the floor:
+
+- everybody works every period, and day effects count as each worker's own noise;
+- nobody declines, leaves or joins;
+- limits on replacements and fees of single workers do not apply;
+- replacements under way count as started, for all policies alike;
+- a policy starts without memory, but with everything observed;
+- an open-ended site is simulated over its rolling horizon, as if it ended then.
 """
 
 import math
@@ -32,15 +36,15 @@ from crewlearn.problem.model import Problem, Start
 from crewlearn.problem.recipes import Estimated
 
 COLUMNS = ("policy", "output", "fees", "net", "more than keeping", "95% interval", "better in", "replacements")
-"""What the columns of `Plan.rows` are."""
+"""The headings of `Plan.rows`."""
 
 
 @dataclass(frozen=True)
 class Expected:
     """An expected amount of money.
 
-    `low` to `high` is the 95% interval of the expectation, which shrinks with more runs; from `worst` to `best` it came
-    out in the middle 95% of the simulated worlds, which no number of runs makes narrower.
+    `low` to `high` is the 95% interval of the mean, which shrinks with more runs; `worst` to `best` is the range of the
+    middle 95% of the simulated worlds, which does not.
     """
 
     mean: float
@@ -51,7 +55,7 @@ class Expected:
 
     @classmethod
     def of(cls, values: FloatArray) -> "Expected":
-        """Summarise what came out in each world."""
+        """Summarise the amounts of all worlds."""
         summary = Summary.of(values)
         reach = student_95(len(values) - 1) * summary.stderr
         worst, best = (float(end) for end in np.percentile(values, (2.5, 97.5)))
@@ -60,11 +64,11 @@ class Expected:
 
 @dataclass(frozen=True)
 class Prospect:
-    """What a policy is expected to bring over the periods looked at, in money.
+    """The expected result of a policy over the simulated periods, in money.
 
     `gain` is its net less that of keeping the team, world by world. `chance_better` and `chance_worse` are the shares
-    of worlds in which it earned more and less than keeping the team; in the rest both earned the same. Output counts
-    from the low end of the site's range, as the money so far does.
+    of worlds in which it earned more and less than keeping the team; in the rest both earned the same. Output is valued
+    as the money so far is.
     """
 
     policy: str
@@ -79,11 +83,11 @@ class Prospect:
 
 @dataclass(frozen=True)
 class Plan:
-    """Policies played in the same worlds drawn from what is known of a site; `own` is the site's policy.
+    """The results of policies played in the same worlds, drawn from what is known of a site; `own` is its policy.
 
-    `prospects` begin with what is expected to earn most; of equals, keeping the team comes first. `lead` is by how much
-    the first is ahead of the second, world by world; None if there is no second. `notes` say what this site has that
-    the simulation leaves out.
+    `prospects` are sorted by expected net, keeping the team first among equals. `lead` is the difference between the
+    first and the second, world by world; None if there is no second. `notes` say what the simulation leaves out of this
+    site.
     """
 
     own: str
@@ -105,13 +109,13 @@ class Plan:
         return self.prospects[0]
 
     def prospect(self, policy: str) -> Prospect:
-        """Return what a policy is expected to bring."""
+        """Return the expected result of a policy."""
         one_of("policy", policy, [prospect.policy for prospect in self.prospects])
         return next(prospect for prospect in self.prospects if prospect.policy == policy)
 
     @property
     def headline(self) -> str:
-        """The result in a line. A difference whose 95% interval holds 0 may be none."""
+        """The result in a line; a difference whose 95% interval includes 0 is called uncertain."""
         if self.best.policy == KEEP:
             same = [
                 prospect for prospect in self.prospects[1:] if not prospect.chance_better and not prospect.chance_worse
@@ -128,7 +132,7 @@ class Plan:
 
     @property
     def details(self) -> str:
-        """How reliable the result is, in words."""
+        """The reliability of the result, in words."""
         span = f"Expected over the next {counted(self.periods, 'period')} in {counted(self.runs, 'simulated world')}"
         if self.best.policy == KEEP:
             return f"{span}."
@@ -140,7 +144,7 @@ class Plan:
         )
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Return the table for people, one row a policy, its columns named by `COLUMNS`."""
+        """Return a text table with one row per policy and the columns `COLUMNS`."""
         return [
             (
                 f"{prospect.policy} (this site's)" if prospect.policy == self.own else prospect.policy,
@@ -173,12 +177,12 @@ def plan(
     progress: Callable[[int], None] | None = None,
     **changes: Any,
 ) -> Plan:
-    """Play policies (the site's own and `limits.COMPARED`, if left out) in worlds drawn from what is known of the site.
+    """Play policies in worlds drawn from what is known of the site.
 
-    Keeping the team is always played too. `changes` are settings to try: team, fee (in money), horizon, mean_delay,
-    policy. A larger team has empty stations to fill; a smaller one keeps those who are expected to put out most.
-    `progress` is called with the number of runs just finished, several times a second, also with 0; an exception that
-    it raises ends the work.
+    By default they are the site's own and `limits.COMPARED`; keep-team is always added. `changes` are settings to try:
+    team, fee (in money), horizon, mean_delay, policy. A larger team has empty stations; a smaller one keeps the workers
+    with the highest expected output. `progress` is called several times a second with the number of runs just finished,
+    which may be 0; an exception that it raises ends the work.
     """
     config, chosen = check(site, policies, runs, changes)
     problem = problem_of(site, config)
@@ -207,7 +211,7 @@ def plan(
 
 
 def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
-    """Return a site as a problem to simulate: today's team and record, everybody's mean as uncertain as it is now."""
+    """Return a site as a problem to simulate: today's team and record, with means drawn from the estimates."""
     config = site.config if config is None else config
     if not site.workers:
         raise InvalidInput("workers", 0, "there is nobody to plan with; import workers first")
@@ -239,17 +243,17 @@ def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
 
 
 def _delay(mean: float) -> DelayLaw:
-    """Return delays with the site's mean: from the next period on where the mean allows, as offers take a night."""
+    """Return a delay law with the site's mean; if the mean is at least 1, hires start in a later period."""
     return GeometricDelay(mean, first=int(mean >= 1.0)) if mean > 0.0 else NoDelay()
 
 
 def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
-    """Seat today's team, with those on the way in their places, at so many stations."""
+    """Return the holder of each station, with hires under way in their places."""
     stations = list(site.roster.stations)
     going = {pending.out for pending in site.roster.pending}
     for pending in site.roster.pending:
         leaver = pending.out
-        if leaver == NOBODY and NOBODY not in stations:  # open until arrival: then it is most likely the weakest
+        if leaver == NOBODY and NOBODY not in stations:  # open until arrival: most likely the weakest leaves
             staying = [worker for worker in stations if worker not in going and not site.workers[worker].pinned]
             leaver = min(staying or stations, key=lambda worker: means[worker])
         stations[stations.index(leaver)] = pending.into
@@ -262,9 +266,9 @@ def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
 
 
 def _squares(site: Site, noise: float) -> tuple[float, ...]:
-    """Return everybody's sum of squares; of prior data mixed with own output, the spread is taken as that of the pool.
+    """Return everybody's sum of squares; earlier data beside own output are given the pool's spread.
 
-    Prior data alone are told to policies as such, with a spread that nobody knows.
+    Earlier data alone are passed to policies as such, with an unknown spread.
     """
     squares = site.estimates.squares.tolist()
     for number, worker in enumerate(site.workers):
@@ -275,24 +279,24 @@ def _squares(site: Site, noise: float) -> tuple[float, ...]:
 
 
 def _owed(site: Site) -> float:
-    """Return the fees, in money, of replacements under way that fall due when they start, whatever is decided now."""
+    """Return the fees, in money, of replacements under way that will fall due when they start."""
     return math.fsum(proposal.fee for proposal in site.open_proposals(*UNDER_WAY) if not proposal.paid)
 
 
 def _earned(
     config: SiteConfig, problem: Problem, result: SimulationResult, progress: Callable[[int], None] | None
 ) -> dict[str, FloatArray]:
-    """Return what each policy earned in each world, its fees paid: what the best team would have, less the regret.
+    """Return each policy's money by world, net of fees: the best team's output less the regret.
 
-    A simulated world begins at the low end of the range; what the stations held at the start put out below it is added,
-    so that the money is on the same footing as that of recorded output.
+    Simulated output is measured from the low end of the range; the part below it is added for the stations held at the
+    start, so that the money is comparable with that of recorded output.
     """
     assert problem.start is not None
     held = problem.team - problem.start.stations.count(NOBODY)
     below = held * problem.horizon * config.units.money_of_output(0.0)
     best = []
     for run in range(result.runs):
-        if progress is not None and run % 500 == 0:  # many worlds of many workers take a while
+        if progress is not None and run % 500 == 0:  # this takes a while for many worlds of many workers
             progress(0)
         best.append(best_output(problem.means(result.seed, run), problem.team))
     ideal = np.array(best) * problem.horizon
@@ -311,7 +315,7 @@ def _prospect(
     kept: FloatArray,
     owed: float,
 ) -> Prospect:
-    """Summarise what a policy earned in each world, against what keeping the team did."""
+    """Summarise a policy's money by world, against that of keeping the team."""
     paid = played.completed if problem.fee_due == "completion" else played.replacements
     interview = played.policy.interview(problem.setting)
     fees = owed + config.fee * paid + (0.0 if interview is None else config.units.money(interview.fee))
@@ -329,7 +333,7 @@ def _prospect(
 
 
 def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
-    """Yield what the simulation leaves out of this site, and what is needed to read the numbers."""
+    """Yield notes: what the simulation leaves out of this site, and how to read the numbers."""
     yield "Simulated from what is known now: workers' true output is drawn from their estimates, and nobody is absent."
     assert problem.start is not None
     empty = problem.start.stations.count(NOBODY)
@@ -360,7 +364,7 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
 
 
 def _money(amount: float, *, sign: bool = False) -> str:
-    """Write money, cents only where they count.
+    """Format money, with cents only for small amounts.
 
     >>> _money(12345.6), _money(12.5, sign=True), _money(-0.001)
     ('12,346', '+12.50', '0')

@@ -1,1 +1,1 @@
-"""Policies: the contract they serve, the three rules, DR-UCB composed of them, and the two ends of the scale."""
+"""Policies: the contract, the registry, and DR-UCB, value-of-replacement, team policies and baselines."""

@@ -1,4 +1,4 @@
-"""The two ends of the scale: never replace anyone, and replace at once knowing everything."""
+"""Baselines: keep-team never replaces anyone, and the oracle replaces at once, knowing all means."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,7 +16,7 @@ from crewlearn.problem.model import Setting
 def decide_oracle(
     parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Match, in period 1, the worst active with the best outside while the gain over the periods left pays the fee."""
+    """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
     if period != 1:
         return 0
     means, lasting = facts.hidden.means, facts.horizon - facts.mean_delay
@@ -38,19 +38,19 @@ def decide_oracle(
 
 
 def decided_before(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
-    """Return whether the period of the only decision is over."""
+    """Return whether the only decision, in period 1, was made."""
     return period > 1
 
 
 def ask_for_nothing(
     parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Ask for no replacement."""
+    """Request no replacement."""
     return 0
 
 
 def never_decide(parameters: NoParameters, memory: NoMemory, period: int, facts: RuleFacts, behind: int) -> bool:
-    """Return that there is nothing to decide, in any period."""
+    """Return True: there is nothing to decide in any period."""
     return True
 
 
@@ -68,48 +68,48 @@ class KeepTeam(Policy[Nothing]):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "keep-team"
 
     def parameters(self, setting: Setting) -> NoParameters:
-        """Return that there are none."""
+        """Return no parameters."""
         return NoParameters()
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> Nothing:
-        """Begin with nothing to remember."""
+        """Return the empty state."""
         return Nothing()
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
-        """Ask for nothing."""
+        """Request no replacement."""
         return [], state
 
 
 @dataclass(frozen=True)
 class Oracle(Policy[Nothing]):
-    """Knows the means and makes, in period 1, those replacements that earn their fee over the periods they last."""
+    """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods."""
 
     state_type: ClassVar[type[Nothing]] = Nothing
     rule: ClassVar[Rule] = Rule(no_memory, decide_oracle, decided_before)
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "oracle"
 
     @property
     def oracle(self) -> bool:
-        """It must be told the hidden means."""
+        """True: it needs the hidden means."""
         return True
 
     def parameters(self, setting: Setting) -> NoParameters:
-        """Return that there are none."""
+        """Return no parameters."""
         return NoParameters()
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> Nothing:
-        """Begin with nothing to remember."""
+        """Return the empty state."""
         return Nothing()
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
-        """Match the worst active with the best outside while the gain over the periods they share exceeds the fee."""
+        """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
         facts = facts_of(self, situation)
         return ask(self.rule, self.parameters(situation.setting), NoMemory(), situation.period, facts), state

@@ -1,8 +1,8 @@
-"""`check_policy`: play a policy in small worlds and hold every answer against the contract.
+"""`check_policy`: play a policy in small worlds and check every answer against the contract.
 
-Each call is made three times: on a state restored from JSON, on another one by an unpickled twin of the policy, and on
-the state itself. All three must agree. The twin of a policy that is no oracle is shown the hidden facts as well, which
-must make no difference.
+Each call is made three times: on a state restored from JSON, on another restored state by an unpickled twin of the
+policy, and on the state itself. All three must agree. Unless the policy is an oracle, its twin is also shown the hidden
+facts, which must make no difference.
 """
 
 import io
@@ -24,11 +24,11 @@ from crewlearn.problem.model import Problem
 from crewlearn.problem.transitions import LEGAL, completion_fault
 
 REPEATS = 20
-"""How often a policy whose answers differ is asked again, to tell chance from other causes."""
+"""How often a call is repeated when answers differ, to distinguish randomness from other causes."""
 
 
 class PolicyFault(InvalidInput):
-    """A policy that breaks a rule of the contract, in a period of a small world (0: before any is played)."""
+    """A policy breaks a rule of the contract, in a period of a small world (0: before any is played)."""
 
     def __init__(self, policy: str, rule: str, where: str, period: int, problem: str, remedy: str) -> None:
         place = f" in period {period} of the world '{where}'" if period else ""
@@ -37,22 +37,22 @@ class PolicyFault(InvalidInput):
         self._parts = (policy, rule, where, period, problem, remedy)
 
     def __reduce__(self) -> tuple[type[InvalidInput], Any]:
-        """Rebuild from the parts, so that the error crosses process borders whole."""
+        """Rebuild the error from its parts when unpickled in another process."""
         return PolicyFault, self._parts
 
 
 def check_policy(policy: Policy[Any], problems: Iterable[Problem] = ()) -> None:
     """Check that a policy keeps the contract; raise `PolicyFault` at the first rule that it breaks.
 
-    The policy is played in small worlds of every shape, at a live site where facts change (unless it is an oracle) and
-    in the `problems` given. Checked are:
+    The policy is played in several small worlds, at a live site where facts change (unless it is an oracle), and in the
+    given `problems`. The rules are:
 
     - "frozen dataclass", "picklable" and "name", before anything is played;
     - "no errors": no method raises;
     - "deterministic": the same state and situation give the same answer, without memory outside the state;
-    - "state survives JSON": at any point, a state restored from JSON is as good as the state itself;
-    - "facts untouched": no method changes what it is shown;
-    - "no hidden facts": only a policy marked `oracle` uses what is hidden;
+    - "state survives JSON": a state restored from JSON gives the same answers as the state itself;
+    - "facts untouched": no method changes its arguments;
+    - "no hidden facts": only a policy marked `oracle` uses hidden facts;
     - "legal pairs", "nothing in the last period" and "who makes room", for `decide` and `assign`;
     - "interview", "reasons", "break-even", "waiting" and "levels": what the optional methods return.
 
@@ -68,24 +68,24 @@ def check_policy(policy: Policy[Any], problems: Iterable[Problem] = ()) -> None:
 
 
 def _check_identity(policy: Policy[Any]) -> Policy[Any]:
-    """Check what a policy is before it is played; return a copy that went through pickle."""
+    """Check the policy's class, pickling and name before it is played; return an unpickled copy."""
     kind = type(policy).__name__
 
     def fault(rule: str, problem: str, remedy: str) -> PolicyFault:
         return PolicyFault(kind, rule, "", 0, problem, remedy)
 
     if not isinstance(policy, Policy):
-        raise fault("frozen dataclass", f"{policy!r} is no Policy", "derive its class from crewlearn.Policy")
+        raise fault("frozen dataclass", f"{policy!r} is not a Policy", "derive its class from crewlearn.Policy")
     parameters = vars(type(policy)).get("__dataclass_params__")
     if parameters is None or not parameters.frozen:
-        raise fault("frozen dataclass", "the class is not one", "decorate it with @dataclass(frozen=True)")
+        raise fault("frozen dataclass", "its class is not one", "decorate the class with @dataclass(frozen=True)")
     try:
         hash(policy)
     except TypeError as error:
         raise fault("frozen dataclass", f"{error}", "keep lists, dicts and arrays out of its fields") from error
     try:
         twin = _through_pickle(policy)
-    except Exception as error:  # what a field of the user's own raises is not known
+    except Exception as error:  # a field of a user's own type may raise anything
         raise fault("picklable", f"{error}", "keep only plain data in its fields") from error
     if twin != policy or hash(twin) != hash(policy):
         raise fault("picklable", "an unpickled copy differs", "compare and hash the policy by its fields alone")
@@ -98,7 +98,7 @@ def _check_identity(policy: Policy[Any]) -> Policy[Any]:
 
 
 def _through_pickle(policy: Policy[Any]) -> Policy[Any]:
-    """Pickle and unpickle a policy; its class goes by reference, as it may be defined in a notebook."""
+    """Pickle and unpickle a policy; its class is passed by reference, since it may be defined in a notebook."""
     kind, data = type(policy), io.BytesIO()
 
     class ByReference(pickle.Pickler):
@@ -116,7 +116,7 @@ def _through_pickle(policy: Policy[Any]) -> Policy[Any]:
 
 
 class _Play:
-    """A policy in a small world; `live` says that people may reject and decline what it asks for."""
+    """A policy in a small world; if `live`, its requests may be rejected and declined."""
 
     def __init__(self, policy: Policy[Any], twin: Policy[Any], where: str, problem: Problem, live: bool) -> None:
         self.policy, self.twin, self.where, self.live = policy, twin, where, live
@@ -124,7 +124,7 @@ class _Play:
         self.state: Any = None
 
     def run(self, periods: int, events: Mapping[int, Callable[[SmallWorld], None]]) -> None:
-        """Play so many periods; each event happens at the start of its period."""
+        """Play `periods` periods; each event happens at the start of its period."""
         world = self.world
         self._start()
         for world.period in range(1, periods + 1):
@@ -141,7 +141,7 @@ class _Play:
             self._work()
 
     def situation(self) -> Situation:
-        """Return what the policy is shown: hidden facts too, if it is an oracle."""
+        """Return the current situation, with hidden facts if the policy is an oracle."""
         return self.world.situation(hidden=self.policy.oracle)
 
     def _fault(self, rule: str, problem: str, remedy: str) -> PolicyFault:
@@ -176,25 +176,23 @@ class _Play:
         _, shown_all = answer(self.twin, True, *peeking)
         result, direct = answer(self.policy, False, *arguments)
         if self.world.facts() != facts:
-            raise self._fault(
-                "facts untouched", f"{method} changed what it was shown", "copy arrays before changing them"
-            )
+            raise self._fault("facts untouched", f"{method} changed its arguments", "copy arrays before changing them")
         if shown_all == restored == direct:
             return result
         if any(answer(self.twin, True, *arguments)[1] != restored for _ in range(REPEATS)):
             raise self._fault(
                 "deterministic",
-                f"{method} answered differently when asked again",
-                "draw chance from the stream key, and keep all memory in the state",
+                f"{method} answered differently when called again",
+                "draw random numbers from the stream key, and keep all memory in the state",
             )
         if shown_all != restored:
             raise self._fault(
-                "no hidden facts", f"{method} uses situation.hidden", "leave it alone, or let `oracle` return True"
+                "no hidden facts", f"{method} uses situation.hidden", "do not use it, or let `oracle` return True"
             )
         raise self._fault(
             "state survives JSON",
             f"{method} answered differently on a state restored from JSON",
-            "keep all memory in the state's fields, and mend state_to_json or state_from_json",
+            "keep all memory in the state's fields, and fix state_to_json or state_from_json",
         )
 
     def _peeking(self, argument: Any) -> Any:
@@ -203,22 +201,22 @@ class _Play:
     def _call(self, policy: Policy[Any], method: str, *arguments: Any) -> Any:
         try:
             return getattr(policy, method)(*arguments)
-        except Exception as error:  # whatever a policy raises is a fault of its own
+        except Exception as error:  # any exception is the policy's fault
             if not policy.oracle and any(isinstance(item, Situation) and item.hidden is None for item in arguments):
                 try:
                     getattr(policy, method)(*(self._peeking(argument) for argument in arguments))
-                except Exception:  # hidden facts do not help: the first error is reported below
+                except Exception:  # hidden facts do not help, so the first error is reported below
                     pass
                 else:
                     raise self._fault(
                         "no hidden facts", f"{method} needs situation.hidden", "let `oracle` return True"
                     ) from error
             raise self._fault(
-                "no errors", f"{method} raised {error!r}", "mend it; pools and teams may change between calls"
+                "no errors", f"{method} raised {error!r}", "fix it; pools and teams may change between calls"
             ) from error
 
     def _described(self, method: str, result: Any) -> str:
-        """Return an answer as text that can be compared."""
+        """Return an answer as text for comparison."""
         if method == "decide":
             try:
                 pairs, after = result
@@ -232,7 +230,7 @@ class _Play:
     def _saved(self, state: Any) -> str:
         try:
             return json.dumps(self.policy.state_to_json(state), allow_nan=False)
-        except Exception as error:  # whatever state_to_json raises
+        except Exception as error:  # state_to_json may raise anything
             raise self._fault(
                 "state survives JSON", f"it cannot be written: {error}", "keep only finite plain data in the state"
             ) from error
@@ -240,12 +238,12 @@ class _Play:
     def _restored(self, saved: str) -> Any:
         try:
             state = self.policy.state_from_json(json.loads(saved))
-        except Exception as error:  # whatever state_from_json raises
+        except Exception as error:  # state_from_json may raise anything
             raise self._fault(
-                "state survives JSON", f"it cannot be read back: {error}", "set `state_type`, or mend state_from_json"
+                "state survives JSON", f"it cannot be restored: {error}", "set `state_type`, or fix state_from_json"
             ) from error
         if self._saved(state) != saved:
-            raise self._fault("state survives JSON", "it comes back changed", "mend state_to_json and state_from_json")
+            raise self._fault("state survives JSON", "it is restored wrongly", "fix state_to_json and state_from_json")
         return state
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -261,19 +259,19 @@ class _Play:
             raise self._fault(
                 "nothing in the last period",
                 f"decide returned {listed} with horizon {self.world.setting.horizon}",
-                "return no pairs from period T on: no replacement can earn its fee any more",
+                "return no pairs from period T on, when no replacement can earn its fee",
             )
         scratch = self.world.roster.copy()
         for out, into in listed:
             try:
                 scratch.initiate(out, into, self.world.period)
             except InvalidInput as error:
-                asked = f"decide returned {(out, into)} with {list(scratch.stations)} at the stations"
-                raise self._fault("legal pairs", asked, error.remedy) from error
+                request = f"decide returned {(out, into)} with {list(scratch.stations)} at the stations"
+                raise self._fault("legal pairs", request, error.remedy) from error
             if not self.world.may_enter[into]:
-                raise self._fault("legal pairs", f"worker {into} may not enter", "look at situation.may_enter")
+                raise self._fault("legal pairs", f"worker {into} may not enter", "respect situation.may_enter")
             if out != NOBODY and not self.world.may_leave[out]:
-                raise self._fault("legal pairs", f"worker {out} may not leave", "look at situation.may_leave")
+                raise self._fault("legal pairs", f"worker {out} may not leave", "respect situation.may_leave")
 
     def _check_explanations(self, pairs: Sequence[Pair]) -> None:
         self._check_reasons(pairs)
@@ -299,9 +297,9 @@ class _Play:
             try:
                 text = json.dumps(reason.to_json())
             except (TypeError, ValueError) as error:
-                raise self._fault("reasons", f"cannot be written: {error}", "use plain data in its fields") from error
+                raise self._fault("reasons", f"not valid JSON: {error}", "use plain data in its fields") from error
             if "NaN" in text:
-                raise self._fault("reasons", f"holds a NaN: {text}", "use None for what is not known")
+                raise self._fault("reasons", f"one has a NaN: {text}", "use None for unknown values")
             fee = self._call(self.policy, "break_even", self.situation(), reason)
             if fee is not None and not _finite(fee):
                 raise self._fault("break-even", f"break_even returned {fee!r}", "return a finite fee or None")
@@ -319,7 +317,7 @@ class _Play:
         if waiting.least_observed is not None and waiting.least_observed >= self.world.setting.workers:
             raise self._fault("waiting", f"least_observed is {waiting.least_observed}", "name one of the workers")
         if waiting.phase is not None and not isinstance(waiting.phase, str):
-            raise self._fault("waiting", f"phase is {waiting.phase!r}", "use a word")
+            raise self._fault("waiting", f"phase is {waiting.phase!r}", "use a string")
 
     def _check_levels(self, levels: Any) -> None:
         if levels is None:
@@ -330,17 +328,15 @@ class _Play:
         for worker, level in enumerate(levels):
             numbers = [level.low, level.high, *(number for number in (level.mean, level.sd) if number is not None)]
             if not all(_finite(number) for number in numbers):
-                raise self._fault("levels", f"that of worker {worker} is {level}", "use finite numbers")
+                raise self._fault("levels", f"worker {worker} has {level}", "use finite numbers")
             ordered = level.low <= level.high and (level.mean is None or level.low <= level.mean <= level.high)
             if not ordered or (level.sd is not None and level.sd < 0.0):
-                raise self._fault(
-                    "levels", f"that of worker {worker} is {level}", "keep low <= mean <= high and sd >= 0"
-                )
+                raise self._fault("levels", f"worker {worker} has {level}", "keep low <= mean <= high and sd >= 0")
 
     # -- the world ---------------------------------------------------------------------------------------------------
 
     def _request(self, pair: Pair) -> None:
-        """Grant a request; of every four at a live site, one is rejected and two take two periods."""
+        """Initiate a requested pair; at a live site, one in four is rejected and two in four take two periods."""
         self.requests += 1
         turn = self.requests % 4 if self.live else 0
         if turn == 1:
@@ -350,14 +346,14 @@ class _Play:
         self.world.roster.initiate(*pair, self.world.period, due=self.world.period + delay)
 
     def _arrive(self, out: int, into: int) -> None:
-        """Let an awaited worker start; at a live site, every third declines instead."""
+        """Let an incoming worker start; at a live site, every third declines instead."""
         roster = self.world.roster
         if self.live and (roster.completed + roster.failed) % 3 == 2:
             self.world.failed.append(roster.fail(into))
             return
         leaver = self._agreed("assign", self.situation(), into) if out == NOBODY else out
         if leaver == NOBODY and completion_fault(roster.arrays, 0, NOBODY) != LEGAL:
-            self.world.failed.append(roster.fail(into))  # nobody makes room: the hire lapses
+            self.world.failed.append(roster.fail(into))  # nobody makes room, so the hire lapses
             return
         try:
             self.world.completed.append(roster.complete(into, leaver))

@@ -1,7 +1,7 @@
-"""The contract between a policy and the world around it, which may be simulated or real.
+"""The contract between a policy and the world, which may be simulated or real.
 
-A policy is an immutable configuration. What it remembers is a separate state of plain data. Facts (setting, roster,
-estimates, who may come and go) belong to the world and are shown afresh in each `Situation`.
+A policy is an immutable configuration. Its memory is a separate state of plain data. Facts (setting, roster, estimates,
+who may be hired and let go) belong to the world and are passed in each `Situation`.
 """
 
 import copy
@@ -28,27 +28,27 @@ State = TypeVar("State")
 
 
 class Hidden(NamedTuple):
-    """What only an oracle is told: true means, and by law and key the delay of any pair in any period."""
+    """Facts for oracles only: true means, and the law and key that give the delay of any pair in any period."""
 
     means: FloatArray
     delay_form: DelayForm
     delay_key: int
 
     def delay(self, period: int, out: int, into: int) -> int:
-        """Return the delay that a pair would have if initiated in a period."""
+        """Return the delay of a pair if initiated in `period`."""
         return pair_delay(self.delay_form, self.delay_key, period, out, into)
 
 
 NOTHING_HIDDEN = Hidden(np.zeros(0), DelayForm(FIXED_DELAY, 0, 0, np.zeros(0)), 0)
-"""What the rules of a policy that is no oracle are given."""
+"""The hidden facts passed to the rule of a policy that is not an oracle: none."""
 
 
 NOT_INTERVIEWED = -1e300
-"""The interview score of newcomers and of whoever else was not interviewed: they rank last."""
+"""The interview score of newcomers and others who were not interviewed, so that they rank last."""
 
 
 class Interview(NamedTuple):
-    """Interview scores that a policy buys before period 1: their correlation with true means, and what they cost."""
+    """Interview scores that a policy buys before period 1: their correlation with true means, and their total fee."""
 
     rho: float
     fee: float
@@ -56,11 +56,11 @@ class Interview(NamedTuple):
 
 @dataclass(frozen=True)
 class Situation:
-    """What a policy may look at, and must not change, at the start of a period.
+    """The facts that a policy may read, and must not change, at the start of a period.
 
-    `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who
-    may be let go: pins, blocks and leavers of a live site; everybody in a simulation. `prior` is the part of the
-    estimates that people brought along, whose spread nobody knows; left out, they brought nothing.
+    `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who may
+    be let go. On a live site they reflect pins, blocks and leavers. `prior` is the part of the estimates from prior
+    data, whose spread is unknown; None if there is none.
     """
 
     period: int
@@ -76,14 +76,14 @@ class Situation:
     def open_to_all(
         cls, period: int, setting: Setting, roster: Roster, estimates: Estimates, hidden: Hidden | None = None
     ) -> "Situation":
-        """Build a situation in which everybody may come and go."""
+        """Build a situation in which everybody may be hired and let go."""
         everybody = np.ones(setting.workers, dtype=np.bool_)
         return cls(period, setting, roster, estimates, everybody, everybody, hidden)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What happened in a period: output by worker, pairs that completed, pairs that failed."""
+    """The events of a period: output by worker, pairs that completed, pairs that failed."""
 
     period: int
     output: Mapping[int, float] = field(default_factory=dict)
@@ -93,44 +93,47 @@ class Report:
 
 @dataclass(frozen=True)
 class Policy(ABC, Generic[State]):
-    """A policy: who should replace whom, given what is known.
+    """A policy: decides who should replace whom, given what is known.
 
-    Subclasses are frozen dataclasses with `start` and `decide`; the rest has defaults that suit a policy which neither
-    leaves hires open nor waits for anything. `reasons`, `break_even`, `waiting` and `levels` are optional: their
-    defaults return None, "does not say". `crewlearn.check_policy` checks a policy against this contract.
+    Subclasses are frozen dataclasses with `start` and `decide`. The other methods have defaults that suit a policy
+    which leaves no hires open and ignores events. `reasons`, `break_even`, `waiting` and `levels` are optional: by
+    default they return None, for "not available". `crewlearn.check_policy` checks a policy against this contract.
     """
 
     state_type: ClassVar[type[Any]]
-    """The dataclass of plain data that the policy remembers between periods."""
+    """The dataclass of plain data that holds the policy's state between periods."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
 
     @property
     def oracle(self) -> bool:
-        """Whether the policy must be told what is hidden; the live advisor refuses such policies."""
+        """Whether the policy needs hidden facts; the live advisor refuses such policies."""
         return False
 
     @abstractmethod
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> State:
-        """Begin a run; `stream_key` names the policy's own random stream, `interview` holds the scores it buys."""
+        """Return the state at the start of a run.
+
+        `stream_key` is the key of the policy's own random stream, and `interview` holds the scores that it buys.
+        """
 
     @abstractmethod
     def decide(self, state: State, situation: Situation) -> tuple[list[Pair], State]:
-        """Return the replacements to initiate this period, and the state that follows."""
+        """Return the replacements to initiate this period, and the new state."""
 
     def assign(self, state: State, situation: Situation, incoming: int) -> int:
         """Return who makes room for a worker whose hire was left open: an active worker, or -1 for an empty station."""
         return NOBODY
 
     def observe(self, state: State, report: Report) -> State:
-        """Take in what happened in the period; estimates are kept by the world."""
+        """Return the state after the events of a period; the world itself keeps the estimates."""
         return state
 
     def revise(self, state: State, situation: Situation) -> State:
-        """Take in that the setting, the pool or who may come and go has changed."""
+        """Return the state after the setting, the pool, or who may be hired and let go has changed."""
         return state
 
     def interview(self, setting: Setting) -> Interview | None:
@@ -139,45 +142,45 @@ class Policy(ABC, Generic[State]):
 
     @property
     def weighs_fees(self) -> bool:
-        """Whether the policy asks only for replacements that it expects to be worth their fee."""
+        """Whether the policy requests only replacements that it expects to be worth their fee."""
         return False
 
     def reasons(
         self, state: State, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> Sequence[Reason] | None:
-        """Return why each pair was asked for, or None.
+        """Return the reason for each pair, or None.
 
-        `pairs` were asked for together in this situation, and `state` is the state after that decision. `costs` are
-        the fees of the pairs in the policy's units, where people have fees of their own.
+        `pairs` were requested together in this situation, and `state` is the state after that decision. `costs` are
+        the fees of the pairs in the policy's units, if fees differ between people.
         """
         return None
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
-        """Return the fee, in the policy's units, above which it would not have asked for the pair, or None."""
+        """Return the fee, in the policy's units, above which it would not have requested the pair, or None."""
         return None
 
     def waiting(self, state: State, situation: Situation) -> PolicyWait | None:
-        """Return what the policy waits for before it decides again, or None; `state` is after the decision."""
+        """Return what the policy waits for before it decides again, or None; `state` follows the decision."""
         return None
 
     def levels(self, state: State, situation: Situation) -> Sequence[Level] | None:
-        """Return what the policy believes of the mean output of each of the k workers, or None."""
+        """Return the policy's belief about the mean output of each of the k workers, or None."""
         return None
 
     def state_to_json(self, state: State) -> dict[str, Any]:
-        """Describe a state as plain data."""
+        """Return a state as plain data."""
         return dataclasses.asdict(state)  # type: ignore[call-overload, no-any-return]  # states are dataclasses
 
     def state_from_json(self, data: Mapping[str, Any]) -> State:
-        """Rebuild the state that `state_to_json` described."""
-        own = copy.deepcopy(dict(data))  # a policy may change what it remembers; the data stay as they are
-        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in own.items()}
+        """Rebuild a state from the data that `state_to_json` returned."""
+        copied = copy.deepcopy(dict(data))  # the policy may change its state, but must not change the data
+        plain = {key: tuple(value) if isinstance(value, list) else value for key, value in copied.items()}
         state: State = self.state_type(**plain)
         return state
 
 
 def hidden_from(policy: Policy[Any], situation: Situation) -> Hidden:
-    """Return the hidden facts for an oracle, and none for any other policy."""
+    """Return the hidden facts if the policy is an oracle, else `NOTHING_HIDDEN`."""
     if not policy.oracle:
         return NOTHING_HIDDEN
     if situation.hidden is None:

@@ -1,11 +1,13 @@
-"""What a policy may say about its decisions: reasons for a pair, what it waits for, what it believes of people.
+"""A policy's explanations of its decisions: reasons for pairs, what it waits for, and its beliefs about workers.
 
-Everything is in the policy's units: output from 0 to 1 a period, fees in units of output. A field that is None is one
-the policy does not use, and is left out of what is recorded.
+Everything is in the policy's units: output from 0 to 1 per period, fees in units of output. A field that the policy
+does not use is None, and is left out of the record.
 """
 
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from crewlearn.beliefs.posterior import TWO_SIDED_95
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class Level:
-    """What a policy believes of a worker's mean output: best guess, interval, and standard deviation if it has one.
+    """A policy's belief about a worker's mean output: estimate, interval, and standard deviation if available.
 
-    `mean` is None for a worker about whom the policy has no guess yet.
+    `mean` is None for a worker of whom the policy has no estimate yet.
     """
 
     mean: float | None
@@ -36,19 +38,24 @@ class Level:
     high: float
     sd: float | None = None
 
+    @classmethod
+    def of_normal(cls, mean: float, sd: float) -> "Level":
+        """Return the level of a normal belief, with a 95% interval clipped to [0, 1]."""
+        return cls(mean, max(0.0, mean - TWO_SIDED_95 * sd), min(1.0, mean + TWO_SIDED_95 * sd), sd)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """Why a policy asked for the pair (`out`, `into`), in numbers.
+    """Why a policy requested the pair (`out`, `into`), in numbers.
 
     - `leaver` makes room: `out` or, for an open hire, who would leave if it arrived first; -1 is an empty station.
-    - `optimistic_gain` a period is compared with `threshold`, the gain a period that pays for the fee.
-    - `out_bounds` and `in_bounds`, or `out_belief` and `in_belief`, are what was known of the two.
-    - `chance_better` is the chance that the incoming worker's mean is above the outgoing one's.
-    - `gain` is the expected gain in output over `periods`, before the `fee`. It counts what it costs to undo a trial
-      that fails after `trial` periods, to the `fallback` a period.
+    - `optimistic_gain` per period is compared with `threshold`, the gain per period that pays for the fee.
+    - `out_bounds` and `in_bounds`, or `out_belief` and `in_belief`, are the knowledge of the two workers.
+    - `chance_better` is the probability that the incoming worker's mean is above the outgoing one's.
+    - `gain` is the expected gain in output over `periods`, before the `fee`. It allows for reversing a failed trial
+      after `trial` periods, at a cost, in favour of a worker with mean output `fallback`.
 
-    A subclass may require some of these fields, or add fields of its own, which are recorded as well.
+    A subclass may require some of these fields or add its own, which are recorded as well.
     """
 
     out: int
@@ -80,8 +87,8 @@ class Reason:
 class PolicyWait:
     """What a policy waits for before it decides again.
 
-    `cycle` and `phase` place a policy that works in cycles. `least_observed` is the worker (-1: nobody) who must be
-    seen `still_needed` more times. `look_again` is the period in which it looks again if nothing changes.
+    `cycle` and `phase` give the position of a policy that works in cycles. `least_observed` is the worker (-1: nobody)
+    who must be observed `still_needed` more times. `look_again` is the period of the next decision if nothing changes.
     """
 
     cycle: int | None = None

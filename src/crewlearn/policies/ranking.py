@@ -1,15 +1,18 @@
-"""Ranking by a key, the same in both modes: of NumPy's sorts, only a stable one orders equal keys alike compiled."""
+"""Ranking by a key, with the same order compiled and in plain Python.
+
+Of NumPy's sorts, only a stable one orders equal keys alike in both.
+"""
 
 import numpy as np
 
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 SMALL = 32
-"""Up to so many keys, insertion is quicker than merging, which takes new arrays."""
+"""Up to this many keys, insertion sort is faster than merge sort, which allocates arrays."""
 
 
 def rank_ascending(keys: FloatArray, order: IntArray, n: int) -> None:
-    """Fill `order` with the places 0..n-1 from the smallest key up, the lower place first among equals."""
+    """Fill `order` with the positions 0..n-1 by ascending key, the lower position first among equals."""
     if n <= SMALL:
         for place in range(n):
             hole = place
@@ -24,7 +27,7 @@ def rank_ascending(keys: FloatArray, order: IntArray, n: int) -> None:
 
 
 def rank_descending(keys: FloatArray, order: IntArray, n: int) -> None:
-    """Fill `order` with the places 0..n-1 from the largest key down, the lower place first among equals."""
+    """Fill `order` with the positions 0..n-1 by descending key, the lower position first among equals."""
     negated = np.empty(n, dtype=np.float64)
     for place in range(n):
         negated[place] = -keys[place]
@@ -32,7 +35,7 @@ def rank_descending(keys: FloatArray, order: IntArray, n: int) -> None:
 
 
 def rank_leavers(keys: FloatArray, order: IntArray) -> None:
-    """Rank who leaves first: the smallest key, and among equals the highest place, so that lower numbers are kept."""
+    """Fill `order` with positions by ascending key, the highest first among equals, so that low numbers stay."""
     n = len(keys)
     backwards = np.empty(n, dtype=np.float64)
     for place in range(n):

@@ -1,4 +1,4 @@
-"""Every policy by name, with the presets that the two conventions fill in."""
+"""The registry of policies by name, with the parameters that the two conventions preset."""
 
 import dataclasses
 import importlib
@@ -12,6 +12,8 @@ from typing import Any
 from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
+from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient
+from crewlearn.policies.posterior.thompson import Thompson
 from crewlearn.policies.teams.aht import AAHT
 from crewlearn.policies.teams.omm import AOMM
 from crewlearn.policies.teams.screening import InterviewScreen, WorkTrial
@@ -23,7 +25,7 @@ from crewlearn.problem.instances import check_conventions
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered policy: its class, what its name fixes, what each convention fills in, and one line about it."""
+    """A registered policy: its class, a one-line description, fixed parameters, and presets by convention."""
 
     policy: type[Policy[Any]]
     line: str
@@ -45,7 +47,7 @@ REGISTRY: Mapping[str, Entry] = {
     "dr-ucb": Entry(DRUCB, "the paper's policy: adaptive timing, constrained selection, rank matching", {}, _DR_UCB),
     "dr-ucb-v": Entry(
         DRUCB,
-        "DR-UCB with a radius that knows the observed variance",
+        "DR-UCB with a radius that uses the observed variance",
         {"radius": "empirical-bernstein"},
         _DR_UCB,
     ),
@@ -80,6 +82,14 @@ REGISTRY: Mapping[str, Entry] = {
         ValueOfReplacement,
         "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
     ),
+    "thompson": Entry(
+        Thompson,
+        "Thompson sampling: replaces where a sample from the posterior gains more than the fee over the periods left",
+    ),
+    "knowledge-gradient": Entry(
+        KnowledgeGradient,
+        "replaces where one more look is worth more at a worker outside, net of the fee, than at the worker in place",
+    ),
     "keep-team": Entry(KeepTeam, "never replaces anyone"),
     "oracle": Entry(Oracle, "knows the means and replaces once, in period 1, where it pays"),
 }
@@ -87,9 +97,9 @@ REGISTRY: Mapping[str, Entry] = {
 
 
 def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
-    """Build a policy from its name and parameters; an explicit parameter wins over the convention.
+    """Build a policy from its name and parameters; explicit parameters override the conventions.
 
-    A class of your own is named `module:Class`, with parameters after a further colon.
+    Your own class is named `module:Class`, with parameters after another colon.
 
     >>> make_policy("dr-ucb:gamma=20,radius=log-t").radius
     'log-t'
@@ -109,13 +119,13 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     parameters = {**preset, **entry.fixed, **_parameters(name, entry.policy, rest)}
     try:
         return entry.policy(**parameters)
-    except TypeError as error:  # a class of the user's own, with parameters missing or methods left out
+    except TypeError as error:  # a user's own class with missing parameters or methods
         raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
 
 
 @cache
 def live_policies() -> Mapping[str, str]:
-    """Return the policies that a site can follow, as they need nothing that only a simulation knows: a line by name.
+    """Return the descriptions, by name, of the policies that a live site can use: all except oracles.
 
     >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
     (True, False)
@@ -124,9 +134,9 @@ def live_policies() -> Mapping[str, str]:
 
 
 def registered(field: str, spec: str, own: str | None = None) -> str:
-    """Check that a policy is one of ours, or a site's `own`, which may be a class of the firm's and stay so.
+    """Check that a policy is registered, or is the site's `own` policy, which may be a custom class.
 
-    `module:Class` imports what it names, which no caller of a server may do.
+    Other custom classes are refused, because `module:Class` imports the module and callers of a server must not.
     """
     name = spec.partition(":")[0]
     if spec != own and name not in REGISTRY:

@@ -1,10 +1,10 @@
-"""A policy's rule: functions over arrays that its compiled and its plain-Python play share.
+"""Rules: a policy's decisions as functions over arrays, shared by compiled and plain-Python runs.
 
-A policy class that names a `Rule` is played by the engine's compiled loop, which knows no policy by name. The functions
-are plain Python: loops over arrays, named tuples and `math`. They import no compiler. What a rule remembers is a named
+A policy class that names a `Rule` is played by the engine's compiled loop, which is generic over rules. The functions
+are plain Python, with loops over arrays, named tuples and `math`, and import no compiler. A rule's memory is a named
 tuple of arrays, which the functions change in place.
 
-`RulePolicy` makes a whole policy of a rule: it offers the calls of the contract and keeps the state as plain data.
+`RulePolicy` turns a rule into a policy: it implements the contract and stores the state as plain data.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,10 +26,10 @@ from crewlearn.problem.transitions import RosterArrays
 
 
 class RuleFacts(NamedTuple):
-    """What a rule may look at and must not change.
+    """The facts that a rule may read and must not change.
 
-    `prior` is the part of the estimates that people brought along, of which only count and sum are known. `interview`
-    holds the scores that the policy buys and is empty for any other. `hidden` has no means for a policy that is no
+    `prior` is the part of the estimates from prior data, of which only count and sum are known. `interview` holds the
+    interview scores if the policy buys them, and is empty otherwise. `hidden` has no means unless the policy is an
     oracle.
     """
 
@@ -46,7 +46,7 @@ class RuleFacts(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """What happened in a period: who worked and their output, the pairs that completed and the pairs that failed."""
+    """The events of a period: who worked and their output, the pairs that completed and the pairs that failed."""
 
     period: int
     workers: IntArray
@@ -66,42 +66,42 @@ class NoParameters(NamedTuple):
 
 
 def no_memory(parameters: Any, facts: RuleFacts, stream_key: int) -> NoMemory:
-    """Begin with nothing to remember."""
+    """Return an empty memory."""
     return NoMemory()
 
 
 def always_decide(parameters: Any, memory: Any, period: int, facts: RuleFacts, behind: int) -> bool:
-    """Decide in every period."""
+    """Return False: decide in every period."""
     return False
 
 
 def nobody_makes_room(parameters: Any, memory: Any, period: int, facts: RuleFacts, incoming: int) -> int:
-    """Fill empty stations only."""
+    """Return NOBODY: open hires fill empty stations only."""
     return NOBODY
 
 
 def ignore(parameters: Any, memory: Any, happened: Happened) -> None:
-    """Take no notice."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Rule:
     """The functions of a rule; `parameters` is a named tuple of numbers, `memory` what `fresh` returned.
 
-    - `fresh(parameters, facts, stream_key)` returns the memory of a new run: a named tuple of arrays. `stream_key`
-      names the policy's own random stream.
-    - `decide(parameters, memory, period, facts, outs, ins)` fills in the replacements to ask for, at most one for each
+    - `fresh(parameters, facts, stream_key)` returns the memory of a new run: a named tuple of arrays. `stream_key` is
+      the key of the policy's own random stream.
+    - `decide(parameters, memory, period, facts, outs, ins)` fills in the replacements to request, at most one per
       station, and returns their number.
-    - `nothing_to_decide(parameters, memory, period, facts, behind)` returns True to skip `decide` in this period. It
-      sees counts of the active workers that lag `behind` by so many periods, and sums that lag likewise: writing them
-      up takes time, which the compiled loop saves in periods without a decision.
+    - `nothing_to_decide(parameters, memory, period, facts, behind)` returns True to skip `decide` in this period. The
+      estimates it sees lack the last `behind` periods of the active workers: the compiled loop updates them only for
+      decisions, to save time.
     - `assign(parameters, memory, period, facts, incoming)` returns who makes room for a worker whose hire was left
       open, or -1 for an empty station. It must not change the memory.
     - `after_moves(parameters, memory, happened)` is called at the end of periods in which a replacement completed or
-      failed. It is not told of output.
+      failed. It is not given any output.
     - `observe(parameters, memory, happened)` is called at the end of every period, with everybody's output.
-    - `diagnose(parameters, memory, period, numbers)` is called after `decide`, by the compiled loop alone. It returns
-      whether this was a decision worth logging, and fills in two whole numbers about it.
+    - `diagnose(parameters, memory, period, numbers)` is called after `decide`, by the compiled loop only. It returns
+      whether to log this period as a decision, and fills in two whole numbers about it.
     """
 
     fresh: Callable[..., Any]
@@ -113,13 +113,13 @@ class Rule:
     diagnose: Callable[..., bool] | None = None
 
     def functions(self) -> tuple[Callable[..., Any], ...]:
-        """Return the functions that the rule has."""
+        """Return the rule's functions, without those that are None."""
         named = (getattr(self, field.name) for field in dataclasses.fields(self))
         return tuple(function for function in named if function is not None)
 
 
 class Ruled(Protocol):
-    """A policy that names its rule."""
+    """A policy that names a rule."""
 
     rule: ClassVar[Rule]
 
@@ -128,7 +128,7 @@ class Ruled(Protocol):
 
 
 def facts_of(policy: Policy[Any], situation: Situation, interview: Sequence[float] = ()) -> RuleFacts:
-    """Return a situation as rules take it; newcomers count as not interviewed."""
+    """Convert a situation to the form that rules take; newcomers count as not interviewed."""
     workers, setting = len(situation.estimates.counts), situation.setting
     scores = np.full(workers if len(interview) else 0, NOT_INTERVIEWED)
     scores[: len(interview)] = interview
@@ -146,8 +146,17 @@ def facts_of(policy: Policy[Any], situation: Situation, interview: Sequence[floa
     )
 
 
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+
+
+def as_lists(arrays: Arrays) -> Arrays:
+    """Convert a named tuple of arrays to one of lists, which plain Python accesses several times as fast."""
+    items = (item.tolist() if isinstance(item, np.ndarray) else item for item in arrays)
+    return type(arrays)(*(as_lists(item) if isinstance(item, tuple) else item for item in items))
+
+
 def happened_in(report: Report) -> Happened:
-    """Return a report as rules take it."""
+    """Convert a report to the form that rules take."""
     completed, failed = (np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (report.completed, report.failed))
     return Happened(
         period=report.period,
@@ -161,24 +170,24 @@ def happened_in(report: Report) -> Happened:
 
 
 def ask(rule: Rule, parameters: Any, memory: Any, period: int, facts: RuleFacts) -> list[Pair]:
-    """Return the replacements that a rule asks for, in plain Python; changes the memory."""
+    """Run a rule's `decide` in plain Python and return the replacements requested; this changes the memory."""
     if rule.nothing_to_decide(parameters, memory, period, facts, 0):
         return []
     team = len(facts.roster.stations)
     outs, ins = np.empty(team, dtype=np.int64), np.empty(team, dtype=np.int64)
     n = rule.decide(parameters, memory, period, facts, outs, ins)
     if n > team:
-        remedy = f"a rule may ask for {team}, one a station; return how many were filled in"
+        remedy = f"a rule may request at most {team}, one per station; return the number filled in"
         raise InvalidInput("replacements", n, remedy)
     return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class RuleState:
-    """What a `RulePolicy` remembers: the rule's memory as plain data, and what else its functions need again.
+    """The state of a `RulePolicy`: the rule's memory as plain data, and the other arguments of its functions.
 
-    `setting` is the setting last seen, as the numbers of a `Setting`. `memory` has, for each field of the rule's
-    memory, the type, shape and values of its array.
+    `setting` holds the fields of the last `Setting`. `memory` has the type, shape and values of each array in the
+    rule's memory.
     """
 
     setting: tuple[float, ...]
@@ -189,22 +198,21 @@ class RuleState:
 
 @dataclass(frozen=True)
 class RulePolicy(Policy[RuleState]):
-    """A policy made of a rule: a subclass has fields for its parameters, a `name` and a `rule`.
+    """A policy defined by a rule: a subclass has fields for its parameters, a `name` and a `rule`.
 
-    When the pool grows, workers keep their places in arrays with one entry a worker; newcomers have what `fresh` makes
-    for them.
+    When the pool grows, existing entries of the memory's arrays are kept, and newcomers get those of `fresh`.
     """
 
     state_type: ClassVar[type[RuleState]] = RuleState
     rule: ClassVar[Rule]
 
     def parameters(self, setting: Setting) -> Any:
-        """Return the fields of the policy as a named tuple of numbers; override to translate anything else."""
+        """Return the policy's fields as a named tuple of numbers; override it to convert other types."""
         numbers, hints = {}, typing.get_type_hints(type(self))
         for field in dataclasses.fields(self):
             value, kind = getattr(self, field.name), hints.get(field.name)
             if not isinstance(value, (bool, int, float, np.number)):
-                remedy = "a rule takes numbers; override `parameters` to translate this field"
+                remedy = "a rule takes numbers; override `parameters` to convert this field"
                 raise InvalidInput(f"policy {self.name} parameter {field.name}", value, remedy)
             numbers[field.name] = kind(value) if kind in (bool, int, float) else value
         return _tuple_type(type(self).__name__, tuple(numbers))(**numbers)
@@ -216,7 +224,7 @@ class RulePolicy(Policy[RuleState]):
         return RuleState(dataclasses.astuple(setting), stream_key, scores, _described(self.name, memory))
 
     def decide(self, state: RuleState, situation: Situation) -> tuple[list[Pair], RuleState]:
-        """Ask the rule."""
+        """Return the rule's replacements."""
         parameters, facts = self.parameters(situation.setting), facts_of(self, situation, state.interview)
         memory = self._memory(state, parameters, facts)
         pairs = ask(self.rule, parameters, memory, situation.period, facts)
@@ -224,13 +232,13 @@ class RulePolicy(Policy[RuleState]):
         return pairs, replace(state, setting=setting, memory=_described(self.name, memory))
 
     def assign(self, state: RuleState, situation: Situation, incoming: int) -> int:
-        """Ask the rule who makes room."""
+        """Return the rule's choice of who makes room."""
         parameters, facts = self.parameters(situation.setting), facts_of(self, situation, state.interview)
         memory = self._memory(state, parameters, facts)
         return int(self.rule.assign(parameters, memory, situation.period, facts, incoming))
 
     def observe(self, state: RuleState, report: Report) -> RuleState:
-        """Show the rule what happened."""
+        """Update the rule's memory."""
         moved = bool(report.completed or report.failed)
         if self.rule.observe is None and not moved:
             return state
@@ -245,7 +253,7 @@ class RulePolicy(Policy[RuleState]):
         return replace(state, memory=_described(self.name, memory))
 
     def _memory(self, state: RuleState, parameters: Any, facts: RuleFacts) -> Any:
-        """Return the memory as arrays, with room for the pool and the team as they are now."""
+        """Return the memory as arrays, resized to the current pool and team."""
         memory = _remembered(state.memory)
         if state.setting[:2] != (len(facts.estimates.counts), len(facts.roster.stations)):
             larger = self.rule.fresh(parameters, facts, state.stream_key)
@@ -255,7 +263,7 @@ class RulePolicy(Policy[RuleState]):
 
 
 def _described(name: str, memory: Any) -> dict[str, Any]:
-    """Describe a rule's memory as plain data."""
+    """Return a rule's memory as plain data."""
     data: dict[str, Any] = {}
     for field, item in zip(getattr(memory, "_fields", ()), memory, strict=True):
         if isinstance(item, np.ndarray):
@@ -263,13 +271,13 @@ def _described(name: str, memory: Any) -> dict[str, Any]:
         elif isinstance(item, tuple) and hasattr(item, "_fields"):
             data[field] = {"fields": _described(name, item)}
         else:
-            remedy = "what a rule remembers must be a named tuple of arrays, which its functions change in place"
+            remedy = "a rule's memory must be a named tuple of arrays, which its functions change in place"
             raise InvalidInput(f"policy {name} memory {field}", item, remedy)
     return data
 
 
 def _remembered(data: Any) -> Any:
-    """Return the memory that `_described` described, as arrays under the same names."""
+    """Rebuild a memory from the data that `_described` returned."""
     arrays = {}
     for field, item in data.items():
         if "fields" in item:
@@ -280,16 +288,16 @@ def _remembered(data: Any) -> Any:
 
 
 def _refill(memory: Any, older: Any) -> None:
-    """Copy what was remembered before into memory of another size, as far as both reach."""
-    for item, was in zip(memory, older, strict=True):
+    """Copy an older memory into one of another size, as far as both reach."""
+    for item, old_item in zip(memory, older, strict=True):
         if isinstance(item, np.ndarray):
-            common = tuple(slice(min(sizes)) for sizes in zip(item.shape, was.shape, strict=True))
-            item[common] = was[common]
+            common = tuple(slice(min(sizes)) for sizes in zip(item.shape, old_item.shape, strict=True))
+            item[common] = old_item[common]
         else:
-            _refill(item, was)
+            _refill(item, old_item)
 
 
 @cache
 def _tuple_type(name: str, fields: tuple[str, ...]) -> Any:
-    """Return a named tuple type, the same for the same name and fields: the compiler tells types apart."""
-    return namedtuple(name, fields)  # its fields are known only now
+    """Return a named tuple type, cached because the compiler treats equal but distinct types as different."""
+    return namedtuple(name, fields)  # the fields are known only at run time

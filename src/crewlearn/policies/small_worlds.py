@@ -1,4 +1,4 @@
-"""Small worlds, plain and deterministic, in which `check_policy` plays a policy."""
+"""Small deterministic worlds in which `check_policy` plays a policy."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -31,19 +31,19 @@ QUIET: Mapping[str, Problem] = {
     "one period": Problem(2, 1, 1.0, Pool((0.2, 0.8, 0.5)), NoDelay()),
     "no fee": Problem(2, 40, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
 }
-"""Worlds in which every request is granted and nothing else changes."""
+"""Worlds in which every request is granted and no facts change."""
 
 LIVE = Problem(3, 70, 0.3, Pool((0.2, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5)), NoDelay())
-"""A site where people reject, decline, leave, join and are pinned, and where team and setting change."""
+"""A live site with rejections, declined offers, leavers, newcomers, pins, and changes of team and setting."""
 
 KEY = 20_240_229
-"""The key of all chance in these worlds, the policy's own stream included."""
+"""The key of all random streams in these worlds, including the policy's own."""
 
 
 class SmallWorld:
-    """The facts of a small world in one period, and how they change.
+    """The facts of a small world in a period, and the ways in which they change.
 
-    `completed` and `failed` are the pairs that the policy has not been told about yet.
+    `completed` and `failed` are the pairs not yet reported to the policy.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -60,12 +60,12 @@ class SmallWorld:
         self.failed: list[Pair] = []
 
     def situation(self, hidden: bool) -> Situation:
-        """Return what a policy is shown now, with the hidden facts or without."""
+        """Return the current situation, with hidden facts or without."""
         facts = (self.setting, self.roster, self.estimates, self.may_enter, self.may_leave)
         return Situation(self.period, *facts, Hidden(self.means, self.delay_form, KEY) if hidden else None)
 
     def facts(self) -> tuple[Any, ...]:
-        """Return everything a policy is shown as plain data that can be compared."""
+        """Return everything that a situation shows, as plain data for comparison."""
         arrays = (*self.estimates, self.may_enter, self.may_leave, self.means, self.delay_form.success)
         return (self.roster.to_json(), *(array.tolist() for array in arrays))
 
@@ -76,16 +76,16 @@ class SmallWorld:
         return scores
 
     def delay(self, pair: Pair) -> int:
-        """Return the delay of a pair that is initiated now."""
+        """Return the delay of a pair if initiated now."""
         return pair_delay(self.delay_form, KEY, self.period, *pair)
 
     def output(self, worker: int) -> float:
-        """Return what an active worker puts out in this period."""
+        """Return an active worker's output in this period."""
         centre, form = float(self.means[worker]), self.output_form
         return draw_output(form.code, form.spread, centre, room_of(centre), mix(mix(KEY, self.period), worker))
 
     def leave(self) -> None:
-        """Let the first of the team leave for good."""
+        """Let the first active worker leave for good."""
         worker = self.roster.active[0]
         self.roster.vacate(worker)
         self.gone.add(worker)
@@ -101,7 +101,7 @@ class SmallWorld:
         self.setting = replace(self.setting, workers=workers)
 
     def resize(self, team: int) -> None:
-        """Change the number of stations; pending hires are taken back and people leave as far as they must."""
+        """Change the number of stations; if it shrinks, withdraw pending hires and let excess workers leave."""
         if team < self.setting.team:
             for pending in self.roster.pending:
                 self.failed.append(self.roster.fail(pending.into))
@@ -111,19 +111,19 @@ class SmallWorld:
         self.setting = replace(self.setting, team=team)
 
     def restrict(self) -> None:
-        """Pin everybody but the best of the team, and block everybody outside but the worst."""
+        """Pin all active workers except the best, and block all outside workers except the worst."""
         self.may_leave[:] = self.may_enter[:] = False
         self.may_leave[max(self.roster.active, key=lambda worker: float(self.means[worker]))] = True
         outside = [worker for worker in self.roster.outside if worker not in self.gone]
         self.may_enter[min(outside, key=lambda worker: float(self.means[worker]))] = True
 
     def lift(self) -> None:
-        """Let everybody come and go again but those who left for good."""
+        """Remove all pins and blocks, except for those who left for good."""
         self.may_leave[:] = self.may_enter[:] = True
         self.may_enter[list(self.gone)] = False
 
     def change(self, **changes: Any) -> None:
-        """Change the setting."""
+        """Change fields of the setting."""
         self.setting = replace(self.setting, **changes)
 
 
@@ -139,4 +139,4 @@ LIVE_EVENTS: Mapping[int, Callable[[SmallWorld], None]] = {
     57: SmallWorld.join,
     63: lambda world: world.change(horizon=LIVE.horizon),
 }
-"""What happens at the live site, by the period at whose start it does."""
+"""The events at the live site, by the period at whose start they happen."""

@@ -1,4 +1,4 @@
-"""Names for the array types that rule functions work on."""
+"""Array types that rule functions work on."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,4 +8,4 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 NOBODY = -1
-"""The worker number that stands for no worker: an empty station, or an outgoing worker left open."""
+"""The worker number that means no worker: an empty station, or an outgoing worker left open."""

@@ -1,8 +1,8 @@
-"""Randomness as pure functions of integers, so that any draw can be made anywhere, in any order.
+"""Counter-based random numbers: pure functions of integers, so that draws can be made anywhere, in any order.
 
-A *key* is a 64-bit word that names a stream; `mix(key, n)` is its n-th word. Streams nest: a word is again a key.
-The functions give the same bits as plain Python (unbounded integers) and compiled (integers that wrap at 64 bits,
-signed or not), which is why every right shift is masked.
+A *key* is a 64-bit word that identifies a stream; `mix(key, n)` is its n-th word. Streams nest, since a word is again
+a key. The functions return the same bits in plain Python (unbounded integers) and compiled (signed or unsigned 64-bit
+integers that wrap), which is why every right shift is masked.
 """
 
 import math
@@ -23,7 +23,7 @@ def mix(key: int, n: int) -> int:
 
 
 def unit(word: int) -> float:
-    """Turn a word into a number strictly between 0 and 1, one of 2^52 evenly spaced ones."""
+    """Convert a word to one of 2^52 evenly spaced numbers strictly between 0 and 1."""
     return (((word >> 12) & 0xFFFFFFFFFFFFF) + 0.5) * _UNIT
 
 
@@ -39,18 +39,18 @@ def normal(key: int, n: int) -> float:
 
 
 def next_uniform(stream: IntArray) -> float:
-    """Return the next draw of a policy's own stream, `[key, draws so far]`, and step it."""
+    """Return the next draw of a policy's own stream, `[key, draws so far]`, and advance the stream."""
     stream[1] += 1
     return uniform(int(stream[0]), int(stream[1]))
 
 
 def shuffle(items: IntArray, n: int, stream: IntArray) -> None:
-    """Put the first `n` items into uniformly random order (Fisher-Yates) with a policy's own stream."""
+    """Shuffle the first `n` items uniformly (Fisher-Yates) with a policy's own stream."""
     for last in range(n - 1, 0, -1):
         other = int(next_uniform(stream) * (last + 1))
-        kept = items[last]
+        swapped = items[last]
         items[last] = items[other]
-        items[other] = kept
+        items[other] = swapped
 
 
 def choose_sorted(chosen: IntArray, team: int, workers: int, key: int) -> None:

@@ -19,7 +19,7 @@ class InvalidInput(ValueError):
         self.remedy = remedy
 
     def __reduce__(self) -> tuple[type["InvalidInput"], tuple[str, object, str]]:
-        """Rebuild from the three parts, so the error crosses process borders whole."""
+        """Rebuild the error from its three parts when unpickled in another process."""
         return InvalidInput, (self.field, self.value, self.remedy)
 
 
@@ -27,12 +27,12 @@ class Unknown(InvalidInput):
     """A name or number that does not exist."""
 
     def __reduce__(self) -> tuple[type[InvalidInput], tuple[str, object, str]]:
-        """Keep the class across process borders."""
+        """Keep the class when unpickled in another process."""
         return Unknown, (self.field, self.value, self.remedy)
 
 
 def unknown_name(field: str, value: str, known: Iterable[str]) -> InvalidInput:
-    """Build the error for an unknown name, suggesting the nearest known one.
+    """Return the error for an unknown name, suggesting the closest known one.
 
     >>> unknown_name("[delay] law", "geometrc", ["none", "geometric"]).remedy
     "unknown; did you mean 'geometric'? Known: none, geometric"
@@ -44,7 +44,7 @@ def unknown_name(field: str, value: str, known: Iterable[str]) -> InvalidInput:
 
 
 def whole(field: str, value: object, low: int, high: int | None = None) -> int:
-    """Check that `value` is a whole number from `low` to `high`."""
+    """Check that `value` is a whole number from `low` to `high`, and return it."""
     allowed = f"must be a whole number >= {low}" if high is None else f"must be a whole number from {low} to {high}"
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidInput(field, value, allowed)
@@ -55,8 +55,8 @@ def whole(field: str, value: object, low: int, high: int | None = None) -> int:
 
 
 def real(field: str, value: object, low: float = -math.inf, high: float = math.inf, *, above: bool = False) -> float:
-    """Check that `value` is a finite number from `low` (beyond it where `above`) to `high`."""
-    if type(value) is float and low < value < high:  # the common case; files have millions of values
+    """Check that `value` is a finite number from `low` (strictly above it if `above`) to `high`, and return it."""
+    if type(value) is float and low < value < high:  # a fast path, since files have millions of values
         return value
     lower = f"{'>' if above else '>='} {low:g}" if low > -math.inf else ""
     upper = f"<= {high:g}" if high < math.inf else ""
@@ -65,7 +65,7 @@ def real(field: str, value: object, low: float = -math.inf, high: float = math.i
         raise InvalidInput(field, value, allowed)
     try:
         number = float(value.__float__())
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # a whole number with hundreds of digits
         raise InvalidInput(field, "a huge number", allowed) from None
     inside = low < number <= high if above else low <= number <= high
     if not math.isfinite(number) or not inside:
@@ -74,7 +74,7 @@ def real(field: str, value: object, low: float = -math.inf, high: float = math.i
 
 
 def one_of(field: str, value: object, known: Iterable[str]) -> str:
-    """Check that `value` is one of the known names."""
+    """Check that `value` is one of the known names, and return it."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise unknown_name(field, str(value), names)

@@ -1,8 +1,9 @@
-"""The paper's benchmark instances, as its text states them and as its printed tables ran them.
+"""The paper's benchmark instances, as stated in its text and as used for its printed tables.
 
-Means: the text draws each run's pool afresh from a normal(0.5, 0.3) truncated to [0, 1]; the tables used one pool,
-NumPy's `default_rng(12345).normal(0.5, 0.3, 25)` clipped to [0, 1]. Delays: in the text an incoming worker is free each
-later period with probability 1/mean, so 1, 2, 3, ...; the tables counted failures before a success, so 0, 1, 2, ....
+- Means: the text draws a new pool in each run from a normal(0.5, 0.3) truncated to [0, 1]. The tables use a single
+  pool, NumPy's `default_rng(12345).normal(0.5, 0.3, 25)` clipped to [0, 1].
+- Delays: in the text an incoming worker is free in each later period with probability 1/mean, so delays are 1, 2, ...
+  The tables count failures before a success, so delays are 0, 1, ...
 """
 
 import dataclasses
@@ -13,11 +14,11 @@ from crewlearn.problem.model import CONVENTIONS, Problem
 from crewlearn.problem.recipes import Recipe
 
 MONTHS = {3: 91, 6: 182, 12: 365, 24: 730}
-"""The paper's months in periods."""
+"""Periods by number of months, as in the paper."""
 
 
 def check_conventions(conventions: str) -> str:
-    """Check the name of a convention."""
+    """Check the name of the conventions, and return it."""
     return one_of("conventions", conventions, CONVENTIONS)
 
 
@@ -66,7 +67,7 @@ def benchmark(
 
 
 def design_choices(horizon: int, conventions: str = "as-written", *, cost: float = 5.0) -> Problem:
-    """Return the benchmark of the design-choice and high-cost tables, which fix their own horizon (90 or 365)."""
+    """Return the benchmark of the design-choice and high-cost tables, whose horizons are 90 and 365."""
     return _short_delays(benchmark(conventions=conventions, horizon=horizon, cost=cost), conventions)
 
 
@@ -76,7 +77,7 @@ def gamma_curve(conventions: str = "as-written") -> Problem:
 
 
 def _short_delays(problem: Problem, conventions: str) -> Problem:
-    """Draw delays with mean 2 while policies are told 3: what the tables beside the benchmark ran."""
+    """Under as-released conventions, draw delays with mean 2 but tell policies 3, as the paper's code did."""
     if conventions == "as-written":
         return problem
     return dataclasses.replace(problem, delay=GeometricDelay(mean=2.0, first=0), assumed_mean_delay=3.0)

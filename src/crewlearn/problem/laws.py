@@ -1,14 +1,14 @@
-"""Output laws and delay laws: how they are declared, and how a draw is made from them.
+"""Output laws and delay laws: their parameters, and how to draw from them.
 
-Every output law keeps a worker's mean exactly and stays in [0, 1]: whatever spreads the output (half-width, spread,
-day effect) is cut symmetrically to the room the mean has. A day effect moves the day's mean for all workers alike;
-the law's own noise is then drawn around that day's mean.
+Every output law preserves a worker's mean exactly and stays in [0, 1]: its spread (half-width, sd, day effect) is cut
+symmetrically to the distance between the mean and the nearer end of [0, 1], called the mean's *room*. A day effect
+shifts the mean of all workers alike; the law's own noise is then drawn around that day's mean.
 """
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ UNIFORM_OUTPUT, BERNOULLI_OUTPUT, TRUNCATED_NORMAL_OUTPUT, BETA_OUTPUT = range(4
 FIXED_DELAY, GEOMETRIC_DELAY, UNIFORM_DELAY = range(3)
 
 LONGEST = 10**6
-"""The longest delay, or mean delay, that a law may have, in periods."""
+"""Upper limit on a law's delay or mean delay, in periods."""
 
 
 class OutputForm(NamedTuple):
@@ -32,7 +32,7 @@ class OutputForm(NamedTuple):
 
 
 class DelayForm(NamedTuple):
-    """A delay law as rule functions take it: code, least and greatest delay, success chance of each incoming worker."""
+    """A delay law as rule functions take it: code, shortest and longest delay, each incoming worker's success rate."""
 
     code: int
     low: int
@@ -74,7 +74,7 @@ class BernoulliOutput:
 
 @dataclass(frozen=True)
 class TruncatedNormalOutput:
-    """Normal around the mean with spread sd, cut symmetrically so that the mean stays and the range is [0, 1]."""
+    """Normal around the mean with standard deviation `sd`, truncated symmetrically to keep the mean and [0, 1]."""
 
     sd: float
     day_effect_sd: float = 0.0
@@ -173,7 +173,7 @@ class GeometricDelay:
 
 @dataclass(frozen=True)
 class AvailabilityDelay:
-    """Each later period the incoming worker is free with probability p: one for all, or one for each worker."""
+    """In each later period the incoming worker is free with probability p, common to all or one per worker."""
 
     p: float | tuple[float, ...]
     law: ClassVar[str] = "availability"
@@ -231,20 +231,14 @@ class UniformDelay:
 OutputLaw = UniformOutput | BernoulliOutput | TruncatedNormalOutput | BetaOutput
 DelayLaw = NoDelay | FixedDelay | GeometricDelay | AvailabilityDelay | UniformDelay
 
-OUTPUT_LAWS: tuple[type[OutputLaw], ...] = (UniformOutput, BernoulliOutput, TruncatedNormalOutput, BetaOutput)
-DELAY_LAWS: tuple[type[DelayLaw], ...] = (
-    NoDelay,
-    FixedDelay,
-    GeometricDelay,
-    AvailabilityDelay,
-    UniformDelay,
-)
+OUTPUT_LAWS: tuple[type[OutputLaw], ...] = get_args(OutputLaw)
+DELAY_LAWS: tuple[type[DelayLaw], ...] = get_args(DelayLaw)
 
 
 def draw_truncated_normal(spread: float, room: float, key: int) -> float:
-    """Draw from a normal(0, spread) cut to ±room, by rejection from the stream `key`.
+    """Draw from a normal(0, spread) truncated to ±room, by rejection from the stream `key`.
 
-    The proposal is normal where the cut is wide and uniform where it is narrow, so that few draws are rejected.
+    The proposal is normal if the interval is wide and uniform if it is narrow, so that few draws are rejected.
     """
     if spread <= 0.0 or room <= 0.0:
         return 0.0
@@ -280,7 +274,7 @@ def draw_gamma(shape: float, key: int) -> float:
 
 
 def draw_beta(a: float, b: float, key: int) -> float:
-    """Draw from a beta law; where both gammas vanish in floating point, its limit is a coin with mean a/(a+b)."""
+    """Draw from a beta law; if both gammas underflow, draw from the limit, a coin with mean a/(a+b)."""
     x = draw_gamma(a, mix(key, 1))
     y = draw_gamma(b, mix(key, 2))
     if x + y <= 0.0:
@@ -289,23 +283,23 @@ def draw_beta(a: float, b: float, key: int) -> float:
 
 
 def draw_day_effect(day_effect_sd: float, key: int) -> float:
-    """Draw the shock common to all workers of a period, from the period's key."""
+    """Draw a period's shock, common to all workers, from the period's key."""
     return day_effect_sd * normal(key, 0) if day_effect_sd > 0.0 else 0.0
 
 
 def room_of(mean: float) -> float:
-    """Return how far output may lie from a mean on both sides and stay in [0, 1]."""
+    """Return the distance from a mean to the nearer end of [0, 1]."""
     return min(mean, 1.0 - mean)
 
 
 def day_mean(mean: float, day_effect: float) -> float:
-    """Return a worker's mean on a day with this effect, cut symmetrically to the room the mean has."""
+    """Return a worker's mean on a day with this effect, which is cut symmetrically to the mean's room."""
     room = room_of(mean)
     return mean + min(max(day_effect, -room), room)
 
 
 def draw_output(code: int, spread: float, centre: float, room: float, key: int) -> float:
-    """Draw one worker's output of one period around the day's mean, from the key of that worker and period."""
+    """Draw a worker's output in a period around the day's mean, from the key of that worker and period."""
     if code == UNIFORM_OUTPUT:
         return centre + min(spread, room) * (2.0 * unit(key) - 1.0)
     if room <= 0.0:
@@ -320,7 +314,7 @@ def draw_output(code: int, spread: float, centre: float, room: float, key: int) 
 
 
 def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
-    """Draw one delay from the key of its period and pair; `success` is the incoming worker's chance a period."""
+    """Draw a delay from the key of its period and pair; `success` is the incoming worker's chance per period."""
     if code == FIXED_DELAY or (code == GEOMETRIC_DELAY and success >= 1.0):
         return low
     if code == GEOMETRIC_DELAY:
@@ -331,6 +325,6 @@ def draw_delay(code: int, low: int, high: int, success: float, key: int) -> int:
 
 
 def pair_delay(form: DelayForm, key: int, period: int, out: int, into: int) -> int:
-    """Return the delay of the replacement of `out` by `into` initiated in a period, from the run's key for delays."""
+    """Return the delay of replacing `out` by `into` if initiated in `period`; `key` is the run's key for delays."""
     word = mix(mix(mix(key, period), out + 1), into)
     return draw_delay(form.code, form.low, form.high, float(form.success[into]), word)

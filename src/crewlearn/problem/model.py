@@ -14,17 +14,17 @@ from crewlearn.problem.recipes import Estimated, Recipe
 FEE_DUE = ("initiation", "completion")
 
 CONVENTIONS = ("as-written", "as-released")
-"""The paper's text, and what its printed tables ran; the first is the default everywhere."""
+"""The paper's text (the default everywhere), and the code behind its printed tables."""
 
 MOST = 10**9
-"""The most that counts, periods, delays and fees may be: far beyond any site, and safe for 64-bit arithmetic."""
+"""Upper limit on counts, periods, delays and fees: far beyond any site, and safe for 64-bit arithmetic."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a policy is told of the problem: k workers, team of m, horizon T, cost c, mean delay omega-bar.
+    """What a policy is told about the problem: k workers, team of m, horizon T, cost c, mean delay omega-bar.
 
-    A live pool may be smaller than its team, so `workers` is not held above `team` here; a `Problem` is.
+    A live pool may be smaller than its team, so `workers` need not exceed `team` here; in a `Problem` it must.
     """
 
     workers: int
@@ -36,14 +36,14 @@ class Setting:
     def __post_init__(self) -> None:
         whole("workers", self.workers, 0, MOST)
         whole("team", self.team, 1, MOST)
-        whole("horizon", self.horizon, 1)  # theory looks at any horizon; a problem's is bounded
+        whole("horizon", self.horizon, 1)  # unbounded for theory; a problem's horizon is bounded
         real("cost", self.cost, 0.0, MOST)
         real("mean_delay", self.mean_delay, 0.0, MOST)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Workers with known means in [0, 1] and, optionally, prior data: n earlier observations and their mean.
+    """Workers with given means in [0, 1] and, optionally, prior data: n earlier observations and their mean.
 
     >>> Pool(means=(0.4, 0.8), prior_n=(0, 12), prior_mean=(0.0, 0.75)).count
     2
@@ -73,7 +73,9 @@ class Pool:
             object.__setattr__(self, name, checked)
         if bool(self.prior_n) != bool(self.prior_mean):
             missing, present = ("prior_mean", "prior_n") if self.prior_n else ("prior_n", "prior_mean")
-            raise InvalidInput(f"[workers] {missing}", [], f"must be given beside {present}, one entry for each worker")
+            raise InvalidInput(
+                f"[workers] {missing}", [], f"must be given together with {present}, one entry for each worker"
+            )
 
     @property
     def count(self) -> int:
@@ -83,12 +85,12 @@ class Pool:
 
 @dataclass(frozen=True)
 class Start:
-    """Where every run begins, if not with a random team and the pool's prior data.
+    """The state in which every run begins, in place of a random team and the pool's prior data.
 
-    `stations` holds the worker at each station, -1 where it is empty. `counts`, `sums` and `squares` are what was seen
-    of each worker: how many outputs, their sum and the sum of their squares. `prior_counts` and `prior_sums` are the
-    part of it whose spread nobody knows; left out, none. `may_enter` and `may_leave` say for each whether they may be
-    hired and let go; left out, everybody may.
+    - `stations`: the worker at each station, -1 if it is empty.
+    - `counts`, `sums`, `squares`: number, sum and sum of squares of each worker's observed outputs.
+    - `prior_counts`, `prior_sums`: the part of `counts` and `sums` whose spread is unknown; by default none.
+    - `may_enter`, `may_leave`: whether each worker may be hired and let go; by default everybody may.
 
     >>> Start(stations=(1, -1), counts=(0, 2), sums=(0.0, 1.1), squares=(0.0, 0.61)).stations
     (1, -1)
@@ -138,9 +140,9 @@ class Start:
             raise InvalidInput("[start] stations", list(self.stations), "must name each worker once")
 
     def check(self, workers: int, team: int) -> None:
-        """Raise if this does not fit a problem with so many workers and stations."""
+        """Raise if this does not fit a problem with `workers` workers and `team` stations."""
         if len(self.stations) != team:
-            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one a station")
+            raise InvalidInput("[start] stations", list(self.stations), f"must have {team} entries, one per station")
         if max(self.stations) >= workers:
             raise InvalidInput(
                 "[start] stations", max(self.stations), f"must be a worker from 0 to {workers - 1}, or -1"
@@ -161,9 +163,9 @@ def _truth(field: str, value: object) -> bool:
 
 @dataclass(frozen=True)
 class Problem:
-    """A delayed-replacement bandit: whom one can hire, what they put out, what replacing costs and how long it takes.
+    """A delayed-replacement bandit: the pool of workers, their output, and the cost and delay of replacements.
 
-    `conventions` are those that the problem was stated under. They change nothing in the world; policies given by name
+    `conventions` are those that the problem was stated under. They do not affect the world. Policies given by name
     follow them unless told otherwise.
 
     >>> from crewlearn.problem.laws import GeometricDelay
@@ -209,7 +211,7 @@ class Problem:
 
     @cached_property
     def setting(self) -> Setting:
-        """What policies are told."""
+        """What policies are told about the problem."""
         mean_delay = self.delay.mean_delay if self.assumed_mean_delay is None else self.assumed_mean_delay
         return Setting(self.workers.count, self.team, self.horizon, float(self.cost), float(mean_delay))
 
@@ -223,15 +225,14 @@ class Problem:
 
     @property
     def drawn_per_run(self) -> bool:
-        """Whether each run has a pool of its own."""
+        """Whether each run draws its own pool."""
         return isinstance(self.workers, Estimated) or (isinstance(self.workers, Recipe) and self.workers.per_run)
 
     def seen_before(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return what is known of each worker when a run begins: count, sum and sum of squares of the outputs seen.
+        """Return the count, sum and sum of squares of each worker's outputs observed before the run.
 
-        Of the pool's prior data the spread is not known, so it is taken as the largest that output in [0, 1] with this
-        mean can have: all of it 0 or 1, which makes the sum of squares equal the sum. Which data those are is told by
-        `unknown_spread`.
+        The spread of the pool's prior data is unknown. It is taken as the largest possible for output in [0, 1] with
+        this mean: every output 0 or 1, so that the sum of squares equals the sum. `unknown_spread` returns this part.
         """
         if self.start is not None and self.start.counts:
             counts = np.array(self.start.counts, dtype=np.int64)
@@ -241,7 +242,7 @@ class Problem:
         return counts, sums, sums.copy()
 
     def unknown_spread(self) -> tuple[IntArray, FloatArray]:
-        """Return the part of what is known when a run begins whose spread nobody knows: count and sum by worker."""
+        """Return the count and sum of each worker's outputs observed before the run whose spread is unknown."""
         if self.start is None or not self.start.counts:
             counts, sums, _ = self.seen_before()
             return counts, sums
@@ -250,17 +251,17 @@ class Problem:
         return counts, np.array(self.start.prior_sums or nothing, dtype=np.float64)
 
     def may_enter(self) -> BoolArray:
-        """Return for each worker whether they may be hired."""
+        """Return whether each worker may be hired."""
         allowed = () if self.start is None else self.start.may_enter
         return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
 
     def may_leave(self) -> BoolArray:
-        """Return for each worker whether they may be let go."""
+        """Return whether each worker may be let go."""
         allowed = () if self.start is None else self.start.may_leave
         return np.array(allowed or [True] * self.workers.count, dtype=np.bool_)
 
     def prior_data(self) -> tuple[IntArray, FloatArray]:
-        """Return the prior data: how many observations each worker starts with, and their mean."""
+        """Return the prior data: each worker's number of earlier observations, and their mean."""
         if isinstance(self.workers, Pool) and self.workers.prior_n:
             return np.array(self.workers.prior_n, dtype=np.int64), np.array(self.workers.prior_mean, dtype=np.float64)
         return np.zeros(self.workers.count, dtype=np.int64), np.zeros(self.workers.count)

@@ -1,4 +1,4 @@
-"""Pools whose means are drawn: by a recipe, once for all runs or for each, or from estimates of each worker."""
+"""Pools with random means: drawn by a recipe, once or in each run, or around an estimate for each worker."""
 
 import math
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 @dataclass(frozen=True)
 class Estimated:
-    """Workers whose means are uncertain: every run draws each from a normal law around its estimate.
+    """Workers with uncertain means: every run draws each mean from a normal law around its estimate.
 
-    The laws are cut to [0, 1]. A worker with standard deviation 0 is known.
+    The laws are truncated to [0, 1]. With standard deviation 0 a mean is known exactly.
 
     >>> Estimated(means=(0.4, 0.8), sds=(0.0, 0.05)).means_of_run(seed=1, run=0).round(3)
     array([0.4  , 0.841])
@@ -27,7 +27,7 @@ class Estimated:
             values = getattr(self, name)
             if not isinstance(values, (list, tuple, np.ndarray)):
                 raise InvalidInput(f"[workers] {name}", values, "must be a list with one entry for each worker")
-            checked = tuple(real(f"[workers] {name}[{place}]", value, 0.0, 1.0) for place, value in enumerate(values))
+            checked = tuple(real(f"[workers] {name}[{index}]", value, 0.0, 1.0) for index, value in enumerate(values))
             object.__setattr__(self, name, checked)
         if len(self.sds) != len(self.means):
             raise InvalidInput(
@@ -44,7 +44,7 @@ class Estimated:
         rng = np.random.default_rng((seed, run))
         centres, spreads = np.array(self.means, dtype=np.float64), np.array(self.sds, dtype=np.float64)
         drawn = rng.normal(centres, spreads)
-        while len(outside := np.flatnonzero((drawn < 0.0) | (drawn > 1.0))):  # a third or more fall inside each time
+        while len(outside := np.flatnonzero((drawn < 0.0) | (drawn > 1.0))):  # each draw is inside with chance >= 1/3
             drawn[outside] = rng.normal(centres[outside], spreads[outside])
         return drawn
 
@@ -56,8 +56,8 @@ DRAWS = ("clipped-normal", "truncated-normal", "uniform", "beta")
 class Recipe:
     """How to draw the means of `count` workers.
 
-    `mean` and `sd` are those of the law before it is cut to [0, 1]. With `per_run` each run of a simulation draws
-    its own pool; without it, all runs share the pool that NumPy's `default_rng(seed)` gives.
+    `mean` and `sd` are those of the law before it is cut to [0, 1]. With `per_run` each run of a simulation draws its
+    own pool. Without it, all runs share the pool drawn from NumPy's `default_rng(seed)`.
 
     >>> Recipe(draw="clipped-normal", count=3, mean=0.5, sd=0.3, seed=12345).means().round(3)
     array([0.073, 0.879, 0.239])
@@ -106,7 +106,7 @@ class Recipe:
 
 
 def _inside(rng: np.random.Generator, mean: float, sd: float, count: int) -> FloatArray:
-    """Draw normals and keep those in [0, 1]: with the mean in [0, 1] and sd at most 1, a third or more."""
+    """Draw normals and keep those in [0, 1]; with a mean in [0, 1] and sd at most 1, a third or more are."""
     kept = np.empty(0)
     while len(kept) < count:
         drawn = rng.normal(mean, sd, 2 * count)

@@ -1,4 +1,4 @@
-"""A friendly view over the roster's arrays: who works where, who is on the way, and what may change."""
+"""An object-oriented view of the roster's arrays: who works where, and which replacements are pending."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Pending:
-    """A replacement under way: `into` takes the place of `out` (-1: open) in period `due` (-1: not known)."""
+    """A pending replacement: `into` takes the place of `out` (-1: open) in period `due` (-1: unknown)."""
 
     out: int
     into: int
@@ -63,7 +63,7 @@ class Roster:
 
     @classmethod
     def start(cls, workers: int, active: Sequence[int], team: int | None = None) -> "Roster":
-        """Build a roster of `team` stations (as many as `active` names, if left out); -1 names an empty station."""
+        """Build a roster of `team` stations (by default the length of `active`); -1 is an empty station."""
         workers = whole("workers", workers, 0)
         stations = whole("team", len(active) if team is None else team, 1)
         if len(active) > stations:
@@ -102,12 +102,12 @@ class Roster:
 
     @property
     def stations(self) -> tuple[int, ...]:
-        """The worker at each station; -1 where it is empty."""
+        """The worker at each station; -1 if it is empty."""
         return tuple(self.arrays.stations.tolist())
 
     @property
     def active(self) -> tuple[int, ...]:
-        """The active workers in worker order: the paper's A_t."""
+        """The active workers in worker order, the paper's A_t."""
         return tuple(sorted(worker for worker in self.stations if worker != NOBODY))
 
     @property
@@ -129,17 +129,17 @@ class Roster:
 
     @property
     def initiated(self) -> int:
-        """How many replacements were ever initiated."""
+        """Number of replacements initiated so far."""
         return int(self.arrays.counts[INITIATED])
 
     @property
     def completed(self) -> int:
-        """How many replacements were ever completed."""
+        """Number of replacements completed so far."""
         return int(self.arrays.counts[COMPLETED])
 
     @property
     def failed(self) -> int:
-        """How many replacements were ever taken back."""
+        """Number of replacements withdrawn so far."""
         return int(self.arrays.counts[FAILED])
 
     def elapsed(self, period: int) -> tuple[Pending, ...]:
@@ -154,7 +154,7 @@ class Roster:
         transitions.initiate(self.arrays, out, into, period, due)
 
     def complete(self, into: int, leaver: int | None = None) -> tuple[int, int]:
-        """Let the awaited worker `into` start, in the place of `leaver` (as committed, if left out); give the pair."""
+        """Let the incoming worker `into` start in place of `leaver` (by default the pair's `out`); return the pair."""
         slot = self._slot(into)
         out = int(self.arrays.pending_out[slot]) if leaver is None else leaver
         _refuse(f"completion ({out}, {into})", transitions.completion_fault(self.arrays, slot, out), self)
@@ -162,20 +162,20 @@ class Roster:
         return out, into
 
     def fail(self, into: int) -> tuple[int, int]:
-        """Take back the pending replacement that brings `into`; give the pair."""
+        """Withdraw the pending replacement that brings `into`; return the pair."""
         slot = self._slot(into)
         pair = int(self.arrays.pending_out[slot]), into
         transitions.fail(self.arrays, slot)
         return pair
 
     def vacate(self, worker: int) -> None:
-        """Let an active worker go at once; their station stays empty until somebody fills it."""
+        """Remove an active worker at once; the station stays empty until a hire fills it."""
         if worker not in self.active:
             raise InvalidInput("worker", worker, f"is not active; the active team is {list(self.active)}")
         transitions.vacate(self.arrays, worker)
 
     def grown(self, workers: int) -> "Roster":
-        """Return the same roster with a larger pool, the newcomers outside."""
+        """Return a copy of the roster with a larger pool; the newcomers are not active."""
         extra = whole("workers", workers, self.workers) - self.workers
         arrays = self.copy().arrays
         return Roster(
@@ -186,7 +186,7 @@ class Roster:
         )
 
     def resized(self, team: int) -> "Roster":
-        """Return the same roster with another number of stations; only stations that nobody holds or awaits can go."""
+        """Return a copy of the roster with `team` stations; only stations that no one holds or is to fill can go."""
         whole("team", team, 1)
         kept = [worker for worker in self.stations if worker != NOBODY]
         if len(kept) > team:
@@ -205,12 +205,12 @@ class Roster:
         return Roster(RosterArrays(*(array.copy() for array in self.arrays)))
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the roster as plain data."""
+        """Return the roster as plain data."""
         return {name: array.tolist() for name, array in self.arrays._asdict().items()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Roster":
-        """Rebuild the roster that `to_json` described."""
+        """Rebuild a roster from the data that `to_json` returned."""
         return cls(RosterArrays(**{name: np.array(data[name], dtype=np.int64) for name in RosterArrays._fields}))
 
     def check(self) -> None:
@@ -249,7 +249,7 @@ class Roster:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Roster) and self.to_json() == other.to_json()
 
-    __hash__ = None  # type: ignore[assignment]  # a roster changes
+    __hash__ = None  # type: ignore[assignment]  # a roster is mutable
 
     def __repr__(self) -> str:
         return f"Roster(stations={list(self.stations)}, pending={[(p.out, p.into, p.due) for p in self.pending]})"

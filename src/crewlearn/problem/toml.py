@@ -1,4 +1,4 @@
-"""The problem file: a `Problem` read from and written to TOML."""
+"""The problem file: reading and writing a `Problem` as TOML."""
 
 import dataclasses
 import tomllib
@@ -27,7 +27,7 @@ def read_problem(path: Path | str) -> Problem:
 
 
 def problem_from_toml(text: str) -> Problem:
-    """Build the problem a TOML text describes."""
+    """Build a problem from TOML text."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -36,7 +36,7 @@ def problem_from_toml(text: str) -> Problem:
 
 
 def problem_from_table(table: Mapping[str, Any]) -> Problem:
-    """Build the problem that a table, as TOML or JSON give it, describes."""
+    """Build a problem from a table, as parsed from TOML or JSON."""
     known = [field.name for field in dataclasses.fields(Problem)]
     top = {key: value for key, value in table.items() if key not in _SECTIONS}
     _check_keys("problem file", top, [name for name in known if name not in _SECTIONS], extra=_SECTIONS)
@@ -59,7 +59,7 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
 
 
 def problem_to_table(problem: Problem) -> dict[str, Any]:
-    """Describe a problem as a plain table; fields left at "none" and the default conventions are left out."""
+    """Return a problem as a plain table, without fields that are None and the default conventions."""
     table: dict[str, Any] = {
         field.name: getattr(problem, field.name)
         for field in dataclasses.fields(problem)
@@ -80,7 +80,7 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
 
 
 def problem_to_toml(problem: Problem) -> str:
-    """Write a problem as the TOML text that `problem_from_toml` reads back to the same problem."""
+    """Return a problem as TOML text, from which `problem_from_toml` builds the same problem."""
     table = problem_to_table(problem)
     lines = [f"{key} = {_value(value)}" for key, value in table.items() if key not in _SECTIONS]
     for name in [name for name in _SECTIONS if name in table]:
@@ -147,7 +147,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"'  # only names of our own laws and choices, which need no escapes
+        return f'"{value}"'  # only names of laws and choices, which need no escapes
     if isinstance(value, list):
         return f"[{', '.join(_value(item) for item in value)}]"
     return repr(value.item() if hasattr(value, "item") else value)

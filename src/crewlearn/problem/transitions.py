@@ -1,7 +1,7 @@
-"""How a roster changes: rule functions over arrays, the same code simulated (compiled) and live (plain Python).
+"""Transitions of a roster: rule functions over arrays, compiled in simulations and plain Python on the live side.
 
-A period runs in five steps (the paper's Section 3): replacements are initiated and paid; their delays are drawn;
-hires whose delay has elapsed become available; the active team is formed; the team produces. `initiate` is the first,
+A period has five steps (the paper's Section 3): replacements are initiated and paid; their delays are drawn; hires
+whose delay has elapsed become available; the active team is formed; the team produces. `initiate` is the first step,
 `next_elapsed` the third and `complete` the fourth. A replacement is a pair (out, into). With out = NOBODY the outgoing
 worker is left open until arrival, or the hire fills an empty station.
 """
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from crewlearn.problem.arrays import NOBODY, IntArray
 
 FREE, LEAVING, ARRIVING = range(3)
-"""A worker's part in the pending replacements."""
+"""A worker's role in the pending replacements."""
 
 PENDING, INITIATED, COMPLETED, FAILED = range(4)
-"""Places in `RosterArrays.counts`."""
+"""Indices into `RosterArrays.counts`."""
 
 NEVER = -1
-"""The due period of a hire whose delay nobody knows: it completes when somebody says so."""
+"""The due period of a hire with unknown delay, which completes when its start is reported."""
 
 (
     LEGAL,
@@ -30,15 +30,15 @@ NEVER = -1
     EVERY_STATION_IS_SPOKEN_FOR,
     NO_EMPTY_STATION,
 ) = range(9)
-"""What can be wrong with a replacement."""
+"""Codes for what makes a replacement illegal, and LEGAL."""
 
 
 class RosterArrays(NamedTuple):
     """A roster of m stations and k workers.
 
-    `stations[s]` is the worker at station s or NOBODY, `station_of[i]` the reverse. The first `counts[PENDING]`
-    entries of the `pending_*` arrays are the pending replacements in order of initiation; a station can be spoken for
-    once, so there are never more than m. `role[i]` says whether worker i is in one of them.
+    `stations[s]` is the worker at station s or NOBODY, and `station_of[i]` the inverse. The first `counts[PENDING]`
+    entries of the `pending_*` arrays are the pending replacements in order of initiation. Each claims a different
+    station, so there are at most m. `role[i]` is worker i's role in them.
     """
 
     stations: IntArray
@@ -52,7 +52,7 @@ class RosterArrays(NamedTuple):
 
 
 def request_fault(roster: RosterArrays, out: int, into: int) -> int:
-    """Return the code of what forbids replacing `out` by `into` now, LEGAL if nothing does."""
+    """Return the code of what forbids replacing `out` by `into` now, or LEGAL."""
     workers = len(roster.station_of)
     if into < 0 or into >= workers:
         return NO_SUCH_INCOMING
@@ -108,7 +108,7 @@ def empty_station(roster: RosterArrays) -> int:
 
 
 def unclaimed_stations(roster: RosterArrays) -> int:
-    """Count empty stations less open hires: stations nobody is on the way to or, below 0, leavers yet to be named."""
+    """Return the number of empty stations less open hires; below 0, the leavers still to be named."""
     stations, pending_out = roster.stations, roster.pending_out
     unclaimed = 0
     for station in range(len(stations)):
@@ -121,7 +121,7 @@ def unclaimed_stations(roster: RosterArrays) -> int:
 
 
 def completion_fault(roster: RosterArrays, slot: int, leaver: int) -> int:
-    """Return the code of what forbids completing `slot` with `leaver` making room, LEGAL if nothing does."""
+    """Return the code of what forbids completing `slot` with `leaver` making room, or LEGAL."""
     if leaver == NOBODY:
         return LEGAL if empty_station(roster) >= 0 else NO_EMPTY_STATION
     if leaver < 0 or leaver >= len(roster.station_of):
@@ -134,7 +134,7 @@ def completion_fault(roster: RosterArrays, slot: int, leaver: int) -> int:
 
 
 def complete(roster: RosterArrays, slot: int, leaver: int) -> None:
-    """Let the incoming worker of `slot` take the station of `leaver`, or the first empty one; must be legal."""
+    """Move the incoming worker of `slot` to the station of `leaver`, or to the first empty one; must be legal."""
     into = roster.pending_in[slot]
     station = empty_station(roster) if leaver == NOBODY else roster.station_of[leaver]
     _close(roster, slot)
@@ -146,13 +146,16 @@ def complete(roster: RosterArrays, slot: int, leaver: int) -> None:
 
 
 def fail(roster: RosterArrays, slot: int) -> None:
-    """Take back the pending replacement `slot`: declined, rejected, expired, or the worker did not show up."""
+    """Withdraw the pending replacement `slot`: declined, rejected, expired, or a no-show."""
     _close(roster, slot)
     roster.counts[FAILED] += 1
 
 
 def vacate(roster: RosterArrays, worker: int) -> None:
-    """Let an active worker go at once, leaving the station empty; a hire that was to replace them will fill it."""
+    """Remove an active worker at once; the station stays empty until a hire fills it.
+
+    A pending hire that was to replace the worker becomes an open hire.
+    """
     for slot in range(roster.counts[PENDING]):
         if roster.pending_out[slot] == worker:
             roster.pending_out[slot] = NOBODY
@@ -162,13 +165,13 @@ def vacate(roster: RosterArrays, worker: int) -> None:
 
 
 def _close(roster: RosterArrays, slot: int) -> None:
-    """Free both workers of a pending replacement and take it off the list, keeping the order of the others."""
+    """Free both workers of a pending replacement and remove it, keeping the order of the others."""
     roster.role[roster.pending_in[slot]] = FREE
     if roster.pending_out[slot] != NOBODY:
         roster.role[roster.pending_out[slot]] = FREE
     roster.counts[PENDING] -= 1
-    for place in range(slot, roster.counts[PENDING]):
-        roster.pending_out[place] = roster.pending_out[place + 1]
-        roster.pending_in[place] = roster.pending_in[place + 1]
-        roster.pending_since[place] = roster.pending_since[place + 1]
-        roster.pending_due[place] = roster.pending_due[place + 1]
+    for later in range(slot, roster.counts[PENDING]):
+        roster.pending_out[later] = roster.pending_out[later + 1]
+        roster.pending_in[later] = roster.pending_in[later + 1]
+        roster.pending_since[later] = roster.pending_since[later + 1]
+        roster.pending_due[later] = roster.pending_due[later + 1]

@@ -1,7 +1,7 @@
-"""Families of instances beside the paper's benchmark: each a recipe with a story, and a fresh pool in every run.
+"""Families of instances beyond the paper's benchmark, each with a description and a fresh pool in every run.
 
-Delays are those of the paper's text: an incoming worker is free each later period with probability 1/mean. Spreads
-between and within workers follow what public logs of real floors show.
+Delays are as in the paper's text: an incoming worker is free in each later period with probability 1/mean. Spreads
+between and within workers follow public logs of real workplaces.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from crewlearn.problem.recipes import Recipe
 
 @dataclass(frozen=True)
 class Family:
-    """Instances of one kind; `between_sd` is the spread of the means around 0.5 before it is cut to [0, 1]."""
+    """A family of instances; `between_sd` is the spread of the means around 0.5 before truncation to [0, 1]."""
 
     name: str
     story: str
@@ -32,7 +32,7 @@ class Family:
     team: int = 10
 
     def problem(self) -> Problem:
-        """Return the family at its base setting: 24 months, fee 5, mean delay 3.
+        """Return the family's base setting: 24 months, fee 5, mean delay 3.
 
         >>> FAMILIES["big-pool"].problem().setting
         Setting(workers=500, team=50, horizon=730, cost=5.0, mean_delay=3.0)
@@ -75,7 +75,7 @@ FAMILIES = {
 
 
 def settings_of(family: Family) -> Iterator[tuple[str, Problem]]:
-    """Return the family's settings by label: the base one, then fees, team sizes and mean delays changed one at a time.
+    """Yield the family's settings with labels: the base, then other fees, team sizes and delays, one at a time.
 
     >>> [label for label, problem in settings_of(FAMILIES["sewing"])]
     ['base', 'fee 1', 'fee 30', 'm = 5', 'm = 20', 'no delay', 'mean delay 14']

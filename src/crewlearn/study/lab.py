@@ -1,4 +1,4 @@
-"""What a study works with: convention, number of runs, seed, and cached simulations."""
+"""The context of a study: conventions, number of runs, seed, and cached simulations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from crewlearn.study.result_cache import Arrays, ResultCache
 
 @dataclass(frozen=True)
 class Lab:
-    """Simulations in one convention; `tell` is called with the name of each step."""
+    """Simulations under one set of conventions; `tell` is called with the name of each step."""
 
     conventions: str
     runs: int
@@ -29,7 +29,7 @@ class Lab:
 
     @property
     def released(self) -> bool:
-        """Whether this is what the printed tables ran."""
+        """Whether the conventions are those of the printed tables."""
         return self.conventions == "as-released"
 
     def simulate(
@@ -39,7 +39,7 @@ class Lab:
         return self.kept.run(prepare(problem, policies, self.runs, self.seed, at, self.conventions), self.tell)
 
     def measure(self, name: str, made_of: Mapping[str, Any], make: Callable[[], Arrays]) -> Arrays:
-        """Compute arrays of any other kind, or read them from the cache."""
+        """Compute other arrays, or read them from the cache; `made_of` is what they depend on."""
 
         def announced() -> Arrays:
             self.tell(name)
@@ -77,10 +77,10 @@ def counted(number: int, noun: str) -> str:
 
 def values_of(result: SimulationResult, policy: str, measure: str, at: int) -> FloatArray:
     """Return a measure of each run: regret or normalized loss after period `at`, or completed replacements."""
-    ours = result.policies[policy]
+    played = result.policies[policy]
     if measure == "completed":
-        return ours.completed.astype(float)
-    values: FloatArray = getattr(ours, measure)[:, result.at.index(at)]
+        return played.completed.astype(float)
+    values: FloatArray = getattr(played, measure)[:, result.at.index(at)]
     return values
 
 
@@ -93,7 +93,7 @@ def row_of(
     *,
     named: str | None = None,
 ) -> StudyRow:
-    """Return a policy's row: the measures named in `paper`, each with the printed number if there is one."""
+    """Return a policy's row with the measures in `paper`, each with the printed number if there is one."""
     numbers = {
         measure: Number(Summary.of(values_of(result, policy, measure, at)), result.runs, printed)
         for measure, printed in paper.items()

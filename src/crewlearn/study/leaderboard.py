@@ -1,4 +1,4 @@
-"""All policies over all families: who wins where, and where DR-UCB is worse than keeping the team."""
+"""The leaderboard: all policies on all families, the winners, and where DR-UCB is worse than keeping the team."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from crewlearn.study.paired import paired_difference
 from crewlearn.study.result_cache import ResultCache
 
 ORACLE, KEEP, PAPERS = "oracle", "keep-team", "dr-ucb"
-"""The two ends of the scale and the paper's policy: always played."""
+"""The two ends of the scale and the paper's policy, which are always played."""
 
 
 class PlannedSetting(NamedTuple):
@@ -31,18 +31,18 @@ class PlannedSetting(NamedTuple):
 class PolicyScore:
     """A policy's regret in a setting.
 
-    `relative` is its place in percent between the oracle (0) and keeping the team (100); None where both lose the same.
+    `relative` is the position in percent between the oracle (0) and keep-team (100); None if those two are equal.
     """
 
     regret: Summary
     relative: float | None
     over_best_rival: float | None
-    """Its mean regret over the smaller of DR-UCB's and keep-team's; None if that is 0."""
+    """Mean regret divided by the smaller of DR-UCB's and keep-team's; None if that is 0."""
 
 
 @dataclass(frozen=True)
 class SettingStandings:
-    """How the policies did in one setting of a family, in the same worlds."""
+    """The policies' scores in a setting of a family, in the same worlds."""
 
     family: str
     setting: str
@@ -61,7 +61,7 @@ class SettingStandings:
         return self.against_keeping.mean > 2.0 * self.against_keeping.stderr
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the standing as plain data."""
+        """Return the standings as plain data."""
         return {
             "family": self.family,
             "setting": self.setting,
@@ -90,12 +90,12 @@ class Leaderboard:
     standings: tuple[SettingStandings, ...]
 
     def policies(self) -> list[str]:
-        """Return the names of the policies, the best summary first."""
+        """Return the names of the policies, best score first."""
         summary = self.summary()
         return sorted(summary, key=lambda name: math.inf if (score := summary[name]) is None else score)
 
     def family_places(self, name: str) -> dict[str, float | None]:
-        """Return a policy's mean place between oracle (0) and keep-team (100) in each family."""
+        """Return a policy's mean position between oracle (0) and keep-team (100) in each family."""
         places: dict[str, list[float]] = {}
         for standing in self.standings:
             relative = standing.entries[name].relative
@@ -109,12 +109,12 @@ class Leaderboard:
         return {name: _geometric_mean(values) for name, values in ratios.items()}
 
     def wins(self) -> dict[str, int]:
-        """Count the settings that each policy wins."""
+        """Return the number of settings that each policy wins."""
         winners = [standing.winner for standing in self.standings]
         return {name: winners.count(name) for name in self.standings[0].entries}
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the leaderboard as plain data."""
+        """Return the leaderboard as plain data."""
         return {
             "runs": self.runs,
             "seed": self.seed,
@@ -131,17 +131,17 @@ class Leaderboard:
 
 
 def knows_hidden(name: str) -> bool:
-    """Return whether a policy is an oracle, told what no firm knows."""
+    """Return whether a policy is an oracle, which uses hidden facts."""
     return make_policy(name).oracle
 
 
 def chosen_policies(policies: Sequence[str] | None) -> list[str]:
-    """Return the policies to play: all, or those named and the ones that make the scale."""
+    """Return the policies to play: all, or those named plus the ones that are always played."""
     return list(dict.fromkeys([*(policies or REGISTRY), PAPERS, KEEP, ORACLE]))
 
 
 def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
-    """Return the settings of the families named, or of all."""
+    """Return the settings of the named families, by default of all."""
     for name in families or ():
         if name not in FAMILIES:
             raise unknown_name("family", name, FAMILIES)
@@ -171,7 +171,7 @@ def standings_of(
 
 
 def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> SettingStandings:
-    """Judge the policies by their regret in the same worlds."""
+    """Score the policies by their regret in the same worlds."""
     best, worst = float(regret[ORACLE].mean()), float(regret[KEEP].mean())
     rival = min(float(regret[PAPERS].mean()), worst)
     entries = {}
@@ -190,7 +190,7 @@ def standing(family: str, label: str, regret: Mapping[str, FloatArray]) -> Setti
 
 
 def _geometric_mean(values: Sequence[float | None]) -> float | None:
-    """Return the geometric mean of what is known; 0 if any value is.
+    """Return the geometric mean of the values that are not None; 0 if any is 0, None if there are none.
 
     >>> round(_geometric_mean([1.0, None, 4.0]), 12)
     2.0

@@ -1,4 +1,4 @@
-"""The outcome of a study: rows of numbers beside the paper's, figures as data, comparisons, and findings in words."""
+"""The outcome of a study: our numbers and the paper's, figures as data, comparisons, and findings as sentences."""
 
 import math
 from collections.abc import Mapping
@@ -45,24 +45,24 @@ MEASURES: Mapping[str, Measure] = {
 
 @dataclass(frozen=True)
 class Number:
-    """One quantity of ours, over so many runs, with the paper's if it prints one."""
+    """A number of ours, over `runs` runs, and the paper's if it prints one."""
 
     ours: Summary
     runs: int
     paper: Printed | None = None
     replicate: bool = True
-    """Whether both measure the same thing, so that their difference is chance; times on two machines do not."""
+    """Whether both measure the same quantity, so that any difference is random; times on two machines do not."""
     exact: bool = False
-    """Whether it was computed, not measured."""
+    """Whether the number was computed rather than measured."""
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's."""
+        """Our number minus the paper's."""
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property
     def error(self) -> float | None:
-        """The standard error of the difference: our runs' and the paper's."""
+        """The standard error of the difference, from our runs and the paper's."""
         if self.paper is None or self.paper.std is None or not self.replicate or self.runs < 2:
             return None
         return math.hypot(self.ours.stderr, self.paper.std / math.sqrt(self.paper.runs))
@@ -82,7 +82,7 @@ class Number:
         return abs(self.difference) <= max(0.03 * abs(self.paper.mean), 3.0 * self.error)
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the number as plain data."""
+        """Return the number as plain data."""
         return {
             "paper_mean": None if self.paper is None else self.paper.mean,
             "paper_std": None if self.paper is None else self.paper.std,
@@ -94,7 +94,7 @@ class Number:
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A policy in a setting, read after period `at`; the first of its numbers is the one the study is about."""
+    """A policy's numbers in a setting after period `at`; the first one is the study's main measure."""
 
     policy: str
     setting: str
@@ -102,7 +102,7 @@ class StudyRow:
     numbers: Mapping[str, Number]
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the row as plain data, the other measures under their names."""
+        """Return the row as plain data; measures after the first are nested under their names."""
         (measure, number), *others = self.numbers.items()
         return {
             "policy": self.policy,
@@ -117,7 +117,7 @@ class StudyRow:
 
 @dataclass(frozen=True)
 class Line:
-    """A series to draw: a line with a band of ±1 SD if it has one, or points."""
+    """A series to draw as points, or as a line with a band of ±1 SD if `sd` is given."""
 
     label: str
     x: FloatArray
@@ -125,12 +125,12 @@ class Line:
     sd: FloatArray | None = None
     points: bool = False
     policy: str = ""
-    """Whose colour and dash it has, if not those of its label."""
+    """The policy whose colour and dash to use; by default the label."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A value on the x axis worth a vertical line."""
+    """A value on the x axis to mark with a vertical line."""
 
     x: float
     label: str
@@ -138,7 +138,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes; with categories, x counts them, and values are drawn as points with bars of ±1 SD."""
+    """A pair of axes; with categories, x is their index and values are drawn as points with bars of ±1 SD."""
 
     title: str
     x_label: str
@@ -152,7 +152,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class CycleSpan:
-    """A learning cycle of a run: decided at the start of a period, whole target active from another on."""
+    """A learning cycle: the periods of its decision, of its complete target, and of the next decision."""
 
     number: int
     decided: int
@@ -162,7 +162,7 @@ class CycleSpan:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The cycles of a run, whole and from close by."""
+    """The cycles of a run; a second plot shows the periods up to `close_up` enlarged."""
 
     cycles: tuple[CycleSpan, ...]
     horizon: int
@@ -171,7 +171,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as data: panels, so many abreast, or a timeline."""
+    """A figure as data: panels in rows of `abreast`, or a timeline."""
 
     name: str
     caption: str
@@ -182,7 +182,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Part:
-    """A study in one convention."""
+    """A study under one set of conventions."""
 
     conventions: str
     runs: int
@@ -199,7 +199,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A study's parts by convention: first the one asked for, then the other, if it was run too."""
+    """A study's parts by conventions: first the requested ones, then the others if they were run too."""
 
     study: str
     parts: Mapping[str, Part] = field(default_factory=dict)
@@ -207,11 +207,11 @@ class Outcome:
 
     @property
     def main(self) -> Part:
-        """The part asked for."""
+        """The requested part."""
         return next(iter(self.parts.values()))
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the outcome as plain data: the part asked for."""
+        """Return the requested part as plain data."""
         part = self.main
         return {
             "study": self.study,

@@ -1,4 +1,4 @@
-"""Paired comparison: all policies face the same worlds, so their difference in each world is what counts."""
+"""Paired comparison of policies: differences world by world, since all policies face the same worlds."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from crewlearn.problem.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Comparison:
-    """A policy's regret less a rival's, world by world: mean, 95% interval, and who lost less in how many worlds.
+    """A policy's regret minus a rival's, world by world: mean, 95% interval, and number of wins and losses.
 
-    One world gives no interval: its ends are infinite.
+    With a single world the interval is infinite.
     """
 
     policy: str
@@ -41,7 +41,7 @@ class Comparison:
         return self.low > 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the comparison as plain data; an interval without end is null."""
+        """Return the comparison as plain data; infinite ends of the interval are None."""
         return {name: None if value in (-math.inf, math.inf) else value for name, value in asdict(self).items()}
 
 
@@ -68,7 +68,7 @@ def compare(
     for rival in rivals:
         theirs = result.policies[rival].regret[:, column]
         difference = paired_difference(ours, theirs)
-        reach = student_95(result.runs - 1) * difference.stderr if result.runs > 1 else math.inf
+        half_width = student_95(result.runs - 1) * difference.stderr if result.runs > 1 else math.inf
         comparisons.append(
             Comparison(
                 policy=policy,
@@ -76,8 +76,8 @@ def compare(
                 setting=setting,
                 at=at,
                 difference=difference.mean,
-                low=difference.mean - reach,
-                high=difference.mean + reach,
+                low=difference.mean - half_width,
+                high=difference.mean + half_width,
                 wins=int((ours < theirs).sum()),
                 losses=int((ours > theirs).sum()),
                 runs=result.runs,
@@ -87,7 +87,7 @@ def compare(
 
 
 def winners(regret: Mapping[str, FloatArray]) -> dict[str, int]:
-    """Count in how many worlds each policy lost least; a shared first place counts for nobody.
+    """Return the number of worlds in which each policy alone has the least regret.
 
     >>> winners({"a": np.array([1.0, 2.0, 5.0]), "b": np.array([2.0, 2.0, 4.0])})
     {'a': 1, 'b': 1}

@@ -13,12 +13,12 @@ from crewlearn.study.paper import benchmark, differences, mechanics, promises, r
 from crewlearn.study.result_cache import ResultCache
 
 FRESH_INSTANCES = 250
-"""Runs of a study as the text says: so many fresh instances."""
+"""Runs of a study as written: the paper's number of fresh instances."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A named study; `runs` is its number of runs as released, enough that its numbers do not depend on luck."""
+    """A named study; `runs` is its default number of runs as released, large enough for small standard errors."""
 
     name: str
     title: str
@@ -26,10 +26,10 @@ class Study:
     make: Callable[[Lab], Part]
     runs: int
     one_part: bool = False
-    """Whether one part speaks of both conventions."""
+    """Whether a single part covers both conventions."""
 
     def default_runs(self, conventions: str) -> int:
-        """Return the number of runs where none is asked for."""
+        """Return the default number of runs."""
         return self.runs if conventions == "as-released" or self.one_part else min(self.runs, FRESH_INSTANCES)
 
 
@@ -137,14 +137,14 @@ class Request:
         whole("seed", self.seed, 0, 2**64 - 1)
 
     def in_order(self, study: Study) -> list[str]:
-        """Return the conventions to run, the one asked for first."""
+        """Return the conventions to run, the requested one first."""
         others = [name for name in CONVENTIONS if name != self.conventions]
         return [self.conventions, *([] if study.one_part else others)]
 
 
 @dataclass(frozen=True)
 class StudyRunner:
-    """Runs studies in sequence; `tell` is called with each step in words, `done` after each finished part."""
+    """Runs studies in sequence; `tell` is called with a description of each step, `done` after each part."""
 
     request: Request
     kept: ResultCache = field(default_factory=ResultCache)
@@ -152,11 +152,11 @@ class StudyRunner:
     done: Callable[[int], None] = lambda parts: None
 
     def run(self, study: Study) -> Outcome:
-        """Run a study in the convention asked for."""
+        """Run a study under the requested conventions."""
         return self._with_parts(Outcome(study.name), self.request.in_order(study)[:1])
 
     def complete(self, outcome: Outcome) -> Outcome:
-        """Run a study in the other convention too, for a report."""
+        """Run a study under the other conventions too, for a report."""
         return self._with_parts(outcome, self.request.in_order(STUDIES[outcome.study])[1:])
 
     def _with_parts(self, outcome: Outcome, conventions: Sequence[str]) -> Outcome:

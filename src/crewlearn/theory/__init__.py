@@ -1,1 +1,1 @@
-"""What the paper proves: bounds with their terms, lower bounds, and the choices of gamma."""
+"""The paper's results: upper bounds with their terms, lower bounds, and choices of gamma."""

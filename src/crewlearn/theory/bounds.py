@@ -1,7 +1,7 @@
-"""Upper and lower bounds on regret, each with its terms named and separately readable.
+"""Upper and lower bounds on regret, with named terms.
 
 Regret is the paper's pseudo-regret over the horizon. Gaps are Delta_{i,j} = mu_i - mu_j with workers ordered from the
-best; m is the team.
+best; m is the team size.
 """
 
 import math
@@ -14,7 +14,7 @@ from crewlearn.theory.gamma import friction_weight, split_ratio
 
 
 class _NamedTerms:
-    """Named terms that add up."""
+    """A bound that is the sum of named terms."""
 
     @property
     def total(self) -> float:
@@ -34,13 +34,13 @@ class RegretBound(_NamedTerms):
     """
 
     learning: float
-    """5 sqrt(m (k-m) T log T): telling good workers from bad, as without frictions."""
+    """5 sqrt(m (k-m) T log T): distinguishing good workers from bad, as without frictions."""
     last_periods: float
-    """(c+1)(k-m) + (k-m) c log(cmT / ((k-m) log T)): late on, a replacement no longer pays for itself."""
+    """(c+1)(k-m) + (k-m) c log(cmT / ((k-m) log T)): near the end, a replacement no longer pays for itself."""
     burn_in: float
-    """k (gamma+1) + 4mk/T: everybody must be seen."""
+    """k (gamma+1) + 4mk/T: everybody must be observed."""
     blocking: float
-    """2 (k-m) sqrt(4 gamma log T) (1 + log(mT / ((k-m) log T)) / 2): holding the team slows learning."""
+    """2 (k-m) sqrt(4 gamma log T) (1 + log(mT / ((k-m) log T)) / 2): keeping the team fixed slows learning."""
     friction: float
     """(mean delay + c) m sqrt(kT / gamma): delays and fees over the cycles."""
     first_cycles: float
@@ -49,7 +49,7 @@ class RegretBound(_NamedTerms):
 
 @dataclass(frozen=True)
 class InstanceBound(_NamedTerms):
-    """The instance-dependent bound of the appendix, for m best workers strictly better than the rest."""
+    """The instance-dependent bound of the appendix; the best m workers must be strictly better than the rest."""
 
     learning: float
     """sum of 8 log T / Delta_{m,j} over the workers j outside the best team."""
@@ -67,7 +67,7 @@ class InstanceBound(_NamedTerms):
 
 @dataclass(frozen=True)
 class UpToConstant:
-    """A rate whose constant the paper does not give: compare growth with it, not size."""
+    """A rate whose constant the paper does not give: compare growth rates, not values."""
 
     rate: float
     unit: str = "times an unstated positive constant"
@@ -77,10 +77,10 @@ def regret_bound(setting: Setting, gamma: float) -> RegretBound:
     """Return the bound on DR-UCB's regret over the horizon, whatever the workers' means.
 
     The printed formula holds where its derivation does (`bound_holds`): m T >= (k-m) log T, so that the gap at which
-    the proof splits the workers is at most 1. Its fee term also needs c m T >= (k-m) log T, as the harmonic sum behind
-    it is empty otherwise. Elsewhere the logarithms turn negative, and the formula with them. Here they count as 0, as
-    the sums they stand for are empty. The result is an upper bound everywhere, never negative, and equal to the
-    printed formula where that holds. Outside `bound_holds` it tells nothing, as it is above `trivial_bound`.
+    the proof splits the workers is at most 1. Its fee term also needs c m T >= (k-m) log T; otherwise the harmonic sum
+    behind it is empty. Elsewhere the logarithms are negative, and the formula may be too. Here they count as 0, since
+    the sums they stand for are empty. The result is always an upper bound, never negative, and equals the printed
+    formula where that holds. Outside `bound_holds` it is above `trivial_bound` and therefore uninformative.
 
     >>> bound = regret_bound(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0), gamma=15.8)
     >>> round(bound.friction), round(bound.total)
@@ -102,9 +102,9 @@ def regret_bound(setting: Setting, gamma: float) -> RegretBound:
 
 
 def trivial_bound(setting: Setting, gamma: float) -> float:
-    """Return what DR-UCB's regret cannot exceed, learning aside: m T of output, and c m for each possible cycle.
+    """Return the trivial bound on DR-UCB's regret: m T of output, and c m for each possible cycle.
 
-    A regret bound above it is true and tells nothing.
+    A regret bound above it is valid but uninformative.
 
     >>> round(trivial_bound(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0), gamma=15.8))
     10249
@@ -115,7 +115,7 @@ def trivial_bound(setting: Setting, gamma: float) -> float:
 def instance_bound(setting: Setting, gamma: float, means: Sequence[float]) -> InstanceBound:
     """Return the bound on DR-UCB's regret for workers with these means.
 
-    The fee term of a worker whose gap exceeds the fee counts as 0: the harmonic sum behind it is empty.
+    The fee term of a worker whose gap exceeds the fee is 0, because the harmonic sum behind it is empty.
     """
     k, m, horizon, cost = _checked_setting(setting)
     real("gamma", gamma, 0.0, above=True)
@@ -146,16 +146,16 @@ def instance_limit(means: Sequence[float], team: int) -> float:
 
 
 def minimax_lower_bound(setting: Setting) -> UpToConstant:
-    """Return the growth that no policy can beat on every instance: min(sqrt(mkT), mT), up to a constant."""
+    """Return the minimax lower bound, which no policy beats on every instance: min(sqrt(mkT), mT), up to a constant."""
     m, horizon = setting.team, setting.horizon
     return UpToConstant(min(math.sqrt(m * setting.workers * horizon), float(m * horizon)))
 
 
 def instance_lower_limit(means: Sequence[float], team: int) -> float:
-    """Return what no consistent policy beats, in regret over log T as T grows, for Bernoulli output.
+    """Return the lower bound on the limit of regret / log T of any consistent policy, for Bernoulli output.
 
-    The sum of Delta_{m,j} / kl(mu_j, mu_m) over the workers outside the best team. On the paper's instance (the best at
-    1/2, the others Delta below) it is at least (k-m) / (4 Delta).
+    It is the sum of Delta_{m,j} / kl(mu_j, mu_m) over the workers outside the best team. On the paper's instance (the
+    best at 1/2, the others Delta below) it is at least (k-m) / (4 Delta).
     """
     last_best = sorted(means, reverse=True)[team - 1]
     return math.fsum(
@@ -170,7 +170,7 @@ def cost_growth(setting: Setting) -> UpToConstant:
 
 
 def cycles_bound(setting: Setting, gamma: float) -> float:
-    """Return the number of cycles that DR-UCB never exceeds on any path: sqrt(kT / gamma) + k."""
+    """Return the bound on DR-UCB's number of cycles that holds on every sample path: sqrt(kT / gamma) + k."""
     real("gamma", gamma, 0.0, above=True)
     return math.sqrt(setting.workers * setting.horizon / gamma) + setting.workers
 
@@ -185,7 +185,7 @@ def expected_cycles_bound(setting: Setting, gamma: float, means: Sequence[float]
 
 
 def _checked_setting(setting: Setting) -> tuple[int, int, int, float]:
-    """Check that the setting is one the theorems speak of: somebody left to hire, and more than one period."""
+    """Check that the theorems apply to the setting: k > m and more than one period."""
     if setting.workers <= setting.team:
         raise InvalidInput(
             "team", setting.team, f"the bounds need more workers than stations; workers = {setting.workers}"

@@ -8,7 +8,7 @@ from crewlearn.problem.model import Setting
 def gamma1(setting: Setting) -> float:
     """Return the gamma of the main theorem's rate: (mean delay + c)^2 m.
 
-    It is 0 without fee and delay, where no bound speaks of it: gamma must be above 0 there.
+    It is 0 without fee and delay, where the bounds do not apply: they need gamma > 0.
     """
     return (setting.mean_delay + setting.cost) ** 2 * setting.team
 
@@ -16,7 +16,7 @@ def gamma1(setting: Setting) -> float:
 def gamma2(setting: Setting) -> float:
     """Return the gamma of the instance-dependent bound: (mean delay + c) m.
 
-    It is 0 without fee and delay, as `gamma1` is.
+    Like `gamma1`, it is 0 without fee and delay.
     """
     return (setting.mean_delay + setting.cost) * setting.team
 
@@ -25,7 +25,7 @@ def bound_holds(setting: Setting) -> bool:
     """Return whether the full bound's derivation covers the setting: m < k, T >= 2 and m T >= (k-m) log T.
 
     The proof of the instance-independent bound splits the workers at the gap epsilon = sqrt((k-m) log T / (m T)) and
-    bounds what those with larger gaps cost by log(1 / epsilon). Gaps are at most 1, so this needs epsilon <= 1.
+    bounds the cost of those with larger gaps by log(1 / epsilon). Gaps are at most 1, so this needs epsilon <= 1.
 
     >>> bound_holds(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0))
     True
@@ -44,8 +44,7 @@ def split_ratio(setting: Setting) -> float:
 def blocking_slope(setting: Setting) -> float:
     """Return the printed factor of sqrt(gamma) in the full bound: 4 (k-m) sqrt(log T) (1 + log(1 / epsilon)).
 
-    It vanishes, as its limit does, where nobody is left to hire or the horizon is one period. It may be negative where
-    the derivation does not hold.
+    It is 0, its limit, if k <= m or the horizon is one period. It may be negative where the derivation does not hold.
     """
     outside, log_horizon = setting.workers - setting.team, math.log(setting.horizon)
     if outside <= 0 or log_horizon <= 0.0:
@@ -64,8 +63,8 @@ def gamma_star(setting: Setting) -> float:
     In x = sqrt(gamma) the bound is k x^2 + a x + b/x plus a constant, so x is the one positive root of the cubic
     2k x^3 + a x^2 - b = 0, taken here in closed form. Without cost and delay (b = 0) the best gamma is 0.
 
-    Where `bound_holds` is false the printed formula is no bound. The value is then the minimiser of the formula alone:
-    a pace that DR-UCB can follow, and does by default, but not one that a theorem recommends.
+    Where `bound_holds` is false the printed formula is not a bound. The value still minimises the formula, and DR-UCB
+    uses it by default, but no theorem supports it.
 
     >>> round(gamma_star(Setting(workers=25, team=10, horizon=730, cost=5.0, mean_delay=3.0)), 2)
     15.8
@@ -76,12 +75,12 @@ def gamma_star(setting: Setting) -> float:
 
 
 def _positive_root(a: float, b: float) -> float:
-    """Solve x^3 + a x^2 = b for x > 0, with b >= 0, in the form of Cardano's and Vieta's that loses no digits."""
+    """Solve x^3 + a x^2 = b for x > 0, with b >= 0, by the forms of Cardano and Vieta that avoid cancellation."""
     if b < 1e-200:
         return max(0.0, -a)
-    scale = math.cbrt(b)  # in units of it, b = 1
+    scale = math.cbrt(b)  # rescale x so that b = 1
     third = a / (3.0 * scale)
-    if third < 0.0:  # shifted by a/3, the roots' sum and the shift are both positive
+    if third < 0.0:  # shift by a/3: the sum of the roots and the shift are both positive
         cube = -(third**3)
         s = math.cbrt(0.5 + cube + math.sqrt(0.25 + cube))
         return scale * (s + third * third / s - third)

@@ -1,4 +1,4 @@
-"""The application: API, pages and static files put together, behind the middleware."""
+"""The application: API, pages and static files behind the middleware."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,14 +25,14 @@ STATIC = Path(__file__).parent / "static"
 
 
 def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Handler]] = work.LANES) -> FastAPI:
-    """Return the application over an open store; each of `lanes` runs its kinds of job beside the others."""
+    """Return the application over an open store; each lane runs its kinds of job in parallel with the others."""
     app = FastAPI(
         title="crewlearn",
         version="1",
         description="Record output, get advice on whom to keep and whom to replace, and keep the record.",
         lifespan=_lifespan,
         openapi_url=f"{API}/openapi.json",
-        docs_url=None,  # these pages load scripts from elsewhere
+        docs_url=None,  # FastAPI's documentation pages load scripts from elsewhere
         redoc_url=None,
     )
     app.state.store = store
@@ -51,7 +51,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Run jobs for as long as the server runs."""
+    """Run jobs while the server runs."""
     app.state.jobs.start()
     try:
         yield

@@ -19,10 +19,10 @@ from crewlearn.advisor.ledger.store import Store
 LOG = logging.getLogger("crewlearn.web")
 LINES, CSV = "application/jsonl", "text/csv"
 AT_ONCE = 2
-"""Exports written at the same time: each takes a connection, a thread and most of a processor."""
+"""The most exports written at once: each takes a connection, a thread and most of a processor."""
 
 IN_MEMORY = 1 << 20
-"""Bytes beyond which the file is on disk."""
+"""File size in bytes above which the file is on disk."""
 
 PIECE = 1 << 18
 """Bytes sent at a time."""
@@ -31,7 +31,7 @@ PIECE = 1 << 18
 class Export(StreamingResponse):
     """An export of a site: queued, written to a file, and then streamed.
 
-    An error while the file is written is answered like any other, as nothing was sent yet.
+    An error while the file is written is reported like any other, because nothing has been sent yet.
     """
 
     def __init__(self, store: Store, site: str, what: str, prefix: str = "") -> None:
@@ -87,5 +87,5 @@ def _write(store: Store, site: str, what: str, gone: Event, file: IO[bytes]) -> 
         file.seek(0)
     except OSError as error:  # such as a full disk
         LOG.exception("%s cannot be exported", what)
-        raise HTTPException(503, "The file cannot be made at present; the server's log says why.") from error
+        raise HTTPException(503, "The file cannot be created at present; the server's log says why.") from error
     return size

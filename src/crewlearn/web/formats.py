@@ -1,4 +1,4 @@
-"""Numbers, money, days and errors as text, in the site's units and with no more digits than they carry."""
+"""Numbers, money, days and errors as text, in the site's units and with only meaningful digits."""
 
 import math
 from datetime import UTC, date, datetime
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 LEAVE_OUT = "Leave out people not known here"
-"""The label of the tick box that leaves them out."""
+"""The label of the check box for `skip_unknown`."""
 
 _OPTIONS = {
     "correct": "a tick at the next try",
@@ -87,7 +87,7 @@ def digits_of(units: Units) -> int:
 
 
 def money(value: float, sign: bool = False) -> str:
-    """Format money: whole from a hundred on, where small change says nothing.
+    """Format money, without cents from a hundred on.
 
     >>> money(1234.56), money(12.5), money(310.2, sign=True), money(-4)
     ('1,235', '12.50', '+310', '−4')
@@ -120,7 +120,7 @@ def day(when: date, now: date | None = None) -> str:
 
 
 def short_day(when: date) -> str:
-    """Format a day where there is little room."""
+    """Format a day briefly."""
     return f"{when.day} {_MONTHS[when.month - 1]}"
 
 

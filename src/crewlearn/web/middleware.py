@@ -1,6 +1,6 @@
-"""The middleware of every request: host check, CSRF check, body limit, security headers and access log.
+"""The middleware: host check, CSRF check, body limit, security headers and access log.
 
-It is plain ASGI, so that it runs before everything else and sees bodies as they arrive.
+It is plain ASGI, so it runs before everything else and sees bodies as they arrive.
 """
 
 import logging
@@ -39,7 +39,7 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses requests that no route should see, and finishes and logs every answer."""
+    """Refuses bad requests before any route sees them, and adds headers to and logs every response."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app, self.settings, self.names = app, settings, settings.names
@@ -49,7 +49,7 @@ class Guard:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
-            return  # nothing here speaks WebSocket
+            return  # WebSockets are not supported
         answering = _Answering(scope, send)
         request = Request(scope)
         try:
@@ -67,14 +67,14 @@ class Guard:
             answering.log()
 
     async def _apologize(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        document = problem(500, "This is a fault of the program; the server's log has more.")
+        document = problem(500, "This is a bug; the server's log has more.")
         response: Response = handlers.answer(request, document)
         await response(scope, receive, send)
 
     def _fault(self, request: Request) -> ProblemDocument | None:
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or _name_of(hosts[0]) not in self.names:
-            detail = "The server does not know itself by this name; start it with --allowed-host NAME to add one."
+            detail = "This host name is not allowed; start the server with --allowed-host NAME to allow it."
             return problem(400, detail)
         if request.method not in SAFE and _is_cross_site(request.headers, hosts[0]):
             return problem(403, "Another site's page sent this request, so nothing was done.")
@@ -90,7 +90,7 @@ class Guard:
 
 
 def _head_as_get(scope: Scope) -> Scope:
-    """Return a HEAD as a GET; uvicorn, which has the original scope, leaves the body out."""
+    """Turn a HEAD into a GET; uvicorn, which has the original scope, drops the body."""
     if scope["method"] != "HEAD":
         return scope
     scope.setdefault("state", {})  # shared, so that the log knows the caller
@@ -140,7 +140,7 @@ class _Bounded:
 
 
 class _Answering:
-    """An answer being sent: sets its headers and logs it."""
+    """A response being sent: sets its headers and logs it."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send = scope, send

@@ -14,12 +14,12 @@ from crewlearn.web import formats
 
 FOLDER = Path(__file__).parent / "templates"
 _rendering = Lock()
-"""Renders one page at a time: rendering holds the interpreter, so in parallel every short answer would wait for all."""
+"""Serialises rendering: it holds the interpreter lock, so parallel rendering would delay every short response."""
 
 
 @cache
 def environment() -> Environment:
-    """Return the template environment; a name that a page left out is an error, not a blank."""
+    """Return the template environment, in which an undefined name is an error."""
     templates = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,

@@ -16,18 +16,18 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.settings import Settings
 
 GRACE_SECONDS = 20
-"""Seconds that requests under way may still take when the server stops."""
+"""Seconds that a stopping server gives to requests under way."""
 
 KEEP_ALIVE_SECONDS = 75
-"""Seconds an idle connection stays open: longer than proxies and clients keep theirs, so that they close it first."""
+"""Seconds an idle connection stays open: longer than proxies and clients keep it, so that they close it first."""
 
 SWITCH_SECONDS = 0.0005
-"""Seconds between thread switches: short answers should not wait for long computations."""
+"""Seconds between thread switches, short so that responses need not wait for long computations."""
 
 GC_THRESHOLDS = (50_000, 20, 100)
 """Thresholds of the cyclic garbage collector, well above Python's defaults.
 
-A full collection over a large site blocks every answer for a tenth of a second, and next to nothing here is in cycles.
+A full collection over a large site blocks every response for a tenth of a second, and hardly anything is in cycles.
 """
 
 
@@ -36,8 +36,8 @@ def listen(settings: Settings) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, OverflowError) as error:
-        raise InvalidInput("host", settings.host, f"is no address of this machine ({error})") from error
-    # named as TCP, or asyncio leaves Nagle's algorithm on, and every answer waits 40 ms for an acknowledgement
+        raise InvalidInput("host", settings.host, f"is not an address of this machine ({error})") from error
+    # explicitly TCP: otherwise asyncio leaves Nagle's algorithm on, and responses wait 40 ms for an ACK
     taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +54,7 @@ def _not_taken(settings: Settings, error: Exception) -> InvalidInput:
     if number == errno.EADDRINUSE:
         return InvalidInput("port", settings.port, "is in use by another program; choose another with --port")
     if number == errno.EADDRNOTAVAIL:
-        return InvalidInput("host", settings.host, "is no address of this machine")
+        return InvalidInput("host", settings.host, "is not an address of this machine")
     return InvalidInput("port", settings.port, f"cannot be used ({error}); choose another with --port")
 
 
@@ -110,7 +110,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
 
 
 def log_to_stderr() -> None:
-    """Log one line a request, and errors, to stderr. Secrets are never passed to a logger."""
+    """Log one line per request, and errors, to stderr. Secrets are never passed to a logger."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%Y-%m-%dT%H:%M:%S"))
     for name, level in (("crewlearn.web", logging.INFO), ("uvicorn", logging.WARNING)):

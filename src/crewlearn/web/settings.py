@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 MOST_NUMBER = 2**31 - 1
-"""The largest whole number accepted in a form, a path or a cursor: that of a database's integer column."""
+"""The largest integer accepted in a form, a path or a cursor: that of an integer column."""
 
 
 @dataclass(frozen=True)

@@ -127,12 +127,12 @@ def _made(name: str, make: Callable[[str], T]) -> T | Unreadable:
     try:
         return make(name)
     except InvalidInput as error:
-        if isinstance(error, StoreUnavailable):  # then no site can be read
+        if isinstance(error, StoreUnavailable):  # no site can be read
             raise
         return Unreadable(name, error.remedy if error.field == "site" else str(error))
-    except Exception:  # such as from a policy's own code
+    except Exception:  # such as an error in a policy's own code
         LOG.exception("site %s cannot be shown", quote(name))
-        return Unreadable(name, "cannot be shown by a fault of the program; the server's log has more")
+        return Unreadable(name, "cannot be shown because of a bug; the server's log has more")
 
 
 def as_json(document: Any) -> bytes:
@@ -164,7 +164,7 @@ def snapshot_in(store: Store, connection: sa.Connection, name: str) -> Snapshot:
 def making(store: Store, seen: Snapshot, *derived: str) -> Iterator[Snapshot]:
     """Yield a current snapshot, serialising expensive rendering per site.
 
-    If the snapshot seen already has the derived values named, it is yielded at once.
+    If the current snapshot already has the named derived values, it is yielded at once.
     """
     if derived and vars(seen).keys() >= set(derived):
         yield seen
@@ -192,7 +192,7 @@ def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
 
 
 def _stale_since(connection: sa.Connection, since: Version) -> frozenset[Cached]:
-    """Return what became stale after a version: everything if it is not on record, as after a restore."""
+    """Return the cached data that is stale since a version; all of it if the record lacks that version."""
     table = schema.events
     seal = sa.select(table.c.hash).where(table.c.site == since.key, table.c.number == since.events)
     if connection.execute(seal).scalar() != since.head:

@@ -1,4 +1,4 @@
-"""A site's life through commands: what is advised, answered, recorded, corrected, changed and taken back."""
+"""Commands on a site: advising, answering, recording, correcting, changing and undoing."""
 
 from datetime import date
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -36,7 +37,7 @@ def test_the_same_file_again_changes_nothing_and_another_value_is_a_conflict(lif
     life.create()
     life.record(w0=0.5, w1=0.6)
     before = life.events
-    assert life.record(period=1, w0=0.5, w1=0.6) == imports.ImportResult(known=2)
+    assert life.record(period=1, w0=0.5, w1=0.6) == ImportResult(known=2)
     assert life.events == before
     with pytest.raises(Conflict, match=r"line 2, worker w0: 0\.5 is on record, the file has 0\.7"):
         life.record(period=1, w0=0.7, w1=0.6)
@@ -145,7 +146,7 @@ def test_rejections_are_kept_with_their_reason_and_not_asked_again_soon(life: Li
     commands.reject(life.store, "s", proposal.id, "bo", "knows the machine")
     assert proposal.into not in [into for _, into in life.open()]
     with life.store.reading() as connection:
-        kept = {one.id: one for one in read_proposals(connection, life.store.site(connection, "s")[0])}
+        kept = {proposal.id: proposal for proposal in read_proposals(connection, life.store.site(connection, "s")[0])}
     assert (kept[proposal.id].status, kept[proposal.id].reason) == ("rejected", "knows the machine")
     commands.undo(life.store, "s", "bo")
     assert (proposal.out, proposal.into) in life.open()
@@ -179,7 +180,7 @@ def test_unanswered_proposals_stand_with_their_number_as_long_as_they_are_right(
     life.days(3, w0=GOOD, w1=BAD)
     assert life.first().id == number
     life.days(60, w0=GOOD, w1=1.0)
-    assert number not in [one.id for one in life.site.open_proposals(PROPOSED)]
+    assert number not in [proposal.id for proposal in life.site.open_proposals(PROPOSED)]
 
 
 def test_leavers_leave_a_vacancy_which_the_rules_fill(life: Life) -> None:
@@ -217,7 +218,7 @@ def test_pins_blocks_and_tenure_hold(life: Life) -> None:
     commands.change_worker(life.store, "s", "w1", "ann", pinned=False)
     into = life.first().into
     commands.change_worker(life.store, "s", f"w{into}", "ann", status="blocked")
-    assert into not in [one for _, one in life.open()]
+    assert into not in [incoming for _, incoming in life.open()]
 
 
 def test_no_more_are_proposed_than_a_week_allows(life: Life) -> None:
@@ -297,18 +298,18 @@ def test_switches_are_true_or_false(life: Life) -> None:
 
 def test_earlier_encounters_at_a_rate_are_per_hour(life: Life) -> None:
     life.create(units=Units(5.0, 15.0, hours_per_period=8.0))
-    imports.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
+    worker_imports.import_workers(life.store, "s", [WorkerRow("new", prior_n=10, prior_mean=12.0)], b"", "ann")
     assert life.site.workers[6].prior_mean == pytest.approx(0.7)
 
 
 def test_newcomers_join_with_earlier_encounters_in_people_s_units(life: Life) -> None:
     life.create(units=Units(20.0, 80.0))
     row = WorkerRow("new", "Newcomer", prior_n=30, prior_mean=65.0)
-    done = imports.import_workers(life.store, "s", [row], b"more", "ann")
+    done = worker_imports.import_workers(life.store, "s", [row], b"more", "ann")
     assert done.recorded == 1
     assert life.site.estimates.counts[6] == 30
     assert life.site.estimates.sums[6] == 30 * 0.75
-    assert imports.import_workers(life.store, "s", [row], b"more", "ann") == imports.ImportResult(known=1)
+    assert worker_imports.import_workers(life.store, "s", [row], b"more", "ann") == ImportResult(known=1)
 
 
 def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
@@ -320,7 +321,7 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
     raw = Path(str(life.store.engine.url.database)).read_bytes()
     with pytest.raises(InvalidInput, match="a worker known here"):
         life.record(w1=0.5)
-    imports.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
+    worker_imports.import_workers(life.store, "s", [WorkerRow("w1", "Somebody else")], b"", "ann")
     assert life.people.label(6) == "Somebody else (w1)"
     assert raw
 
@@ -328,17 +329,19 @@ def test_erasing_removes_the_person_and_not_the_record(life: Life) -> None:
 def test_dates_are_of_the_calendar_and_not_in_the_future(life: Life) -> None:
     life.create()
 
-    def on(day: date) -> imports.ImportResult:
-        return imports.import_output(life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann")
+    def on(day: date) -> ImportResult:
+        return output_imports.import_output(
+            life.store, "s", [OutputRow(2, day, None, "w0", 0.5, None, "worked")], b"", "ann"
+        )
 
     assert on(date(2026, 1, 6)).recorded == 1
     assert life.site.period == 3  # the 6th is the second working day
-    for wrong, said in (
+    for wrong, message in (
         (date(2026, 1, 10), "2026-01-10"),
         (date(2026, 1, 1), "2026-01-01"),
         (date(2027, 6, 2), "future"),
     ):
-        with pytest.raises(InvalidInput, match=said):
+        with pytest.raises(InvalidInput, match=message):
             on(wrong)
 
 
@@ -352,7 +355,9 @@ def test_undoing_a_decline_brings_back_the_other_proposals_of_the_day(life: Life
     commands.undo(life.store, "s", "bo")
     after = life.site
     assert after.open_proposals(PROPOSED) == before.open_proposals(PROPOSED) == [other]
-    made_since = {one.id for one in after.proposals.values()} - {one.id for one in before.proposals.values()}
+    made_since = {proposal.id for proposal in after.proposals.values()} - {
+        proposal.id for proposal in before.proposals.values()
+    }
     assert all(after.proposals[number].status == "withdrawn" for number in made_since)
     for part in ("roster", "workers", "memory", "after", "fees", "failed", "completed", "delays", "advice"):
         assert after.to_json()[part] == before.to_json()[part], part
@@ -372,7 +377,7 @@ def test_what_was_said_of_a_worker_can_be_taken_back(life: Life) -> None:
 def test_active_newcomers_take_no_station_from_hires_under_way(life: Life) -> None:
     life.create(active=0)
     commands.approve(life.store, "s", life.first().id, "bo")
-    done = imports.import_workers(life.store, "s", [WorkerRow("late", active=True)], b"", "ann")
+    done = worker_imports.import_workers(life.store, "s", [WorkerRow("late", active=True)], b"", "ann")
     assert any("active" in warning for warning in done.warnings)
     assert len(life.site.roster.pending) == 1
     commands.record_offer(life.store, "s", 1, "started", "bo")

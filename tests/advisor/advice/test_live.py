@@ -7,7 +7,7 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -42,7 +42,7 @@ PROBLEMS = {
 
 
 def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
-    """A site set up as a simulated run is."""
+    """Create a site with the settings of a simulated run."""
     setting, world = problem.setting, World(problem, seed, 0)
     config = SiteConfig(
         team=setting.team,
@@ -71,12 +71,12 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
         )
         for worker in order
     }
-    imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
+    worker_imports.import_workers(store, "site", [rows[worker] for worker in range(setting.workers)], b"", "tester")
     return world
 
 
 def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]]:
-    """Play the world through commands: approve all at once, start whoever's delay is over, import the day's output."""
+    """Play the world through commands: approve at once, start workers whose delay is over, import the day's output."""
     steps = []
     due: dict[int, int] = {}
     for period in range(1, world.problem.horizon + 1):
@@ -101,7 +101,7 @@ def live_steps(store: Store, world: World) -> list[tuple[list[Pair], list[Pair]]
             OutputRow(1, None, period, f"w{worker}", world.output(period, worker), None, "worked")
             for worker in site.roster.active
         ]
-        imports.import_output(store, "site", rows, b"", "tester")
+        output_imports.import_output(store, "site", rows, b"", "tester")
         steps.append((requested, completed))
     return steps
 
@@ -125,7 +125,11 @@ def test_live_equals_simulated(spec: str, problem: str, tmp_path: Path) -> None:
     assert site.roster.stations == simulated[-1].stations
     assert site.fees == pytest.approx(sum(step.fees for step in simulated))
     for step in simulated:
-        here = {one.station: one.worker for one in held if one.since <= step.period and not ended(one, step.period)}
+        here = {
+            stint.station: stint.worker
+            for stint in held
+            if stint.since <= step.period and not ended(stint, step.period)
+        }
         assert tuple(here[station] for station in range(len(step.stations))) == step.stations
     checked = verify(store, "site")
     assert checked.sound, checked.faults

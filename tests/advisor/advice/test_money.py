@@ -8,7 +8,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain, gain_by_period, gain_over_first_team
 from crewlearn.advisor.advice.reasons import estimates_of
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
@@ -94,7 +94,7 @@ def test_money_is_what_each_day_was_worth_then(life: Life) -> None:
     life.record(w0=90.0, w1=50.0)  # output beyond the range is still paid
     assert life.site.earned == 70.0
     rows = [OutputRow(2, None, 2, "w0", 30.0, 4.0, "partial"), OutputRow(3, None, 2, "w1", None, None, "absent")]
-    imports.import_output(life.store, "s", rows, b"", "ann")
+    output_imports.import_output(life.store, "s", rows, b"", "ann")
     assert life.site.earned == 85.0
     commands.change_site(life.store, "s", {"units": Units(20.0, 80.0, value_per_unit=2.0).to_json()}, "ann")
     assert life.site.earned == 85.0

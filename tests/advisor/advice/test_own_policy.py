@@ -1,4 +1,4 @@
-"""A policy of the firm's own explains itself through the contract as ours do."""
+"""A firm's own policy explains itself through the contract, like the built-in ones."""
 
 import sys
 import types

@@ -1,4 +1,4 @@
-"""Single cells: numbers, dates, yes and no, attendance; read as meant, or refused."""
+"""Parsing single cells: numbers, dates, yes and no, attendance, and their errors."""
 
 from datetime import date
 
@@ -242,7 +242,7 @@ def test_the_order_of_day_and_month() -> None:
     assert "day first, as '25/02/2026' in line 2" in error.expected
     with pytest.raises(CsvErrors):
         days_of("25/02/2026", dates="month-first")
-    with pytest.raises(CsvErrors):  # 31 February tells no order
+    with pytest.raises(CsvErrors):  # 31 February is valid in neither order
         days_of("01/02/2026", "31/02/2026")
     with pytest.raises(InvalidInput, match="dates"):
         days_of("2026-01-01", dates="american")  # type: ignore[arg-type]  # the wrong type is the point

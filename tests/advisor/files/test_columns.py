@@ -1,4 +1,4 @@
-"""CSV files as spreadsheets write them: read as meant, or refused whole with all that is wrong."""
+"""CSV files from spreadsheets: read correctly, or refused as a whole with every error."""
 
 import codecs
 import csv
@@ -70,7 +70,7 @@ def dialects(draw: st.DrawFn) -> Dialect:
     )
 
 
-# Bytes of the accented letters in Windows-1252 never make valid UTF-8, so that the fallback is taken.
+# Accented letters in Windows-1252 are never valid UTF-8, so the fallback is used.
 IDS = st.text("aB07éüß ,;|'\"-+.", min_size=1, max_size=12).map(str.strip).filter(bool)
 NUMBERS = st.integers(0, 10**10).map(lambda thousandths: thousandths / 1000)
 DAYS = st.integers(0, 5000).map(lambda days: date(2015, 1, 1) + timedelta(days=days))

@@ -1,4 +1,4 @@
-"""What comes out of a store: text as it was put in, settings in words, decisions with who answered them and when."""
+"""Exports: text unchanged, settings in words, decisions with who answered them and when."""
 
 import csv
 import io
@@ -16,9 +16,10 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import exports as export
 from crewlearn.advisor.files.cells import neutralised, original
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.imports import import_output, import_workers
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_groups, read_output, read_workers
 from crewlearn.advisor.files.tables import CsvErrors
+from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed, parsed
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -44,7 +45,7 @@ def test_neutralised_text_is_never_a_formula_and_is_given_back_exactly(text: str
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_ids_and_names_survive_an_export(first: str, second: str) -> None:
-    """Whatever could be read from a file once is read from an export as the same."""
+    """Text read from a file is read back from an export unchanged."""
 
     def file(*cells: str) -> bytes:
         out = io.StringIO()
@@ -60,8 +61,8 @@ def test_ids_and_names_survive_an_export(first: str, second: str) -> None:
     assert (again.worker_id, again.name or "") == (row.worker_id, row.name or "")
 
 
-class Clock:
-    """A clock that a test sets on."""
+class TickingClock:
+    """A clock that advances a minute with each reading."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 2, 2, 8, tzinfo=UTC)
@@ -73,7 +74,7 @@ class Clock:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path}/s.db", clock=Clock()) as opened:
+    with open_store(f"sqlite:///{tmp_path}/s.db", clock=TickingClock()) as opened:
         yield opened
 
 
@@ -141,10 +142,10 @@ def test_rejecting_for_good_is_one_step_and_can_be_taken_back(store: Store) -> N
     (proposal,) = with_proposals(store).open_proposals(PROPOSED)
     commands.reject(store, "s", proposal.id, "bo", "no", keep_out=True)
     assert site_of(store).workers[proposal.into].status == "blocked"
-    assert proposal.into not in [one.into for one in site_of(store).open_proposals()]
+    assert proposal.into not in [other.into for other in site_of(store).open_proposals()]
     assert "for good" in undo(store, "s", "bo")
     assert site_of(store).workers[proposal.into].status == "pool"
-    assert [one.id for one in site_of(store).open_proposals(PROPOSED)] == [proposal.id]
+    assert [other.id for other in site_of(store).open_proposals(PROPOSED)] == [proposal.id]
 
 
 def test_a_pinned_worker_is_let_go_only_with_a_warning(store: Store) -> None:
@@ -185,11 +186,11 @@ def test_settings_have_plain_keys_and_the_record_says_since_when(store: Store) -
     given = parsed(
         ["cost=300", "value_per_unit=0.5", "closed=2026-12-24", "closed=2026-12-25", "weekdays=mon,tue,wed,thu,fri,sat"]
     )
-    with pytest.raises(InvalidInput, match="only coming days"):
+    with pytest.raises(InvalidInput, match="only future days"):
         commands.change_site(store, "s", {**given, "start": "2025-01-06"}, "bo")
     del given["weekdays"]
     done = differences(*commands.change_site(store, "s", given, "bo"))
-    assert [one.setting for one in done] == ["fee", "value_per_unit", "closed"]
+    assert [change.setting for change in done] == ["fee", "value_per_unit", "closed"]
     assert (done[0].before, done[0].after) == ("100 a replacement", "300 a replacement")
     assert differences(*commands.change_site(store, "s", given, "bo")) == []
     since = settings_since(store, "s")
@@ -197,7 +198,7 @@ def test_settings_have_plain_keys_and_the_record_says_since_when(store: Store) -
     assert since["team"].actor == "ann"
     commands.change_site(store, "s", {"open": "2026-12-24"}, "cy")
     assert site_of(store).config.calendar.closures == (date(2026, 12, 25),)
-    with pytest.raises(InvalidInput, match="is no closure"):
+    with pytest.raises(InvalidInput, match="is not a closure"):
         commands.change_site(store, "s", {"open": "2026-12-24"}, "cy")
     with pytest.raises(InvalidInput, match="cannot change once output is recorded"):
         commands.change_site(store, "s", {"output_range": "0:50"}, "cy")
@@ -231,8 +232,8 @@ def test_every_setting_that_is_shown_can_be_set() -> None:
     }
     assert others.keys() == in_words(config).keys()
     for key, value in others.items():
-        found = [one.setting for one in differences(config, changed(config, {key: value}))]
-        assert key in found, key
+        differing = [change.setting for change in differences(config, changed(config, {key: value}))]
+        assert key in differing, key
 
 
 def test_groups_are_read_as_every_other_file() -> None:
@@ -271,7 +272,7 @@ def test_yes_and_no_are_taken_as_they_are_shown() -> None:
 
 def test_settings_speak_of_one_and_of_an_hour() -> None:
     config = SiteConfig(1, 5.0, Units(0.0, 9.0, 1.0, 1.0), WorkCalendar(date(2026, 1, 5)), 1, 1.0, most_a_week=1)
-    said = in_words(config)
-    assert said["output_range"] == "0 to 9 units an hour"
-    assert said["mean_delay"] == "1 period from an offer to the first day"
-    assert (said["hours"], said["most_a_week"]) == ("1 hour a period", "1 replacement")
+    words = in_words(config)
+    assert words["output_range"] == "0 to 9 units an hour"
+    assert words["mean_delay"] == "1 period from an offer to the first day"
+    assert (words["hours"], words["most_a_week"]) == ("1 hour a period", "1 replacement")

@@ -1,4 +1,4 @@
-"""Files taken in: what changed of people counts, and all that the record finds wrong is said at once."""
+"""Imports: changes to workers are recorded, and every error is reported at once."""
 
 import math
 from collections.abc import Iterator
@@ -6,14 +6,19 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.imports import ImportFile, ImportResult, import_output, import_workers, take_in
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.imports import ImportFile, take_in
+from crewlearn.advisor.files.measuring import as_stored
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output
 from crewlearn.advisor.files.tables import CsvErrors
+from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Measured, Units
@@ -62,6 +67,14 @@ def version(store: Store) -> int:
 
 def output(worker: str, period: int, units: float, line: int = 2) -> OutputRow:
     return OutputRow(line, None, period, worker, units, None, "worked")
+
+
+def test_a_value_is_hashed_as_the_database_gives_it_back() -> None:
+    stored = [as_stored("scrap", value, kind) for value, kind in ((3, float), (np.int64(3), int), (-0.0, float))]
+    assert [repr(value) for value in stored] == ["3.0", "3", "0.0"]
+    assert as_stored("scrap", None, int) is None
+    with pytest.raises(InvalidInput, match=r"scrap = 2\.5: must be of type int"):
+        as_stored("scrap", 2.5, int)
 
 
 def test_a_changed_prior_counts_as_if_it_had_been_known_from_the_start(store: Store) -> None:
@@ -140,8 +153,8 @@ def test_all_that_the_record_finds_wrong_is_said_at_once(store: Store) -> None:
     before = version(store)
     with pytest.raises(CsvErrors) as caught:
         import_output(store, "s", rows, b"", "ann", what="monday.csv")
-    found = [(error.line, error.column, error.value) for error in caught.value.errors]
-    assert found == [
+    errors = [(error.line, error.column, error.value) for error in caught.value.errors]
+    assert errors == [
         (3, "worker_id", "x"),
         (4, "date", "2026-01-10"),
         (5, "date", "2026-03-03"),
@@ -177,7 +190,7 @@ def test_rows_of_people_who_were_erased_can_be_left_out(store: Store) -> None:
 
 
 def test_output_of_people_outside_the_team_is_counted_by_who_was_in_it_that_day(store: Store) -> None:
-    """Two are in the team at first; then c takes b's place from period 4 on; a file of all days comes in last."""
+    """a and b are in the team first, c replaces b from period 4 on; a file of all days is imported last."""
     create(store, policy="value-of-replacement:noise_sd=0.05,between_sd=0.3,centre=0.5")
     people(store, WorkerRow("a", active=True), WorkerRow("b", active=True), WorkerRow("c"))
     done = import_output(store, "s", [output(who, period, 9.0) for period in (1, 2, 3) for who in "abc"], b"", "ann")
@@ -200,9 +213,9 @@ def test_shifts_are_periods_of_their_own(store: Store) -> None:
     data = b"date;Schicht;worker;units\n05.01.2026;1;a;10\n05.01.2026;2;a;20\n06.01.2026;1;a;30\n"
     assert import_output(store, "s", read_output(data), data, "ann").recorded == 3
     assert site_of(store).period == 4
-    for bad, said in ((b"2026-01-07,,b,5", "which of the day's 2 shifts"), (b"2026-01-07,3,b,5", "from 1 to 2")):
+    for bad, message in ((b"2026-01-07,,b,5", "which of the day's 2 shifts"), (b"2026-01-07,3,b,5", "from 1 to 2")):
         data = b"date,shift,worker,units\n" + bad + b"\n"
-        with pytest.raises(CsvErrors, match=said):
+        with pytest.raises(CsvErrors, match=message):
             import_output(store, "s", read_output(data), data, "ann")
     with pytest.raises(CsvErrors, match="shift 1"):
         read_output(b"date,shift,worker,units\n2026-01-07,1,b,5\n2026-01-07,1,b,6\n")
@@ -246,7 +259,7 @@ def test_a_date_and_a_period_that_disagree_are_refused(store: Store) -> None:
     bad = OutputRow(3, date(2026, 1, 7), 2, "a", 5.0, None, "worked")
     with pytest.raises(CsvErrors, match="2026-01-07 is period 3") as caught:
         import_output(store, "s", [good, bad], b"", "ann")
-    assert [(one.line, one.column, one.value) for one in caught.value.errors] == [(3, "period", "2")]
+    assert [(error.line, error.column, error.value) for error in caught.value.errors] == [(3, "period", "2")]
     assert import_output(store, "s", [good], b"", "ann").recorded == 1
 
 
@@ -272,7 +285,7 @@ def test_who_left_or_was_erased_needs_no_interview_score(store: Store) -> None:
         commands.change_site(store, "s", {"policy": "interview-screen"}, "ann")
     people(store, WorkerRow("d", interview=0.25))
     commands.change_site(store, "s", {"policy": "interview-screen"}, "ann")
-    assert [one.into for one in site_of(store).open_proposals(PROPOSED)] == [3]
+    assert [proposal.into for proposal in site_of(store).open_proposals(PROPOSED)] == [3]
 
 
 def test_one_limit_holds_for_every_fee(store: Store) -> None:

@@ -144,7 +144,7 @@ def test_encodings(encoding: str) -> None:
     assert read_workers("id,name\n7,Zoë Müller\n".encode(encoding))[0].name == "Zoë Müller"
     big_endian = codecs.BOM_UTF16_BE + "id,name\n7,Zoë\n".encode("utf-16-be")
     assert read_workers(big_endian)[0].name == "Zoë"
-    # A letter that lies across the border of two chunks of the trial.
+    # A letter whose bytes are split between two decoded chunks.
     assert read_workers(("id,name\n" + "\n" * (2**20 - 11) + "7,é\n").encode(encoding))[0].name == "é"
 
 
@@ -179,7 +179,7 @@ def test_all_errors_come_at_once_and_as_a_table() -> None:
         (4, "units"),
     ]
     first, head, *rows = str(error).splitlines()
-    assert first == "may.csv: 4 errors, so nothing of it was used"
+    assert first == "may.csv: 4 errors; the file was not used"
     assert head.split() == ["line", "column", "value", "expected"]
     assert rows[3].startswith("4     units      '5%'")
     assert len(rows) == 4

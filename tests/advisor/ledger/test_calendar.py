@@ -193,5 +193,5 @@ def test_days_shifts_and_moments_are_not_confused() -> None:
     for period in (0, -1, 1.0):
         with pytest.raises(InvalidInput, match="period"):
             calendar.date_of(period)  # type: ignore[arg-type]  # the wrong type is the point
-    with pytest.raises(InvalidInput, match="before the first date"):
+    with pytest.raises(InvalidInput, match="before the first possible date"):
         WorkCalendar(MONDAY, cutoff_hour=6).day_of(datetime.min)

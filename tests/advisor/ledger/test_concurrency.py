@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import WorkerChanged
@@ -50,7 +50,7 @@ def busy_person(database: Database, number: int) -> list[list[Any]]:
                 OutputRow(2, None, period, f"{number}-{own}", 10.0 * own + number + period, None, "worked")
                 for own in range(2)
             ]
-            assert imports.import_output(store, "site", rows, b"", actor).recorded == 2
+            assert output_imports.import_output(store, "site", rows, b"", actor).recorded == 2
             for proposal in proposed(store):
                 try:
                     if (proposal + number) % 2:
@@ -76,7 +76,7 @@ def test_eight_processes_write_to_one_site_and_nothing_is_lost(
             for number in range(PROCESSES)
             for own in range(2)
         ]
-        imports.import_workers(store, "site", people, b"", ME)
+        worker_imports.import_workers(store, "site", people, b"", ME)
     done = in_processes([partial(busy_person, database, number) for number in range(PROCESSES)], tmp_path)
     with database.open() as store:
         sound(store)
@@ -102,7 +102,7 @@ def test_eight_processes_write_to_one_site_and_nothing_is_lost(
 def import_or_conflict(database: Database, rows: list[OutputRow]) -> Any:
     with database.open() as store:
         try:
-            done = imports.import_output(store, "site", rows, b"", ME)
+            done = output_imports.import_output(store, "site", rows, b"", ME)
         except Conflict as error:
             return str(error)
     return [done.recorded, done.known]
@@ -157,7 +157,7 @@ def test_a_reader_sees_the_old_state_during_a_write_and_one_view_throughout(stor
         assert state_of(other).workers[0].pinned
         with other.reading() as connection:
             count = other.site(connection, "site")[2]
-            imports.import_output(store, "site", day(1), b"", ME)
+            output_imports.import_output(store, "site", day(1), b"", ME)
             assert other.site(connection, "site")[2] == count, "a view that has begun stays as it is"
         assert state_of(other).period == 2
 
@@ -169,10 +169,12 @@ def test_whoever_cannot_get_the_lock_is_told(store: Store, database: Database, m
         with store.writing("site", ME) as work:
             work.add(WorkerChanged(0, {"pinned": True}))
             started = time.perf_counter()
-            with pytest.raises(Conflict, match=r"somebody else for more than 0\.2 s; nothing was done, try again"):
-                imports.import_output(other, "site", day(1), b"", ME)
+            with pytest.raises(
+                Conflict, match=r"locked by another writer for more than 0\.2 s; nothing was done, try again"
+            ):
+                output_imports.import_output(other, "site", day(1), b"", ME)
             assert 0.15 < time.perf_counter() - started < 5.0
-        imports.import_output(other, "site", day(1), b"", ME)
+        output_imports.import_output(other, "site", day(1), b"", ME)
         sound(other)
     assert state_of(store).workers[0].pinned
 
@@ -180,7 +182,7 @@ def test_whoever_cannot_get_the_lock_is_told(store: Store, database: Database, m
 def test_a_writer_waits_for_the_lock(store: Store, database: Database) -> None:
     site_with_proposals(store)
     with database.open() as other:
-        late = threading.Thread(target=imports.import_output, args=(other, "site", day(1), b"", "late"))
+        late = threading.Thread(target=output_imports.import_output, args=(other, "site", day(1), b"", "late"))
         with store.writing("site", "early") as work:
             late.start()
             time.sleep(0.3)
@@ -199,7 +201,7 @@ def test_writers_of_other_sites_do_not_lose_each_other(store: Store, database: D
 
     def record(name: str) -> int:
         with database.open() as own:
-            return sum(imports.import_output(own, name, day(period), b"", ME).recorded for period in range(1, 5))
+            return sum(output_imports.import_output(own, name, day(period), b"", ME).recorded for period in range(1, 5))
 
     assert in_processes([partial(record, name) for name in names], tmp_path) == [8, 8, 8]
     for name in names:
@@ -219,7 +221,7 @@ def test_a_failing_command_gives_the_lock_back(store: Store, database: Database)
         fail()
     assert contents(store) == before
     with database.open() as other:
-        imports.import_output(other, "site", day(1), b"", ME)
+        output_imports.import_output(other, "site", day(1), b"", ME)
         sound(other)
 
 
@@ -235,15 +237,15 @@ def test_a_lost_connection_is_told_and_the_next_command_works(prepared: Any) -> 
                 time.sleep(0.1)
                 work.add(WorkerChanged(0, {"pinned": True}))
 
-        with pytest.raises(InvalidInput, match=r"broke off .*do it again"):
+        with pytest.raises(InvalidInput, match=r"lost the connection .*try again"):
             cut_off()
         assert contents(store) == before
-        imports.import_output(store, "site", day(1), b"", ME)
+        output_imports.import_output(store, "site", day(1), b"", ME)
         with store.engine.connect() as victim, store.engine.connect() as killer:
             number = victim.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
             killer.execute(sa.text(f"SELECT pg_terminate_backend({number})"))
             victim.invalidate()
-        imports.import_output(store, "site", day(2), b"", ME)
+        output_imports.import_output(store, "site", day(2), b"", ME)
         sound(store)
 
 

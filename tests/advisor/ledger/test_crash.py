@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
@@ -47,7 +47,7 @@ def stages(store: Store) -> None:
     site_with_proposals(store, "under way")
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
-    imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -56,19 +56,25 @@ def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "create": ("another", lambda store: commands.create_site(store, "another", config(), ME)),
-    "import workers": ("bare", lambda store: imports.import_workers(store, "bare", workers(), b"", ME)),
+    "import workers": ("bare", lambda store: worker_imports.import_workers(store, "bare", workers(), b"", ME)),
     "rename and join": (
         "recorded",
-        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME),
+        lambda store: worker_imports.import_workers(
+            store, "recorded", [WorkerRow("a", name="A"), WorkerRow("g")], b"", ME
+        ),
     ),
     "change prior": (
         "recorded",
-        lambda store: imports.import_workers(store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME),
+        lambda store: worker_imports.import_workers(
+            store, "recorded", [WorkerRow("a", prior_n=12, prior_mean=70.0)], b"", ME
+        ),
     ),
-    "import output": ("recorded", lambda store: imports.import_output(store, "recorded", day(3), b"", ME)),
+    "import output": ("recorded", lambda store: output_imports.import_output(store, "recorded", day(3), b"", ME)),
     "correct output": (
         "recorded",
-        lambda store: imports.import_output(store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True),
+        lambda store: output_imports.import_output(
+            store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True
+        ),
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
@@ -138,7 +144,7 @@ def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backen
         with database.open() as store:
             left = contents(store)
             assert left in (before, after), f"step {step} left something half done"
-            if left not in checked:  # of equal contents the check says the same
+            if left not in checked:  # equal contents give an equal check
                 checked.append(left)
                 if site in store.names():
                     sound(store, site)
@@ -149,8 +155,8 @@ def test_killed_at_any_step_a_command_is_done_or_not_begun(prepared: Any, backen
             database = prepared(backend, stages)
     assert done[-1], "what returned is on record"
     assert done == sorted(done), "once committed, it stays"
-    assert done.index(True) >= 8, "there were steps before the commit"
-    assert done.count(True) >= 2, "and one right after it, before the command returned"
+    assert done.index(True) >= 8, "there must be steps before the commit"
+    assert done.count(True) >= 2, "and one after it, before the command returns"
     with database.open() as store:
         commands.change_site(store, site, {"fee": 6.5}, ME)
         sound(store, site)

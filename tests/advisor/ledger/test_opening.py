@@ -1,4 +1,4 @@
-"""Opening, making and upgrading a store; on SQLite and on PostgreSQL."""
+"""Opening, creating and upgrading a store, on SQLite and on PostgreSQL."""
 
 import json
 import pickle
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import migrations, schema
 from crewlearn.advisor.ledger.db.engine import make_engine
 from crewlearn.advisor.ledger.errors import Conflict
@@ -35,7 +35,7 @@ from support.stores import (
 
 
 def _plain_engine(url: str) -> sa.Engine:
-    """An engine as somebody else would make one: it has none of our settings."""
+    """A plain engine, without our settings."""
     return sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
 
 
@@ -43,9 +43,15 @@ def _tables(url: str) -> dict[str, Any]:
     engine = _plain_engine(url)
     with engine.connect() as connection:
         names = sa.inspect(connection).get_table_names()
-        found = {name: sorted(map(repr, connection.execute(sa.text(f"SELECT * FROM {name}")))) for name in names}
+        rows = {name: _rows(connection, name) for name in names}
     engine.dispose()
-    return found
+    return rows
+
+
+def _rows(connection: sa.Connection, table: str) -> list[str]:
+    """The rows of a table without empty columns, as later schemas have columns that older ones do not."""
+    rows = connection.execute(sa.text(f"SELECT * FROM {table}")).mappings()
+    return sorted(repr({name: value for name, value in row.items() if value is not None}) for row in rows)
 
 
 def _files(database: Database) -> dict[str, bytes]:
@@ -57,7 +63,7 @@ def _files(database: Database) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("version", "match"),
     [
-        ("0000", "is of schema 0000, and 0002 is needed; back it up, then run: crewlearn store upgrade"),
+        ("0000", f"has schema 0000, and {schema.SCHEMA} is needed; back it up, then run: crewlearn store upgrade"),
         ("9999", "a newer crewlearn made it"),
     ],
 )
@@ -76,11 +82,11 @@ def test_another_schema_is_refused_and_left_alone(database: Database, version: s
 OLDER = Path(__file__).parents[2] / "data" / "store_0001.json"
 
 
-"""The rows of a store that the code of schema 0001 wrote: `busy_site`, as it was then."""
+"""The rows of `busy_site` as the code of schema 0001 wrote them."""
 
 
 def _make_older(url: str, **changes: str) -> None:
-    """Make a store of schema 0001; `changes` are of what is kept of the site."""
+    """Create a store of schema 0001; `changes` are applied to the site's row."""
     rows: dict[str, list[dict[str, Any]]] = json.loads(OLDER.read_text(encoding="utf-8"))
     rows["sites"][0].update(changes)
     location = Config()
@@ -91,8 +97,8 @@ def _make_older(url: str, **changes: str) -> None:
         command.upgrade(location, "0001")
         then = sa.MetaData()
         then.reflect(connection)
-        for name, found in rows.items():
-            connection.execute(then.tables[name].insert(), found)
+        for name, stored in rows.items():
+            connection.execute(then.tables[name].insert(), stored)
     engine.dispose()
 
 
@@ -105,18 +111,18 @@ def _upgrade(url: str) -> None:
 
 
 def test_an_older_store_is_refused_upgraded_and_sound(empty_database: Database) -> None:
-    _make_older(empty_database.url, state="{}")  # as if the state had another form by now
+    _make_older(empty_database.url, state="{}")  # as if the state's format had changed
     before = _tables(empty_database.url)
     assert "users" not in before
-    with pytest.raises(InvalidInput, match="0001, and 0002 is needed; back it up, then run: crewlearn store upgrade"):
+    with pytest.raises(InvalidInput, match=f"0001, and {schema.SCHEMA} is needed; back it up, then run: crewlearn"):
         empty_database.open()
     assert _tables(empty_database.url) == before
     done = CliRunner().invoke(app, ["store", "upgrade", "--db", empty_database.url])
-    assert (done.exit_code, done.stdout) == (0, "Schema 0001 -> 0002.\n")
+    assert (done.exit_code, done.stdout) == (0, f"Schema 0001 -> {schema.SCHEMA}.\n")
     with empty_database.open() as store:
         sound(store)
         assert state_of(store).fees == json.loads(json.loads(OLDER.read_text())["sites"][0]["state"])["fees"]
-        imports.import_output(store, "site", day(4, "cd"), b"", ME)
+        output_imports.import_output(store, "site", day(4, "cd"), b"", ME)
         sound(store)
     after = _tables(empty_database.url)
     assert all(set(before[name]) <= set(after[name]) for name in ("events", "output_rows", "identities"))
@@ -170,13 +176,13 @@ def test_an_upgraded_store_has_the_tables_of_a_new_one(database: Database, make_
 def _columns(url: str) -> set[tuple[str, tuple[Any, ...]]]:
     engine = _plain_engine(url)
     look = sa.inspect(engine)
-    found = {
+    tables = {
         (name, (column["name"], repr(column["type"]), column["nullable"]))
         for name in look.get_table_names()
         for column in look.get_columns(name)
     }
     engine.dispose()
-    return found
+    return tables
 
 
 @pytest.mark.parametrize("version_table", [False, True])
@@ -188,7 +194,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(empty_database: 
             connection.execute(sa.text(f"CREATE TABLE {schema.VERSION_TABLE} (version_num TEXT)"))
     engine.dispose()
     before, files = _tables(empty_database.url), _files(empty_database)
-    with pytest.raises(InvalidInput, match="is no store of crewlearn: it has the table c"):
+    with pytest.raises(InvalidInput, match="is not a crewlearn store: it has the table c"):
         empty_database.open()
     assert _tables(empty_database.url) == before
     assert _files(empty_database) == files
@@ -211,7 +217,7 @@ def test_where_nothing_can_be_written_nothing_is_made(tmp_path: Path, path: str)
 
 
 def test_a_read_only_store_can_be_read_and_not_written(database: Database) -> None:
-    """As with a file on a read-only medium, or a role that may only look."""
+    """As with a file on a read-only medium, or a role that may only read."""
     with database.open() as store:
         site_with_proposals(store)
     if database.backend == "sqlite":
@@ -240,8 +246,8 @@ def test_a_read_only_store_can_be_read_and_not_written(database: Database) -> No
 @pytest.mark.parametrize(
     ("url", "match"),
     [
-        ("nonsense", "is no database address"),
-        ("postgresql://me:secret@host:port/x", "is no database address"),
+        ("nonsense", "is not a database address"),
+        ("postgresql://me:secret@host:port/x", "is not a database address"),
         ("mysql://me:secret@localhost/x", "must be an SQLite or PostgreSQL database"),
         ("postgresql://me:secret@127.0.0.1:1/x", "cannot be used"),
     ],

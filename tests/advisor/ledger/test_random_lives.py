@@ -1,4 +1,4 @@
-"""Any sequence of events: rebuilding gives the kept state, money adds up, nobody is at two stations."""
+"""Random sequences of commands: the rebuilt state equals the stored one, money adds up, nobody is at two stations."""
 
 import shutil
 import tempfile
@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
@@ -42,7 +42,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 class AnySite(RuleBasedStateMachine):
-    """Everything people may do, in any order; what is refused must change nothing."""
+    """Every command in any order; a refused one must change nothing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class AnySite(RuleBasedStateMachine):
             return self.store.site(connection, "s")[1]
 
     def tried(self, call: Any) -> None:
-        """Do what may be refused; a refusal changes nothing."""
+        """Run a command that may be refused; check that a refusal changes nothing."""
         before = self.site().to_json()
         try:
             call()
@@ -99,14 +99,14 @@ class AnySite(RuleBasedStateMachine):
     @rule(count=st.integers(1, 2), active=st.booleans())
     def join(self, count: int, active: bool = False) -> None:
         rows = [WorkerRow(f"w{self.joined + n}", active=active and n < 1) for n in range(count)]
-        imports.import_workers(self.store, "s", rows, b"", "ann")
+        worker_imports.import_workers(self.store, "s", rows, b"", "ann")
         self.joined += count
 
     @rule(data=st.data(), count=st.sampled_from([0, 1, 5, 40]), mean=st.integers(-1, 11))
     def change_prior(self, data: st.DataObject, count: int, mean: int) -> None:
         worker = data.draw(st.integers(0, len(self.site().workers) - 1))
         row = WorkerRow(f"w{worker}", name=f"Name {mean}", prior_n=count, prior_mean=float(mean))
-        imports.import_workers(self.store, "s", [row], b"", "ann")
+        worker_imports.import_workers(self.store, "s", [row], b"", "ann")
         assert self.site().workers[worker].prior_n == count
 
     @rule(data=st.data(), skip=st.integers(0, 1))
@@ -117,7 +117,7 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        imports.import_output(self.store, "s", rows, b"", "ann")
+        output_imports.import_output(self.store, "s", rows, b"", "ann")
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:
@@ -125,7 +125,9 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(site.workers) - 1))
         period = data.draw(st.integers(1, max(1, site.period - 1)))
         row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
-        self.tried(lambda: imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans())))
+        self.tried(
+            lambda: output_imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans()))
+        )
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))
     @rule(data=st.data(), yes=st.booleans())
@@ -152,7 +154,7 @@ class AnySite(RuleBasedStateMachine):
             return
         if self.earlier is not None:
             site, text = self.earlier
-            assert state_text(site) == text, "a later change changed an earlier state"
+            assert state_text(site) == text, "a later event changed an earlier state"
         with self.store.reading() as connection:
             site = self.store.snapshot(connection, "s").site
             row = connection.execute(sa.select(schema.sites.c.name, schema.sites.c.state)).one()
@@ -195,7 +197,9 @@ class AnySite(RuleBasedStateMachine):
             site = self.site()
             site.roster.check()
             assert len(site.workers) == site.roster.workers == len(site.estimates.counts)
-            assert {one.into for one in site.open_proposals(*UNDER_WAY)} == {one.into for one in site.roster.pending}
+            assert {proposal.into for proposal in site.open_proposals(*UNDER_WAY)} == {
+                hire.into for hire in site.roster.pending
+            }
 
     @invariant()
     def money_adds_up(self) -> None:
@@ -212,9 +216,9 @@ class AnySite(RuleBasedStateMachine):
             units = connection.execute(
                 sa.select(table.c.units).where(table.c.replaced_in.is_(None), table.c.units.is_not(None))
             ).scalars()
-            assert site.earned == sum(units)  # whole numbers, so the order does not matter
-        assert abs(site.fees - sum(one.fee for one in proposals if one.paid)) < 1e-9
-        assert all(one.paid for one in proposals if one.status == "started")
+            assert site.earned == sum(units)  # integers, so the order of the sum does not matter
+        assert abs(site.fees - sum(proposal.fee for proposal in proposals if proposal.paid)) < 1e-9
+        assert all(proposal.paid for proposal in proposals if proposal.status == "started")
 
     @invariant()
     def stints_follow_one_another(self) -> None:
@@ -223,15 +227,15 @@ class AnySite(RuleBasedStateMachine):
         with self.store.reading() as connection:
             key, site, _ = self.store.site(connection, "s")
             stints = read_stints(connection, key)
-        open_now = {one.station: one.worker for one in stints if one.until is None}
+        open_now = {stint.station: stint.worker for stint in stints if stint.until is None}
         assert open_now == {at: worker for at, worker in enumerate(site.roster.stations) if worker != NOBODY}
         for earlier, later in pairwise(stints):
             if earlier.station == later.station:
                 assert earlier.until is not None
                 assert earlier.since < earlier.until <= later.since
-        for one, other in combinations(stints, 2):  # nobody at two stations, ever
-            if one.worker == other.worker:
-                first, second = sorted((one, other), key=lambda stint: stint.since)
+        for stint, other in combinations(stints, 2):  # nobody at two stations, ever
+            if stint.worker == other.worker:
+                first, second = sorted((stint, other), key=lambda either: either.since)
                 assert first.until is not None
                 assert first.until <= second.since
 

@@ -1,4 +1,4 @@
-"""The record can be checked, and nobody can change it unseen; on SQLite and on PostgreSQL."""
+"""Verifying the record: any tampering is detected, on SQLite and on PostgreSQL."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.ledger.store import Store
@@ -54,7 +54,7 @@ def test_a_reopened_store_is_the_same(store: Store, database: Database) -> None:
     with open_store(database.url) as again:
         assert contents(again) == before
         sound(again)
-        imports.import_output(again, "site", day(4, "cd"), b"", ME)
+        output_imports.import_output(again, "site", day(4, "cd"), b"", ME)
     sound(store)
 
 
@@ -103,8 +103,8 @@ TAMPERING = {
         "UPDATE sites SET state = replace(state, '\"fees\": 5.0', '\"fees\": 4.0')",
         "differs .* in fees",
     ),
-    "unreadable state": ("UPDATE sites SET state = '{'", "kept state cannot be read"),
-    "empty state": ("UPDATE sites SET state = '{}'", "kept state cannot be read"),
+    "unreadable state": ("UPDATE sites SET state = '{'", "stored state cannot be read"),
+    "empty state": ("UPDATE sites SET state = '{}'", "stored state cannot be read"),
     "an altered proposal": ("UPDATE proposals SET status = 'rejected' WHERE id = 1", "proposal 1 differs"),
     "an unreadable proposal": ("UPDATE proposals SET why = '{' WHERE id = 1", "proposal 1 differs"),
     "a deleted proposal": ("DELETE FROM proposals WHERE id = 2", "proposal 2 differs"),
@@ -180,7 +180,7 @@ def _replace_last(store: Store, payload: dict[str, Any], rules: str) -> None:
         connection.execute(schema.sites.update().values(head=digest))
 
 
-def test_a_spoiled_state_is_a_clear_error_to_who_must_read_it(store: Store, database: Database) -> None:
+def test_a_corrupt_state_is_a_clear_error(store: Store, database: Database) -> None:
     site_with_proposals(store)
     with store.engine.connect() as connection, connection.begin():
         connection.execute(schema.sites.update().values(state="{}"))
@@ -188,7 +188,7 @@ def test_a_spoiled_state_is_a_clear_error_to_who_must_read_it(store: Store, data
         refused(other, lambda: commands.undo(other, "site", ME), "crewlearn ledger verify")
     assert not verify(store, "site").sound
     commands.approve(store, "site", proposed(store)[0], ME)
-    assert verify(store, "site").sound, "who knows it at this version writes it anew"
+    assert verify(store, "site").sound, "a store that has this version cached rewrites the state"
 
 
 def test_a_policy_that_is_not_installed_is_no_fault_of_the_record(
@@ -201,11 +201,11 @@ def test_a_policy_that_is_not_installed_is_no_fault_of_the_record(
         commands.create_site(store, "site", config(policy="firms_own:Mine"), ME)
         assert verify(store, "site").sound
     monkeypatch.delitem(sys.modules, "firms_own")
-    said = r"cannot be used here .*firms_own.*nothing of the record is lost"
+    message = r"cannot be used here .*firms_own.*nothing on record is lost"
     with database.open() as other:
-        with pytest.raises(InvalidInput, match=said) as error:
+        with pytest.raises(InvalidInput, match=message) as error:
             verify(other, "site")
         assert (error.value.field, error.value.value) == ("policy", "firms_own:Mine")
-        said = f"has policy firms_own:Mine, which {said}"
-        with other.reading() as connection, pytest.raises(InvalidInput, match=said):
+        message = f"has policy firms_own:Mine, which {message}"
+        with other.reading() as connection, pytest.raises(InvalidInput, match=message):
             other.site(connection, "site")

@@ -1,4 +1,4 @@
-"""What every store must hold to, run whole on SQLite and on PostgreSQL."""
+"""Conformance of every store: the same tests on SQLite and on PostgreSQL."""
 
 import math
 import struct
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import canonical
@@ -55,7 +55,7 @@ def test_sites_do_not_touch_each_other(store: Store) -> None:
     site_with_proposals(store, "one")
     before = contents(store)
     site_with_proposals(store, "two")
-    imports.import_output(store, "two", day(1), b"", ME)
+    output_imports.import_output(store, "two", day(1), b"", ME)
     commands.approve(store, "two", proposed(store, "two")[0], ME)
     for table, rows in contents(store).items():
         assert [row for row in rows if row[0] == "one"] == before[table]
@@ -92,7 +92,7 @@ def test_unknown_names_are_refused(store: Store) -> None:
 
 def test_settings_change_from_now_on(store: Store) -> None:
     site_with_proposals(store)
-    imports.import_output(store, "site", day(1), b"", ME)
+    output_imports.import_output(store, "site", day(1), b"", ME)
     count = len(types_of(store))
     commands.change_site(store, "site", {"team": 3, "fee": 7.5, "policy": "dr-ucb"}, ME)
     assert types_of(store)[count:] == ["site-changed", "advised"]
@@ -103,7 +103,7 @@ def test_settings_change_from_now_on(store: Store) -> None:
     units = Units(0.0, 50.0).to_json()
     refused(store, lambda: commands.change_site(store, "site", {"units": units}, ME), "cannot change once output")
     moved = replace(CALENDAR, weekdays=(1, 2, 3)).to_json()
-    refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has output on record")
+    refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has recorded output")
     sound(store)
 
 
@@ -113,7 +113,7 @@ def test_settings_change_from_now_on(store: Store) -> None:
 def test_the_same_workers_again_change_nothing(store: Store) -> None:
     site_with_proposals(store)
     before = contents(store)
-    done = imports.import_workers(store, "site", workers(), b"workers", ME)
+    done = worker_imports.import_workers(store, "site", workers(), b"workers", ME)
     assert (done.recorded, done.known) == (0, 6)
     assert contents(store) == before
 
@@ -121,18 +121,18 @@ def test_the_same_workers_again_change_nothing(store: Store) -> None:
 def test_newcomers_changes_and_new_names(store: Store) -> None:
     site_with_proposals(store)
     rows = [WorkerRow("a", name="Renamed", fee=9.0), WorkerRow("g", name=ODD), WorkerRow("b", status="left")]
-    assert imports.import_workers(store, "site", rows, b"", ME).recorded == 3
+    assert worker_imports.import_workers(store, "site", rows, b"", ME).recorded == 3
     people = {row[2]: row[3] for row in contents(store)["identities"]}
     assert (people["a"], people["g"], people["b"]) == ("Renamed", ODD, "Person b")
     assert state_of(store).workers[0].fee == 9.0
     sound(store)
     before, state = contents(store), state_of(store)
-    imports.import_workers(store, "site", [WorkerRow("a", name="Again")], b"", ME)
+    worker_imports.import_workers(store, "site", [WorkerRow("a", name="Again")], b"", ME)
     after = contents(store)
     assert after.pop("identities") != before.pop("identities")
     (event,) = set(after.pop("events")) - set(before.pop("events"))
     assert payload_of(store, event[1])["renamed"] == [0]
-    assert "Again" not in repr((after, event)), "whose name changed is on record, and the name is not"
+    assert "Again" not in repr((after, event)), "the record has whose name changed, but not the name"
     assert state_of(store).advice == state.advice, "the policy knows no names"
 
 
@@ -157,24 +157,24 @@ BAD_WORKERS = [
 def test_a_bad_worker_spoils_the_whole_file(store: Store) -> None:
     commands.create_site(store, "site", config(), ME)
     for row, match in BAD_WORKERS:
-        refused(store, partial(imports.import_workers, store, "site", [*workers(), row], b"", ME), match)
+        refused(store, partial(worker_imports.import_workers, store, "site", [*workers(), row], b"", ME), match)
 
 
 def test_no_more_start_than_there_are_stations(store: Store) -> None:
     commands.create_site(store, "site", config(), ME)
-    refused(store, lambda: imports.import_workers(store, "site", workers("abc"), b"", ME), "2 stations")
+    refused(store, lambda: worker_imports.import_workers(store, "site", workers("abc"), b"", ME), "2 stations")
 
 
 def test_odd_text_is_harmless_everywhere(store: Store) -> None:
     commands.create_site(store, "site", config(), ODD)
     odd = [WorkerRow(ODD, name=ODD), WorkerRow("x" * 100, name="🙂" * 200)]
-    imports.import_workers(store, "site", [*workers(), *odd], b"", ODD)
+    worker_imports.import_workers(store, "site", [*workers(), *odd], b"", ODD)
     commands.reject(store, "site", proposed(store)[0], ODD, ODD)
-    imports.import_output(store, "site", [*day(1), replace(day(1)[0], worker_id=ODD)], b"", ODD)
-    found = contents(store)
-    assert {row[2:] for row in found["identities"]} >= {(ODD, ODD), ("x" * 100, "🙂" * 200)}
-    assert ODD in {row[8] for row in found["proposals"]}
-    assert {row[3] for row in found["events"]} == {ODD}
+    output_imports.import_output(store, "site", [*day(1), replace(day(1)[0], worker_id=ODD)], b"", ODD)
+    tables = contents(store)
+    assert {row[2:] for row in tables["identities"]} >= {(ODD, ODD), ("x" * 100, "🙂" * 200)}
+    assert ODD in {row[8] for row in tables["proposals"]}
+    assert {row[3] for row in tables["events"]} == {ODD}
     sound(store)
     refused(store, lambda: commands.reject(store, "site", proposed(store)[0], ME, "no\0"), "NUL")
     refused(store, lambda: commands.undo(store, "site", "x" * 201), "actor")
@@ -183,8 +183,8 @@ def test_odd_text_is_harmless_everywhere(store: Store) -> None:
 
 def test_erasing_removes_the_person_and_keeps_the_record(store: Store, database: Database) -> None:
     site_with_proposals(store)
-    imports.import_workers(store, "site", [WorkerRow("secret-id", name="Erika Mustermann")], b"", ME)
-    imports.import_output(store, "site", [*day(1), *_of("secret-id", 1)], b"", ME)
+    worker_imports.import_workers(store, "site", [WorkerRow("secret-id", name="Erika Mustermann")], b"", ME)
+    output_imports.import_output(store, "site", [*day(1), *_of("secret-id", 1)], b"", ME)
     before = contents(store)
     commands.erase_worker(store, "site", "secret-id", ME)
     after = contents(store)
@@ -196,7 +196,7 @@ def test_erasing_removes_the_person_and_keeps_the_record(store: Store, database:
     if database.backend == "sqlite":
         for path in Path(database.url.removeprefix("sqlite:///")).parent.iterdir():
             assert b"Mustermann" not in path.read_bytes(), path
-    imports.import_workers(store, "site", [WorkerRow("secret-id")], b"", ME)  # a new person to us
+    worker_imports.import_workers(store, "site", [WorkerRow("secret-id")], b"", ME)  # a new person to the record
     assert len(state_of(store).workers) == 8
     sound(store)
 
@@ -222,32 +222,32 @@ def _of(worker: str, period: int, **changes: Any) -> list[OutputRow]:
 def test_the_same_file_again_changes_nothing(store: Store) -> None:
     site_with_proposals(store)
     rows = [*day(1), *day(2, attendance="partial"), *_of("b", 2, units=None, attendance="absent")]
-    assert imports.import_output(store, "site", rows, b"file", ME).recorded == 5
+    assert output_imports.import_output(store, "site", rows, b"file", ME).recorded == 5
     before = contents(store)
-    done = imports.import_output(store, "site", rows, b"file", ME)
+    done = output_imports.import_output(store, "site", rows, b"file", ME)
     assert (done.recorded, done.known, done.corrected) == (0, 5, 0)
     assert contents(store) == before
-    done = imports.import_output(store, "site", [*rows, *day(3)], b"longer", ME)
+    done = output_imports.import_output(store, "site", [*rows, *day(3)], b"longer", ME)
     assert (done.recorded, done.known) == (2, 5)
     sound(store)
 
 
 def test_other_values_are_a_conflict_and_nothing_is_half_done(store: Store) -> None:
     site_with_proposals(store)
-    imports.import_output(store, "site", day(1), b"", ME)
+    output_imports.import_output(store, "site", day(1), b"", ME)
     rows = [*day(2), *day(1, units=60.0)]
     match = "2 rows.*line 2, worker a: 52.0 is on record, the file has 62.0.*`correct`"
-    refused(store, lambda: imports.import_output(store, "site", rows, b"", ME), match, Conflict)
+    refused(store, lambda: output_imports.import_output(store, "site", rows, b"", ME), match, Conflict)
     sound(store)
 
 
 def test_a_correction_is_kept_beside_the_old_row(store: Store) -> None:
     site_with_proposals(store)
-    imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
-    done = imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
+    output_imports.import_output(store, "site", [*day(1), *day(2)], b"", ME)
+    done = output_imports.import_output(store, "site", day(1, "a", 60.0), b"", ME, correct=True)
     assert (done.recorded, done.corrected) == (1, 1)
     sound(store)
-    imports.import_output(store, "site", day(1, "a", 70.0), b"", ME, correct=True)
+    output_imports.import_output(store, "site", day(1, "a", 70.0), b"", ME, correct=True)
     rows = [row for row in contents(store)["output_rows"] if row[1:3] == (0, 1)]
     assert [(row[4], row[7]) for row in sorted(rows, key=lambda row: row[3])] == [(52.0, 6), (62.0, 8), (72.0, None)]
     prior = 30 * 0.10
@@ -259,9 +259,9 @@ def test_corrected_statistics_are_those_of_never_having_erred(store: Store) -> N
     site_with_proposals(store, "erred")
     site_with_proposals(store, "right")
     for period in range(1, 6):
-        imports.import_output(store, "erred", day(period, units=period * 3.1), b"", ME)
-        imports.import_output(store, "right", day(period, units=period * 3.1 + (period == 2)), b"", ME)
-    imports.import_output(store, "erred", day(2, units=2 * 3.1 + 1), b"", ME, correct=True)
+        output_imports.import_output(store, "erred", day(period, units=period * 3.1), b"", ME)
+        output_imports.import_output(store, "right", day(period, units=period * 3.1 + (period == 2)), b"", ME)
+    output_imports.import_output(store, "erred", day(2, units=2 * 3.1 + 1), b"", ME, correct=True)
     erred, right = state_of(store, "erred"), state_of(store, "right")
     assert [array.tolist() for array in erred.estimates] == [array.tolist() for array in right.estimates]
     sound(store, "erred")
@@ -269,8 +269,8 @@ def test_corrected_statistics_are_those_of_never_having_erred(store: Store) -> N
 
 def test_late_rows_inform(store: Store) -> None:
     site_with_proposals(store)
-    imports.import_output(store, "site", day(3), b"", ME)
-    imports.import_output(store, "site", [*day(1), *_of("b", 2)], b"", ME)
+    output_imports.import_output(store, "site", day(3), b"", ME)
+    output_imports.import_output(store, "site", [*day(1), *_of("b", 2)], b"", ME)
     assert state_of(store).period == 4
     assert state_of(store).estimates.counts.tolist() == [32, 31, 32, 30, 30, 30]
     sound(store)
@@ -278,13 +278,13 @@ def test_late_rows_inform(store: Store) -> None:
 
 def test_the_same_row_twice_in_a_file_is_one(store: Store) -> None:
     site_with_proposals(store)
-    done = imports.import_output(store, "site", [*day(1), *day(1)], b"", ME)
+    done = output_imports.import_output(store, "site", [*day(1), *day(1)], b"", ME)
     assert (done.recorded, done.known) == (2, 2)
     sound(store)
     twice = [*day(2), *_of("a", 2, line=9, units=1.0)]
     refused(
         store,
-        lambda: imports.import_output(store, "site", twice, b"", ME),
+        lambda: output_imports.import_output(store, "site", twice, b"", ME),
         r"\n9 +worker_id +'a' +the same values as line 2",
     )
 
@@ -309,7 +309,7 @@ def test_a_bad_row_spoils_the_whole_file(store: Store) -> None:
     site_with_proposals(store)
     for changes, match in BAD_OUTPUT:
         rows = [*day(1), replace(day(2)[0], **changes)]
-        refused(store, partial(imports.import_output, store, "site", rows, b"", ME), match)
+        refused(store, partial(output_imports.import_output, store, "site", rows, b"", ME), match)
 
 
 NUMBERS = [0.1, 1 / 3, -0.0, 0.0, 5e-324, 1.7e308, 2.0**53 + 2, 1e15 + 0.3, math.nextafter(50.0, 51.0), -7.25, 123456.0]
@@ -320,14 +320,14 @@ def test_numbers_come_back_to_the_last_bit(store: Store) -> None:
     hours = [max(5e-324, abs(value) % 1e9) for value in NUMBERS]
     pairs = zip(NUMBERS, hours, strict=True)
     rows = [_of("a", period, units=made, hours=worked)[0] for period, (made, worked) in enumerate(pairs, start=1)]
-    imports.import_output(store, "site", rows, b"", ME)
+    output_imports.import_output(store, "site", rows, b"", ME)
     with store.reading() as connection:
         key, _, count = store.site(connection, "site")
         back = rows_of_event(connection, key, count - 1)
-    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # there is one zero
+    wanted = [(made + 0.0, worked) for made, worked in zip(NUMBERS, hours, strict=True)]  # negative zero becomes zero
     assert [struct.pack("dd", row.units, row.hours) for row in back] == [struct.pack("dd", *pair) for pair in wanted]
     sound(store)
-    assert imports.import_output(store, "site", rows, b"", ME).known == len(rows)
+    assert output_imports.import_output(store, "site", rows, b"", ME).known == len(rows)
 
 
 def test_whole_numbers_and_numpy_numbers_are_numbers(store: Store) -> None:
@@ -335,9 +335,9 @@ def test_whole_numbers_and_numpy_numbers_are_numbers(store: Store) -> None:
     period: Any = np.int64(1)
     units: Any = np.int64(40)
     hours: Any = np.float32(7.5)
-    one = OutputRow(2, None, period, "a", units, hours, "worked")
-    imports.import_output(store, "site", [one], b"", ME)
-    imports.import_output(store, "site", _of("a", 2, units=41, hours=8), b"", ME)
+    row = OutputRow(2, None, period, "a", units, hours, "worked")
+    output_imports.import_output(store, "site", [row], b"", ME)
+    output_imports.import_output(store, "site", _of("a", 2, units=41, hours=8), b"", ME)
     rows = [row[4:6] for row in contents(store)["output_rows"]]
     assert rows == [(40.0, 7.5), (41.0, 8.0)]
     assert {type(value) for row in rows for value in row} == {float}
@@ -348,7 +348,7 @@ def test_what_rules_over_arrays_give_back_can_be_put_on_record() -> None:
     assert canonical({"out": np.int64(3), "fee": np.float64(0.5), "due": np.bool_(True)}) == canonical(
         {"out": 3, "fee": 0.5, "due": True}
     )
-    with pytest.raises(TypeError, match="cannot be put on record"):
+    with pytest.raises(TypeError, match="cannot be recorded"):
         canonical({"what": object()})
 
 
@@ -405,24 +405,24 @@ def test_undo_takes_back_each_answer(store: Store, answer: str, fee_due: str) ->
     assert after.proposals[number].status == before.proposals[number].status
     sound(store)
     refused(store, lambda: commands.undo(store, "site", ME), "no answer to take back")
-    imports.import_output(store, "site", day(1), b"", ME)
+    output_imports.import_output(store, "site", day(1), b"", ME)
     sound(store)
 
 
 def test_nothing_is_undone_over_later_facts(store: Store) -> None:
     site_with_proposals(store)
     commands.approve(store, "site", proposed(store)[0], ME)
-    imports.import_output(store, "site", day(1), b"", ME)
+    output_imports.import_output(store, "site", day(1), b"", ME)
     refused(store, lambda: commands.undo(store, "site", ME), "other facts were recorded since")
 
 
 def test_a_firm_that_never_answers_gathers_nothing_but_the_record(store: Store) -> None:
     site_with_proposals(store)
     for period in range(1, 9):
-        imports.import_output(store, "site", day(period, units=30.0 + 40.0 * (period % 2)), b"", ME)
+        output_imports.import_output(store, "site", day(period, units=30.0 + 40.0 * (period % 2)), b"", ME)
         commands.change_worker(store, "site", "d", ME, status="pool" if period % 2 == 0 else "blocked")
     kept, state = contents(store)["proposals"], state_of(store)
     assert {row[1] for row in kept if row[5] == "withdrawn" and row[2] < 7}, "the record has the withdrawn ones"
-    assert all(one.period >= 8 for one in state.proposals.values() if one.status == "withdrawn")
+    assert all(proposal.period >= 8 for proposal in state.proposals.values() if proposal.status == "withdrawn")
     assert len(kept) > len(state.proposals)
     sound(store)

@@ -1,4 +1,4 @@
-"""What the advisor says: why, what it waits for, what changed, and what was settled."""
+"""The advisor's explanations: reasons, what it waits for, what changed, and what was settled."""
 
 import pickle
 
@@ -7,7 +7,7 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict, Stale
 from crewlearn.advisor.ledger.queries import read_proposals
@@ -39,7 +39,7 @@ def test_an_explanation_has_the_numbers_of_the_day_it_was_made(life: Life) -> No
     assert explain(life.site, life.people, kept)[1:] == lines[1:]
 
 
-@pytest.mark.parametrize("policy", ["dr-ucb", "a-omm", "threshold"])
+@pytest.mark.parametrize("policy", ["dr-ucb", "a-omm", "threshold", "thompson", "knowledge-gradient"])
 def test_every_policy_is_explained_as_far_as_it_can(life: Life, policy: str) -> None:
     life.create(policy=policy, horizon=400, fee=0.1)
     for _ in range(60):
@@ -47,6 +47,19 @@ def test_every_policy_is_explained_as_far_as_it_can(life: Life, policy: str) -> 
         if life.open():
             break
     assert all(isinstance(line, str) for line in explain(life.site, life.people, life.first()))
+
+
+def test_a_policy_that_knows_its_break_even_fee_says_so(life: Life) -> None:
+    life.create(policy="thompson", horizon=400, fee=0.1)
+    for _ in range(60):
+        life.record(w0=0.05, w1=0.06)
+        if life.open():
+            break
+    fee = facts(life.site, life.first()).break_even
+    assert fee is not None
+    text = " ".join(explain(life.site, life.people, life.first()))
+    assert f"would change if the fee were above {fee:,.2f}" in text
+    assert "weighs no money" not in text
 
 
 def test_dr_ucb_says_whom_it_waits_for(life: Life) -> None:
@@ -60,16 +73,16 @@ def test_names_that_are_tricks_are_text(life: Life) -> None:
             commands.create_site(life.store, name, SiteConfig(1, 1.0, Units(0, 1), WEEKDAYS, 10, 1.0), "ann")
     life.create()
     row = WorkerRow("'; DROP TABLE events;--", "=HYPERLINK(1)")
-    imports.import_workers(life.store, "s", [row], b"", "ann")
+    worker_imports.import_workers(life.store, "s", [row], b"", "ann")
     assert life.people.label(6) == "=HYPERLINK(1) ('; DROP TABLE events;--)"
 
 
 def test_an_empty_station_gains_the_whole_output(life: Life) -> None:
     life.create(units=Units(20.0, 80.0, value_per_unit=2.0), active=1)
-    proposal = next(one for one in life.site.open_proposals(PROPOSED) if one.out == NOBODY)
-    said = facts(life.site, proposal)
-    assert said.out is None
-    assert said.gain == pytest.approx(said.periods * 2.0 * said.into.mean)
+    proposal = next(proposal for proposal in life.site.open_proposals(PROPOSED) if proposal.out == NOBODY)
+    numbers = facts(life.site, proposal)
+    assert numbers.out is None
+    assert numbers.gain == pytest.approx(numbers.periods * 2.0 * numbers.into.mean)
     assert "to fill an empty station" in sentence(life.site, life.people)
 
 
@@ -78,9 +91,9 @@ def test_a_hire_left_open_says_who_would_make_room(life: Life) -> None:
     life.record(w0=GOOD, w1=BAD)
     proposal = life.first()
     assert proposal.out == NOBODY
-    said = facts(life.site, proposal)
-    assert said.settled_on_arrival
-    assert said.out is not None
+    numbers = facts(life.site, proposal)
+    assert numbers.settled_on_arrival
+    assert numbers.out is not None
     assert "settled on arrival, now Name 1 (w1)" in sentence(life.site, life.people)
     assert "empty" not in " ".join(explain(life.site, life.people, proposal))
 
@@ -102,11 +115,11 @@ def test_what_changed_names_the_fact(life: Life) -> None:
     life.days(5, w0=GOOD, w1=BAD)
     first = life.first()
     commands.change_worker(life.store, "s", f"w{first.into}", "ann", status="blocked")
-    said = what_changed(life.site, life.people)
-    assert f"Name {first.into} (w{first.into}) changed" in said
-    assert "is withdrawn" in said
+    changes = what_changed(life.site, life.people)
+    assert f"Name {first.into} (w{first.into}) changed" in changes
+    assert "is withdrawn" in changes
     commands.change_worker(life.store, "s", "w0", "ann", pinned=True)
-    assert what_changed(life.site, life.people).startswith(said.partition(")")[0])  # still since it was first said
+    assert what_changed(life.site, life.people).startswith(changes.partition(")")[0])
 
 
 def test_somebody_who_looked_at_an_earlier_version_is_told_what_changed(life: Life) -> None:
@@ -141,9 +154,9 @@ def test_what_was_taken_back_is_no_reason_for_what_changed(life: Life) -> None:
     commands.approve(life.store, "s", first.id, "bo")
     commands.undo(life.store, "s", "bo")
     commands.reject(life.store, "s", first.id, "bo", "no")
-    said = what_changed(life.site, life.people)
-    assert "was rejected" in said
-    assert "was approved" not in said
+    changes = what_changed(life.site, life.people)
+    assert "was rejected" in changes
+    assert "was approved" not in changes
 
 
 def test_whose_place_is_taken_is_told_as_it_is_and_as_it_was(life: Life) -> None:
@@ -184,11 +197,11 @@ def test_what_was_settled_is_told_of_then(life: Life) -> None:
 def test_what_the_policy_asks_for_is_said_beside_what_it_is_worth(life: Life) -> None:
     life.create(policy="value-of-replacement:noise_sd=0.05,between_sd=0.3,centre=0.5,margin=0.5")
     life.days(5, w0=GOOD, w1=BAD)
-    said = facts(life.site, life.first())
-    assert said.trial_value is not None
+    numbers = facts(life.site, life.first())
+    assert numbers.trial_value is not None
     text = explain(life.site, life.people, life.first())[-1]
     assert "The policy asks for a gain of 1.5 times the fee" in text
-    assert f"above about {said.trial_value / 1.5:,.2f}" in text
+    assert f"above about {numbers.trial_value / 1.5:,.2f}" in text
 
 
 def test_advice_and_status_agree_on_who_is_awaited(life: Life) -> None:
@@ -203,7 +216,7 @@ def test_advice_and_status_agree_on_who_is_awaited(life: Life) -> None:
 
 def test_nobody_is_better_than_an_empty_station(life: Life) -> None:
     life.create(active=1)
-    vacancy = next(one for one in life.site.open_proposals(PROPOSED) if one.out == NOBODY)
+    vacancy = next(proposal for proposal in life.site.open_proposals(PROPOSED) if proposal.out == NOBODY)
     told = documents.proposal(life.site, life.people, vacancy)
     assert (told["out"], told["place"], told["why"]["chance_better"]) == (None, "empty station", None)
 
@@ -213,10 +226,10 @@ def test_only_who_may_come_is_said_to_come_not_before_a_day(life: Life) -> None:
     life.days(5, w0=GOOD, w1=BAD)
     first = life.first()
     commands.reject(life.store, "s", first.id, "ann")
-    notes = {one.number: one.note for one in members(life.site, life.people)}
+    notes = {member.number: member.note for member in members(life.site, life.people)}
     assert notes[first.into].startswith("not before 2026-01-")
     commands.change_worker(life.store, "s", f"w{first.into}", "ann", status="blocked")
-    notes = {one.number: one.note for one in members(life.site, life.people)}
+    notes = {member.number: member.note for member in members(life.site, life.people)}
     assert notes[first.into] == "blocked"
 
 
@@ -227,7 +240,7 @@ def test_why_nothing_can_be_taken_back_is_true(life: Life) -> None:
     life.days(5, w0=GOOD, w1=BAD)
     commands.approve(life.store, "s", life.first().id, "ann")
     commands.undo(life.store, "s", "ann")
-    with pytest.raises(Conflict, match="the last one was, and only one can be"):
+    with pytest.raises(Conflict, match="the last one was taken back already"):
         commands.undo(life.store, "s", "ann")
     commands.approve(life.store, "s", life.first().id, "ann")
     life.record(w0=GOOD, w1=BAD)

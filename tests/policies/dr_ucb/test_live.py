@@ -1,4 +1,4 @@
-"""DR-UCB where people do not do as proposed: failures, leavers, newcomers, revisions and vacancies."""
+"""DR-UCB when things do not go to plan: failures, leavers, newcomers, revisions and vacancies."""
 
 from typing import Any
 

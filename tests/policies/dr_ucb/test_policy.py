@@ -1,4 +1,4 @@
-"""DR-UCB: the paper's cycle, its calendar, its choices by name, and what it tells people."""
+"""DR-UCB: the paper's cycle, its calendar, its choices by name, and its explanations."""
 
 import dataclasses
 import itertools
@@ -138,7 +138,7 @@ def test_the_fixed_calendar_keeps_its_dates() -> None:
             decided.append(site.period)
         site.work()
     assert decided == dates
-    # Pairs that outlast a date complete against a newer target; that is no reason to ask for anything off the dates.
+    # Pairs that outlast a date complete against a newer target; that must not cause requests off the dates.
     slow = dataclasses.replace(benchmark(conventions="as-released"), delay=GeometricDelay(20.0))
     asked = [
         step.period
@@ -175,7 +175,7 @@ def test_the_block_threshold() -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_state_saved_and_restored_at_any_period_goes_on_as_the_unbroken_run(name: str) -> None:
     class Restoring(DRUCB):
-        """Goes through JSON at every call."""
+        """Passes its state through JSON at every call."""
 
         def decide(self, state: Any, situation: Situation) -> Any:
             import json

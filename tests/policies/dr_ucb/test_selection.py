@@ -1,4 +1,4 @@
-"""ChooseTarget against brute force over all teams, and what the paper says of its optima."""
+"""ChooseTarget against brute force over all teams, and the paper's statements about its optima."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def optimum(active: Team, ucb: FloatArray, lcb: FloatArray, threshold: float) ->
 
 
 def random_case(rng: np.random.Generator) -> tuple[Team, FloatArray, FloatArray, float]:
-    """A pool as it may look in the middle of a run: uneven counts, prior data, untried workers, ties, late periods."""
+    """A pool as in the middle of a run: uneven counts, prior data, untried workers, ties, late periods."""
     workers = int(rng.integers(2, 11))
     team = int(rng.integers(1, workers))
     horizon = int(rng.choice([20, 365, 730]))
@@ -103,7 +103,7 @@ def test_selection_is_the_optimum_of_brute_force() -> None:
         untried += best[0] > 0
         built = choose_target(active, ucb, lcb, threshold, always_build=True)
         assert (built.target, built.exact) == (chosen.target, True)
-    assert min(binding, stayed, untried) > 400  # every kind of case was there
+    assert min(binding, stayed, untried) > 400  # every kind of case occurred
 
 
 def test_without_the_constraint_the_top_team_is_taken_lower_numbers_first() -> None:
@@ -163,11 +163,11 @@ def test_the_optimum_is_monotone_when_the_one_left_out_is_not_active() -> None:
                 premise = ucb[i] > ucb[j] + 1e-9 and ucb[i] - lcb[j] >= threshold
                 premises += ucb[i] > ucb[j] + 1e-9
                 assert not premise, (active, team, i, j, ucb, lcb, threshold)
-    assert premises > 500  # cases where only the fee speaks for leaving i out
+    assert premises > 500  # cases where only the fee is a reason to leave i out
 
 
 def test_the_optimum_need_not_be_monotone_for_an_active_worker_who_leaves() -> None:
-    """Letting an uncertain worker go lends the constraint slack that another, better exchange uses up."""
+    """Letting an uncertain worker go gives the constraint slack, which another, better exchange uses up."""
     ucb, lcb = np.array([0.90, 0.80, 0.86, 0.85]), np.array([0.10, 0.79, 0.50, 0.50])
     chosen = choose_target([0, 1], ucb, lcb, threshold=0.1)
     assert chosen.target == (2, 3)
@@ -226,7 +226,7 @@ def test_past_the_cap_the_stated_bound_on_the_loss_is_true() -> None:
         assert best[0] == mine[0]
         assert best[1] <= mine[1] + chosen.loss_bound + 1e-11
     assert fell_back > 500
-    assert lost > 50  # the heuristic is one, so the bound was put to the test
+    assert lost > 50  # the heuristic is not exact, so the bound was tested
 
 
 @pytest.mark.parametrize("seed", range(4))

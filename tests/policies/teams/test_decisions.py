@@ -1,4 +1,4 @@
-"""Policies that name teams, decision by decision: worked by hand from their definitions."""
+"""Policies that name teams, decision by decision, against calculations by hand."""
 
 import math
 from typing import Any
@@ -240,7 +240,7 @@ def test_work_trial_tries_both_halves_and_keeps_the_best() -> None:
 
 
 def test_epsilon_greedy_decays_as_declared() -> None:
-    """How often it explores, over 4,000 own streams, against epsilon: within 5 standard errors."""
+    """The frequency of exploring, over 4,000 streams, is within 5 standard errors of epsilon."""
     for policy, period, epsilon in (
         (EpsilonGreedy(), 16, 0.25),
         (EpsilonGreedy(epsilon=0.8), 4, 0.4),

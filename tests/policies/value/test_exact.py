@@ -25,7 +25,7 @@ def expected_output(
     *,
     last_period: bool = False,
 ) -> float:
-    """Expected output less fees (one station, three workers, 0/1, no delay) of a policy, or the most there can be.
+    """Return the expected output less fees of a policy, or of the optimum (one station, three workers, 0/1, no delay).
 
     As everywhere, nothing is initiated in the last period, unless `last_period` says so.
     """
@@ -51,7 +51,7 @@ def expected_output(
 
 
 def chosen_by(policy: ValueOfReplacement, horizon: int, cost: float) -> Callable[[int, int, Data], int]:
-    """Who works next, by the policy, as a function of what was seen."""
+    """Return the policy's choice of the next worker, as a function of the observations."""
     setting = Setting(3, 1, horizon, cost, 0.0)
 
     def choose(period: int, active: int, data: Data) -> int:

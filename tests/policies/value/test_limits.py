@@ -1,4 +1,4 @@
-"""Value of replacement: limits that theory gives, and its regret beside that of others."""
+"""Value of replacement: theoretical limits, and its regret compared with other policies."""
 
 import dataclasses
 import math
@@ -53,7 +53,7 @@ def asked_by_quarter(problem: Problem, runs: int = 24) -> list[float]:
 @pytest.mark.parametrize("output", [UniformOutput(0.1), BernoulliOutput(), UniformOutput(0.0)])
 @pytest.mark.parametrize("cost", [0.2, 1.0, 3.0])
 def test_identical_workers_are_not_churned_for_ever(cost: float, output: UniformOutput | BernoulliOutput) -> None:
-    """It cannot know that they are alike, but it finds out: four times the time takes at most twice the replacements.
+    """It finds out that they are alike: four times the horizon takes at most twice the replacements.
 
     At a fee of 1 or more, nothing is asked for in the last quarter.
     """
@@ -66,7 +66,7 @@ def test_identical_workers_are_not_churned_for_ever(cost: float, output: Uniform
 
 
 def test_nobody_unknown_is_exchanged_for_somebody_unknown() -> None:
-    """Before any data whoever is active is as good as anyone and is learned for nothing, even if the fee is nothing."""
+    """Before any data the active workers are as good as any and are observed for free, even without a fee."""
     for cost in (0.0, 0.1, 5.0):
         now = situation(Setting(10, 4, 365, cost, 1.0), [0, 1, 2, 3], no_data(10))
         assert ask(now) == []
@@ -116,15 +116,15 @@ def test_replacements_in_a_situation_fade_with_the_fee_and_with_time() -> None:
 
 
 def test_a_worker_s_gain_is_what_it_says_it_is() -> None:
-    """Play the trial out on random numbers: learn for a while, then keep, or go back for another fee."""
+    """Simulate the trial: learn for a while, then keep, or go back for another fee."""
     rng = np.random.default_rng(4)
     mean, sd, noise, level, other, fee, left = 0.5, 0.15, 0.04, 0.45, 0.52, 4.0, 120.0
     trial = best_trial(mean, sd * sd, noise, other, fee, level, left)
     truth = rng.normal(mean, sd, 400_000)
     average = truth + rng.normal(0.0, math.sqrt(noise / trial.length), len(truth))
-    found = (average / noise * trial.length + mean / sd**2) / (trial.length / noise + 1 / sd**2)
+    posterior = (average / noise * trial.length + mean / sd**2) / (trial.length / noise + 1 / sd**2)
     rest = left - trial.length
-    stay = rest * (found - level)
+    stay = rest * (posterior - level)
     back = rest * (max(level, other) - level) - fee
     played = trial.length * (truth - level) + np.where(stay > back, rest * (truth - level), back) - fee
     error = played.std() / math.sqrt(len(played))
@@ -133,7 +133,7 @@ def test_a_worker_s_gain_is_what_it_says_it_is() -> None:
 
 
 def test_waiting_is_worth_what_random_numbers_say() -> None:
-    """Seven values stand for all, and the gain has two kinks: good to a few percent."""
+    """Seven quadrature points over a gain with two kinks: accurate to a few percent."""
     rng = np.random.default_rng(5)
     trial = Trial(0.5, 0.12, 4.0, 0.0, 6.0)
     worth = rng.normal(0.5, 0.1, 40_000)

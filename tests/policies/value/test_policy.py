@@ -1,4 +1,4 @@
-"""Value of replacement, decision by decision: what it does, and what it says of it."""
+"""Value of replacement, decision by decision, with its explanations."""
 
 import dataclasses
 import math
@@ -67,7 +67,7 @@ KNOWN = ValueOfReplacement(centre=0.7, between_sd=0.2, noise_sd=0.1)
 
 @pytest.mark.parametrize("cost", [0.0, 0.5, 2.0, 10.0])
 def test_the_best_outside_is_not_left_there_for_being_near_the_top(cost: float) -> None:
-    """Nobody puts out more than 1: that must not make the best worth more as somebody to go back to than inside."""
+    """Output is at most 1: a top worker must not be worth more as a fallback outside than in the team."""
     setting = Setting(4, 1, 365, cost, 0.0)
     now = situation(setting, [0], unequal([0.3, 1.0, 0.7, 0.5], [60, 2, 2, 2]), 61)
     assert ask(now, KNOWN) == [(0, 1)]
@@ -83,7 +83,7 @@ def test_pinned_workers_stay_and_the_next_worst_goes() -> None:
 
 
 def test_somebody_blocked_is_nobody_to_go_back_to() -> None:
-    """A bold trial is worth more with a star to go back to; a star who may not come is none."""
+    """A bold trial is worth more with a star to go back to, unless the star may not come."""
     setting = Setting(3, 1, 200, 3.0, 0.0)
     now = situation(setting, [0], unequal([0.3, 0.95, 0.0], [50, 400, 0]), 60)
     blocked = situation(setting, [0], unequal([0.3, 0.95, 0.0], [50, 400, 0]), 60, enter="101")
@@ -179,7 +179,7 @@ def test_looks_again_after_anything_happened() -> None:
 
 
 def count_gains(workers: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """How often a gain or an upside is reckoned in one decision, and how many pairs come of it."""
+    """Return how often a gain or an upside is computed in one decision, and the number of pairs."""
     calls = 0
 
     def counted(function: Callable[..., float]) -> Callable[..., float]:
@@ -202,7 +202,7 @@ def count_gains(workers: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int
 
 
 def test_work_grows_no_faster_than_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All tried and all different: four times the workers take at most four times the reckoning, not all pairs."""
+    """All tried and all different: four times the workers take at most four times the computations, not all pairs."""
     few, made_of_few = count_gains(250, monkeypatch)
     many, made_of_many = count_gains(1000, monkeypatch)
     assert made_of_few >= 15

@@ -1,4 +1,4 @@
-"""What tests of the API share: callers of each role, whose every answer is held against the OpenAPI document."""
+"""Callers of the API for tests; every response is validated against the OpenAPI document."""
 
 import re
 import time
@@ -42,14 +42,14 @@ CREW = [
 
 @dataclass
 class Api:
-    """The API as one user calls it: paths are given without their beginning."""
+    """The API for one user; paths are relative to /api/v1."""
 
     client: TestClient
     headers: dict[str, str]
     contract: "Contract"
 
     def call(self, method: str, path: str, status: int = 200, **options: Any) -> Any:
-        """Call, expect a status, and give the document, or the text if it is none."""
+        """Send a request and check its status; return the JSON document, or the text."""
         response = self.send(method, path, **options)
         assert response.status_code == status, (response.status_code, response.text)
         return response.json() if "json" in response.headers.get("content-type", "").split(";")[0] else response.text
@@ -70,7 +70,7 @@ class Api:
         return self.call("POST", path, status, content=text.encode(), headers=headers, **options)
 
     def pages(self, path: str, **parameters: Any) -> Iterator[list[Any]]:
-        """Give every piece of a list."""
+        """Return all pages of a list."""
         cursor: dict[str, str] = {}
         while True:
             piece = self.get(path, params={**parameters, **cursor})
@@ -85,13 +85,13 @@ class Api:
 
 @dataclass
 class Contract:
-    """The OpenAPI document, as a judge of answers."""
+    """Validates responses against the OpenAPI document."""
 
     document: dict[str, Any]
     validators: dict[str, Any] = field(default_factory=dict)
 
     def operation(self, method: str, path: str) -> tuple[str, dict[str, Any]]:
-        """Find what the document says of a call; a template of more plain letters goes before one of fewer."""
+        """Return the operation of a request; templates with more literal characters take precedence."""
         bare = f"{API}{path}".partition("?")[0]
         for template, item in sorted(self.document["paths"].items(), key=lambda entry: entry[0].count("{")):
             pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(template))
@@ -116,7 +116,7 @@ class Contract:
 
 @contextmanager
 def served(store: Store, *, settings: Settings | None = None, jobs: bool = True) -> Iterator[TestClient]:
-    """A server over a store, which does its jobs or, without `jobs`, none of its own accord."""
+    """A server over a store; without `jobs` it runs no jobs by itself."""
     app = make_app(store, Settings() if settings is None else settings)
     with TestClient(app, base_url=BASE, follow_redirects=False) as client:
         if not jobs:
@@ -125,13 +125,13 @@ def served(store: Store, *, settings: Settings | None = None, jobs: bool = True)
 
 
 def stop_jobs(client: TestClient) -> None:
-    """Let a server do no job from now on."""
+    """Stop a server from running jobs."""
     app: Any = client.app
     app.state.jobs.stop()
 
 
 def caller(client: TestClient, name: str, role: str, sites: list[str] | None = None) -> Api:
-    """A user with a token; they are added if they are not known."""
+    """Return the API for a user, who is added if unknown."""
     app: Any = client.app
     store: Store = app.state.store
     if name not in [user.name for user in users.list_users(store)]:
@@ -171,7 +171,7 @@ def mia(client: TestClient) -> Api:
 
 
 def finished(api: Api, job: dict[str, Any], status: str = "done") -> dict[str, Any]:
-    """Wait for a job; give what came of it."""
+    """Wait for a job; return its result."""
     deadline = time.monotonic() + 120.0
     while job["status"] in ("queued", "running"):
         assert time.monotonic() < deadline, job

@@ -1,4 +1,4 @@
-"""What tests of the web room share: an application over a store, a clock that can be moved, and the ways in."""
+"""An application over a store, a clock that can be moved, and ways to sign in, for tests of the web room."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ ME_PATH = "/api/v1/me"
 
 @dataclass
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that stands still until it is moved."""
 
     now: datetime = field(default_factory=lambda: datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC))
 
@@ -39,7 +39,7 @@ class Clock:
 
 @contextmanager
 def client(store: Store, settings: Settings | None = None, **options: Any) -> Iterator[TestClient]:
-    """A browser at the application, which has a route for each role at a site and without one."""
+    """A client of the application, which has routes for each role, with and without a site."""
     app = make_app(store, Settings() if settings is None else settings)
     add_probes(app)
     with TestClient(app, base_url=BASE, follow_redirects=False, **options) as made:
@@ -93,14 +93,14 @@ def clock() -> Clock:
 
 @pytest.fixture
 def two_sites(database: Database, clock: Clock) -> Iterator[Store]:
-    """A store with two sites, on each backend in turn; files of tests take it as their `store`."""
+    """A store with two sites, on each backend in turn; test modules use it as their `store`."""
     with opened(database.url, clock, "north", "south") as made:
         yield made
 
 
 @pytest.fixture
 def web(store: Store) -> Iterator[TestClient]:
-    """A browser at a server over the store."""
+    """A client of a server over the store."""
     with client(store) as made:
         yield made
 
@@ -111,7 +111,7 @@ def token_of(store: Store, name: str = "ann", role: str = ADMIN, sites: list[str
 
 
 def sign_in(web: TestClient, token: str) -> str:
-    """Sign in by the form; give the session's secret."""
+    """Sign in by the form; return the session's secret."""
     answer = web.post("/sign-in", data={"token": token})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     return str(answer.cookies[COOKIE])
@@ -123,5 +123,5 @@ def open_link(web: TestClient, code: str) -> Response:
 
 
 def use_link(web: TestClient, code: str, **more: Any) -> Response:
-    """Press the button on the page that a one-time link shows."""
+    """Submit the confirmation page of a one-time link."""
     return web.post("/sign-in/once", data={"code": code}, **more)

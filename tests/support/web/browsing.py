@@ -36,14 +36,14 @@ COMPILING = 300.0
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Run Debian's Chromium; where there is none, these tests are not run, or fail if that is asked for."""
+    """Run Debian's Chromium; without it these tests are skipped, or fail if it is required."""
     path = shutil.which("chromium")
     if path is None:
         reason = "THE BROWSER TESTS ARE NOT RUN: there is no chromium here"
         if os.environ.get("CREWLEARN_REQUIRE_BROWSER"):
             pytest.fail(reason)
         pytest.skip(reason)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses to run as root with one
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium refuses to run as root with a sandbox
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=sandbox)
         expect.set_options(timeout=PATIENCE * 1000)
@@ -54,9 +54,9 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visitor:
-    """Somebody at a browser of their own, whose pages may complain of nothing.
+    """A person with their own browser, whose pages must report no errors.
 
-    `expected` are statuses of answers that the test is about, such as 403; all others from 400 on are faults.
+    `expected` are error statuses that the test is about, such as 403; all others from 400 on are faults.
     """
 
     def __init__(self, browser: Browser, server: Server, *, scripts: bool = True) -> None:
@@ -87,7 +87,7 @@ class Visitor:
 
     def _on_failure(self, request: Request) -> None:
         failure = request.failure or ""
-        if "ERR_ABORTED" not in failure:  # a page was left, or the answer is a download
+        if "ERR_ABORTED" not in failure:  # the page was left, or the response is a download
             self.faults.append(f"{request.url}: {failure}")
 
     def _on_response(self, response: Response) -> None:
@@ -106,11 +106,11 @@ class Visitor:
         self.page.get_by_role("button", name="Sign in as").click()
 
     def said(self) -> str:
-        """Give what the page says of what was just done."""
+        """Return the page's messages."""
         return " ".join(self.page.locator(".flash").all_inner_texts())
 
     def leave(self) -> None:
-        """Close the browser; check that nothing went wrong, and that the log does not know the session."""
+        """Close the browser; check that there were no errors, and that the log does not contain the session."""
         self.server.secrets += [
             cookie["value"] for cookie in self.context.cookies() if cookie["name"] == "crewlearn_session"
         ]
@@ -123,14 +123,14 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, for the tests of a file: while it is open, no other loop can run in this thread."""
+    """Chromium, per test module: while it is open, no other event loop can run in this thread."""
     with chromium() as opened:
         yield opened
 
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
-    """A function that brings somebody to a server; at the end nothing may have gone wrong in their browser."""
+    """A function that opens a browser at a server; at the end there must be no errors in it."""
     with ExitStack() as leaving:
 
         def come(server: Server, token: str | None = None, **options: Any) -> Visitor:
@@ -145,7 +145,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
 
 @pytest.fixture(params=BACKENDS)
 def hall(request: pytest.FixtureRequest, prepared: Any, serve: Serve) -> Server:
-    """A server at a site of six people with proposals, on each backend in turn."""
+    """A server with a site of six workers and proposals, on each backend in turn."""
     database: Database = prepared(request.param, hall_site)
     return serve(database.url)
 
@@ -155,7 +155,7 @@ def hall_site(store: Store) -> None:
 
 
 def give_file(page: Page, name: str, text: str) -> None:
-    """Choose a file on the import page; the script sends it off at once."""
+    """Choose a file on the import page; the script submits it at once."""
     with page.expect_navigation():
         page.get_by_role("link", name="Import", exact=True).click()
     with page.expect_navigation():
@@ -163,7 +163,7 @@ def give_file(page: Page, name: str, text: str) -> None:
 
 
 def proposal_of(page: Page) -> tuple[str, str]:
-    """Give who is to leave and who is to come by the first proposal shown."""
+    """Return the outgoing and the incoming worker of the first proposal shown."""
     expect(page.locator("article.exchange").first).to_be_visible()
     names = page.locator("article.exchange").first.locator(".side .name").all_inner_texts()
     return names[0], names[1]

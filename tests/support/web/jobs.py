@@ -1,4 +1,4 @@
-"""What tests of jobs share: work that is quick, waits at a gate or must not be stopped, and a second server's store."""
+"""Jobs for tests: quick ones, ones that wait at a gate or cannot be stopped, and a second server's store."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,12 +17,12 @@ from support.stores import ME, Database
 from support.web.app import Clock, opened
 
 QUICK: dict[str, Any] = {"poll_seconds": 0.02, "beat_seconds": 0.05, "lost_seconds": 0.6}
-BUSY = StoreBusy("somewhere", "is being written to by somebody else")
+BUSY = StoreBusy("somewhere", "has been locked by another writer")
 
 
 @pytest.fixture
 def other(store: Store, database: Database) -> Iterator[Store]:
-    """The same database, as another server process has it."""
+    """The same database, opened as by another server process."""
     with opened(database.url, Clock()) as made:
         yield made
 
@@ -37,7 +37,7 @@ def doubled(store: Store, job: Job, progress: Progress) -> Any:
 
 
 class Gate:
-    """Work that says how far it is and waits there until it is let go on."""
+    """A job that reports progress and waits until it is released."""
 
     def __init__(self) -> None:
         self.open, self.begun, self.sent_away = threading.Event(), 0, 0
@@ -55,7 +55,7 @@ class Gate:
 
 
 def failing(store: Store, monkeypatch: pytest.MonkeyPatch, when: Callable[[int], bool], error: Exception) -> list[int]:
-    """Let changes of a store fail, those that are told by number."""
+    """Make the chosen write transactions of a store fail, by their number."""
     plain, changes = store.changing, [0]
 
     @contextmanager

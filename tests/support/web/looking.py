@@ -1,4 +1,4 @@
-"""How a page looks in Chromium: what moves, what is torn, too wide or too low, and what axe finds."""
+"""Layout checks in Chromium: layout shifts, broken words, overflow, small targets, and axe's findings."""
 
 from importlib.resources import files
 from typing import Any
@@ -8,19 +8,19 @@ from playwright.sync_api import Page
 AXE = files("axe_playwright_python").joinpath("axe.min.js")
 RUN_AXE = "(options) => axe.run(document, { resultTypes: ['violations'], ...options })"
 COLOURS = {"runOnly": ["cat.color"], "rules": {"color-contrast-enhanced": {"enabled": False}}}
-"""Of axe's own rules, those about colours: a tag alone would let in one that it leaves out."""
+"""axe's default rules about colours; the tag alone would include one that is off by default."""
 PHONE, DESK = (360, 800), (1280, 900)
 
 SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
-  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts.push(one.value);
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts.push(entry.value);
 }).observe({ type: "layout-shift", buffered: true });
 """
 
 
 def axe_faults(page: Page, options: dict[str, Any] | None = None) -> list[str]:
-    """Give the serious and critical faults that axe finds on a page as it is shown, by its own or by other options."""
+    """Return the serious and critical faults that axe finds on the current page."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE.read_text())
     report: dict[str, Any] = page.evaluate(RUN_AXE, options or {})
@@ -33,9 +33,9 @@ def axe_faults(page: Page, options: dict[str, Any] | None = None) -> list[str]:
 
 
 def shift_of(page: Page) -> float:
-    """Give how far things on a page have moved by themselves since it was opened."""
+    """Return the page's cumulative layout shift."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    return float(page.evaluate("window.shifts.reduce((sum, one) => sum + one, 0)"))
+    return float(page.evaluate("window.shifts.reduce((sum, shift) => sum + shift, 0)"))
 
 
 def scrolls_sideways(page: Page) -> bool:
@@ -44,7 +44,7 @@ def scrolls_sideways(page: Page) -> bool:
 
 
 def look_at(page: Page, path: str) -> list[str]:
-    """Look at a page on a phone and at a desk, in light and dark; give what is wrong with it."""
+    """Check a page at phone and desktop size, in light and dark; return its faults."""
     faults = []
     for width, height in (PHONE, DESK):
         page.set_viewport_size({"width": width, "height": height})
@@ -59,7 +59,7 @@ def look_at(page: Page, path: str) -> list[str]:
 
 
 def look_over(page: Page) -> list[str]:
-    """Look at a page that cannot be opened again, as it answers a form; give what is wrong with it."""
+    """Check a page that cannot be reloaded, because it is a form's response; return its faults."""
     faults = []
     for width, height in (PHONE, DESK):
         page.set_viewport_size({"width": width, "height": height})
@@ -68,7 +68,7 @@ def look_over(page: Page) -> list[str]:
 
 
 def axe_in_light_and_dark(page: Page) -> list[str]:
-    """Give what axe finds; in the dark nothing but colours are others, so nothing else is looked at again."""
+    """Return axe's findings; in dark mode only colours differ, so only they are checked again."""
     faults = axe_faults(page)
     page.emulate_media(color_scheme="dark")
     faults += [f"dark: {fault}" for fault in axe_faults(page, COLOURS)]
@@ -77,7 +77,7 @@ def axe_in_light_and_dark(page: Page) -> list[str]:
 
 
 def too_wide(page: Page) -> list[str]:
-    """Look at a page on a phone: is it wider than that, are words torn, are there targets too small for a finger?"""
+    """Check a page on a phone for overflow, broken words and targets too small for a finger."""
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     faults = [f"{page.url}: scrolls sideways at {PHONE[0]}"] if scrolls_sideways(page) else []
     faults += [f"{page.url}: torn: {word}" for word in page.evaluate(TORN)]
@@ -93,27 +93,28 @@ TORN = """() => {
     const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
       const node = walk.currentNode;
-      for (const found of node.data.matchAll(/[\\p{L}\\p{M}\\d,.]{2,18}/gu)) {
-        range.setStart(node, found.index);
-        range.setEnd(node, found.index + found[0].length);
+      for (const match of node.data.matchAll(/[\\p{L}\\p{M}\\d,.]{2,18}/gu)) {
+        range.setStart(node, match.index);
+        range.setEnd(node, match.index + match[0].length);
         const lines = new Set(Array.from(range.getClientRects(), (box) => Math.round(box.top)));
-        if (lines.size > 1) torn.push(found[0]);
+        if (lines.size > 1) torn.push(match[0]);
       }
     }
   }
   return torn;
 }"""
-"""Words of headings, names and buttons that stand on two lines, unless they are longer than any line."""
-CUT = """() => Array.from(document.querySelectorAll(".tabs a, .plan-table *, .ticks *")).filter((one) => {
-  const box = one.getBoundingClientRect();
+"""Words of headings, names and buttons broken over two lines, unless they are longer than a line."""
+CUT = """() => Array.from(document.querySelectorAll(".tabs a, .plan-table *, .ticks *")).filter((element) => {
+  const box = element.getBoundingClientRect();
   return box.width > 1 && (box.left < 0 || box.right > innerWidth);
-}).map((one) => one.textContent.trim())"""
-"""What has to be in sight without moving anything sideways, and is not."""
+}).map((element) => element.textContent.trim())"""
+"""Elements that must be visible without horizontal scrolling, and are not."""
 LOW = """() => Array.from(document.querySelectorAll("a.chip, a.button, button, summary.button, select"))
-  .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 24).map((one) => one.textContent.trim())"""
+  .filter((element) => element.offsetParent && element.getBoundingClientRect().height < 24)
+  .map((element) => element.textContent.trim())"""
 
 DARKENED = """() => Array.from(document.styleSheets).flatMap((sheet) => Array.from(sheet.cssRules))
   .filter((rule) => rule.media && rule.media.mediaText.includes("prefers-color-scheme"))
   .flatMap((rule) => Array.from(rule.cssRules)).flatMap((rule) => Array.from(rule.style))
   .filter((name) => !name.startsWith("--"))"""
-"""What the dark changes beside named colours."""
+"""Colours that dark mode changes besides the named ones."""

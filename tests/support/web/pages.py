@@ -1,4 +1,4 @@
-"""What tests of the pages share: people at browsers in process, small sites to look at, and a walk along every link."""
+"""In-process browsers, small sites and a link checker, for tests of the pages."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from httpx2 import Response
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.store import Store
@@ -33,7 +33,7 @@ NOW = datetime(2026, 11, 16, 7, tzinfo=UTC)
 
 @dataclass
 class Browser:
-    """A browser that is signed in; it sends what browsers send and follows where it is sent."""
+    """A signed-in client that sends browser headers and follows redirects."""
 
     client: TestClient
 
@@ -54,14 +54,14 @@ class Browser:
 
 @pytest.fixture
 def pages_store(prepared: Any) -> Iterator[Store]:
-    """An empty store on a day in November; files of tests take it as their `store`."""
+    """An empty store on a day in November; test modules use it as their `store`."""
     with open_store(prepared("sqlite", nothing).url, lambda: NOW) as made:
         yield made
 
 
 @pytest.fixture
 def pages_demo(prepared: Any) -> Iterator[Store]:
-    """A store with the demo site; files of tests take it as their `demo`."""
+    """A store with the demo site; test modules use it as their `demo`."""
     with open_store(prepared("sqlite", demo_hall).url, lambda: NOW) as made:
         yield made
 
@@ -94,7 +94,7 @@ CREW = [
 
 def with_crew(store: Store, name: str = "hall") -> None:
     set_up(store, name)
-    imports.import_workers(store, name, CREW, b"", "test")
+    worker_imports.import_workers(store, name, CREW, b"", "test")
 
 
 def recorded(store: Store, name: str = "hall") -> int:
@@ -102,11 +102,11 @@ def recorded(store: Store, name: str = "hall") -> int:
 
 
 class Links(HTMLParser):
-    """The addresses a page leads to, and the ids it has."""
+    """Collects the links and ids of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: set[str] = set()
+        self.targets: set[str] = set()
         self.ids: list[str] = []
         self.feed(text)
 
@@ -114,7 +114,7 @@ class Links(HTMLParser):
         attributes = dict(attrs)
         for name in ("href", "src"):
             if attributes.get(name):
-                self.found.add(str(attributes[name]))
+                self.targets.add(str(attributes[name]))
         if attributes.get("id"):
             self.ids.append(str(attributes["id"]))
         assert "style" not in attributes, "the Content-Security-Policy forbids it"
@@ -122,7 +122,7 @@ class Links(HTMLParser):
 
 
 def crawl(user: Browser) -> dict[str, str]:
-    """Follow every link from the first page on; every one must lead somewhere, and to an id that is there."""
+    """Follow every link from the first page on; each must lead to a page, and to an id that exists."""
     waiting, seen, fragments = ["/"], {}, []
     while waiting:
         path = waiting.pop()
@@ -134,8 +134,8 @@ def crawl(user: Browser) -> dict[str, str]:
         if not seen[path]:
             continue
         links = Links(seen[path])
-        assert len(links.ids) == len(set(links.ids)), (path, "an id stands twice")
-        for link in links.found:
+        assert len(links.ids) == len(set(links.ids)), (path, "a duplicate id")
+        for link in links.targets:
             address = urlsplit(urljoin(path, link))
             assert not address.netloc, f"{path} leads off this machine: {link}"
             target = address.path + (f"?{address.query}" if address.query else "")

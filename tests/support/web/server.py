@@ -1,4 +1,4 @@
-"""Real server processes for tests: started on a database, asked until they answer, and stopped by their own number."""
+"""Real server processes for tests: started on a database, polled until ready, and stopped by process id."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ _LINK = re.compile(r"/sign-in/once\?code=(\S+)")
 
 @dataclass
 class Server:
-    """A server process: its address, its log, and the secrets that must never be in there."""
+    """A server process: its address, its log, and the secrets that must never be logged."""
 
     db: str
     url: str
@@ -36,37 +36,37 @@ class Server:
     log_file: Path
     secrets: list[str] = field(default_factory=list)
 
-    def said(self) -> str:
-        """Give all that the process wrote so far."""
+    def output(self) -> str:
+        """Return the process's output so far."""
         return self.log_file.read_text()
 
     def first_link(self) -> str:
-        """Give the link that a first start prints for the person who started it."""
-        match = _LINK.search(self.said())
-        assert match is not None, self.said()
+        """Return the one-time link that a first start prints."""
+        match = _LINK.search(self.output())
+        assert match is not None, self.output()
         return self._link(match[1])
 
     def _link(self, code: str) -> str:
         return f"{self.url}/sign-in/once?code={code}"
 
     def user(self, name: str, role: str, *, days: float = 90.0) -> str:
-        """Add a user; give a token, which the log must not show."""
+        """Add a user; return a token, which must never be logged."""
         with open_store(self.db) as store:
             users.add(store, name, role)
             self.secrets.append(users.new_token(store, name, days)[1])
         return self.secrets[-1]
 
     def link(self, name: str) -> str:
-        """Give a user a one-time link."""
+        """Return a new one-time link for a user."""
         with open_store(self.db) as store:
             return self._link(users.new_link(store, name))
 
     def get(self, path: str, token: str | None = None) -> Any:
-        """Ask the API, without a browser."""
+        """Get a document from the API, without a browser."""
         return self.ask("GET", path, token)
 
     def ask(self, method: str, path: str, token: str | None = None, body: Any = None) -> Any:
-        """Send the API a request; give its JSON answer."""
+        """Send a request to the API; return its JSON response."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         data = None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -76,21 +76,21 @@ class Server:
             return json.load(answer)
 
     def stop(self) -> None:
-        """End the process as one should, and look through what it wrote."""
+        """Stop the process cleanly, and check its log."""
         if self.process.poll() is None:
             self.process.terminate()
-        assert self.process.wait(PATIENCE) == 0, self.said()
+        assert self.process.wait(PATIENCE) == 0, self.output()
         self.check_log()
 
     def kill(self) -> None:
-        """End the process as a crash would."""
+        """Kill the process."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(PATIENCE)
         self.check_log()
 
     def check_log(self) -> None:
-        """Check that the log has no failure of the program and no secret: no token, link or session."""
-        lines = [line for line in self.said().splitlines() if not _LINK.search(line)]
+        """Check that the log has no traceback and no secret: no token, link or session."""
+        lines = [line for line in self.output().splitlines() if not _LINK.search(line)]
         failed = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
         assert not failed, "\n".join(lines[failed[0] - 1 :][:80])
         hidden = re.compile(
@@ -100,7 +100,7 @@ class Server:
 
 
 def start(db: str, log_file: Path, *options: str) -> Server:
-    """Start a server and wait until it answers."""
+    """Start a server and wait until it responds."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
@@ -149,7 +149,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def _end(server: Server) -> None:
-    """Stop a server that is still running, by force if it does not end as it should."""
+    """Stop a server that is still running, by force if necessary."""
     if server.process.poll() is None:
         try:
             server.stop()

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of answers: every one that can come, and none that cannot."""
+"""The responses in the OpenAPI document: every one that can occur, and no others."""
 
 from collections.abc import Iterator
 from typing import Any, NoReturn
@@ -21,14 +21,14 @@ NAMES = {"site": "north", "proposal": 1, "worker_id": "a", "job": 1, "name": "mi
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every operation of the document: its method, a path with real names in it, and what is said of it."""
+    """Every operation of the document: its method, a path with real names, and its description."""
     for path, item in contract().document["paths"].items():
         for method, operation in item.items():
             yield method.upper(), path.removeprefix(API).format(**NAMES), operation
 
 
 def refusals(method: str, operation: dict[str, Any]) -> set[int]:
-    """Which refusals an operation can be answered with, by what its requests are made of."""
+    """Return the error statuses that an operation can respond with, by the parts of its requests."""
     parameters = operation.get("parameters", [])
     body = operation.get("requestBody", {}).get("content", {})
     possible = {400, 413, 503}
@@ -50,7 +50,7 @@ def test_refusals_are_documented_where_they_can_come_and_nowhere_else() -> None:
 
 
 def test_what_is_done_is_answered_in_one_way_except_where_it_may_have_been_done_before() -> None:
-    """A plan, a site or a user may be there already; a check is always done anew; a big file is taken in by a job."""
+    """A plan, site or user may exist already; a check is always run again; a large file is imported by a job."""
     several = {
         operation["operationId"]: {status for status in operation["responses"] if status < "300"}
         for _, _, operation in operations()
@@ -65,7 +65,7 @@ def test_what_is_done_is_answered_in_one_way_except_where_it_may_have_been_done_
 
 
 def test_the_names_that_the_document_lists_are_those_of_the_advisor() -> None:
-    """Names of the advisor stand once more in the document, as a type has to spell them out."""
+    """The document repeats names of the advisor, because types have to spell them out."""
     schemas = contract().document["components"]["schemas"]
 
     def listed(model: str, field: str) -> list[str]:
@@ -104,7 +104,7 @@ def test_whatever_refuses_before_a_request_is_looked_at_is_documented(mia: Api) 
 def test_a_store_out_of_reach_or_busy_is_answered_as_documented(
     mia: Api, monkeypatch: pytest.MonkeyPatch, error: type[StoreUnavailable], writing: int
 ) -> None:
-    """Who only reads contradicts nobody, so that for them a busy store is one out of reach."""
+    """A reader cannot conflict with anything, so for readers a busy store is unavailable."""
     with_crew(mia)
     stop_jobs(mia.client)
 
@@ -123,7 +123,7 @@ def test_a_site_that_cannot_be_read_is_answered_as_documented(mia: Api, store: S
     for method, path, _ in operations():
         if path.startswith("/sites/north"):
             response = mia.send(method, path, json={})
-            checks = path.endswith("/verification")  # of whatever cannot be read, what is damaged can be found
+            checks = path.endswith("/verification")  # an unreadable site can still be checked
             assert response.status_code in ((202,) if checks else (415, 422)), path
             assert method != "GET" or response.json()["errors"][0]["field"] == "site", path
 
@@ -131,7 +131,7 @@ def test_a_site_that_cannot_be_read_is_answered_as_documented(mia: Api, store: S
 def test_a_check_asked_for_again_is_under_way_however_soon_it_ends(
     client: TestClient, mia: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between finding a check that is under way and reading it, another process may have come to its end."""
+    """A running check may finish in another process between finding and reading it."""
     here = with_crew(mia)
     stop_jobs(client)
     first = mia.post(f"{here}/ledger/verification", None, 202)

@@ -1,4 +1,4 @@
-"""Models of rows follow the columns of files."""
+"""Models of rows match the columns of files."""
 
 from dataclasses import fields, replace
 

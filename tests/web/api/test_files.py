@@ -45,7 +45,7 @@ def test_a_file_is_checked_without_writing_and_then_taken_in(mia: Api, store: St
     assert (tried["recorded"], tried["columns"]) == (2, {"worker_id": "id", "name": "name"})
     assert mia.get(f"{here}/workers/a")["name"] == "Person a"
     assert mia.csv(f"{here}/workers/csv", workers)["recorded"] == 2
-    assert mia.get(f"{here}/workers/a")["name"] == "Anna", "a name alone is a change that readers see"
+    assert mia.get(f"{here}/workers/a")["name"] == "Anna", "a changed name is visible to readers"
     assert mia.call("POST", f"{here}/workers/csv", 415, content=b"id\na\n", headers={"Content-Type": "text/plain"})
     assert mia.csv(f"{here}/output/csv", "", 422)
     assert not mia.csv(f"{here}/output/csv", "", params={"check_only": True})["sound"]
@@ -112,7 +112,7 @@ def test_plans_and_checks_are_jobs(client: TestClient, mia: Api) -> None:
     job = mia.post(f"{here}/plan", wanted, 202)
     planned = finished(mia, job)
     assert (planned["team"], planned["runs"], set(planned["policies"])) == (3, 20, {"dr-ucb", "keep-team"})
-    assert mia.post(f"{here}/plan", wanted)["id"] == job["id"], "the same plan of the same facts is the same"
+    assert mia.post(f"{here}/plan", wanted)["id"] == job["id"], "the same plan of an unchanged site is the same job"
     checked = finished(mia, mia.post(f"{here}/ledger/verification", None, 202))
     assert checked["sound"] is True
     mia.post(f"{here}/output", rows(1))
@@ -144,7 +144,7 @@ def test_a_check_for_an_earlier_version_is_told_what_changed(mia: Api, kind: str
 
 
 def test_nobody_is_told_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither when somebody else keeps it busy, nor when all of a server's connections are in use."""
+    """Neither when another writer keeps it busy, nor when all of a server's connections are in use."""
     monkeypatch.setattr("crewlearn.advisor.ledger.db.engine.LOCK_SECONDS", 0.2)
     with open_store(f"sqlite:///{tmp_path}/hidden.db", fixed_clock) as store, served(store) as client:
         mia = caller(client, "mia", "admin")

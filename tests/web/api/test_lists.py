@@ -1,4 +1,4 @@
-"""Reading over the API: lists in pieces, exports, and that reading never writes; on both databases."""
+"""Reading over the API: paging, exports, and that reading never writes; on both databases."""
 
 import json
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def test_events_after_a_known_one_are_what_is_new(mia: Api) -> None:
 
 
 def with_more(api: Api, here: str) -> Iterator[list[Any]]:
-    """Give the pieces of the output, a newcomer's being added meanwhile."""
+    """Return the pages of the output, with a newcomer's rows added meanwhile."""
     api.post(f"{here}/workers", {"workers": [{"worker_id": "new"}]})
     for at, piece in enumerate(api.pages(f"{here}/output", limit=5)):
         yield piece
@@ -137,7 +137,7 @@ def test_reading_never_writes(client: TestClient, mia: Api, store: Store, databa
 
 
 def readable(api: Api, here: str) -> list[str]:
-    """Every path that can be read, of the document, with real names in it."""
+    """Every GET path of the document, with real names."""
     proposal = api.get(f"{here}/proposals")["items"][0]["id"]
     job = api.get(f"{here}/jobs")["items"][0]["id"]
     names = {"site": "north", "proposal": proposal, "worker_id": "a", "job": job, "name": "ann"}
@@ -147,7 +147,7 @@ def readable(api: Api, here: str) -> list[str]:
 
 
 def file_of(database: Database) -> bytes:
-    """The bytes of an SQLite file and its log, which PostgreSQL does not have."""
+    """The bytes of an SQLite file and its write-ahead log; empty for PostgreSQL."""
     if database.backend != "sqlite":
         return b""
     path = Path(database.url.removeprefix("sqlite:///"))

@@ -1,4 +1,4 @@
-"""Who may do what over the API; users and their tokens."""
+"""Roles in the API; users and their tokens."""
 
 from typing import Any
 
@@ -94,7 +94,7 @@ def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) ->
                 status = api.send(method, path.format(**names), **body).status_code
                 assert status == (403 if sees else 404), (method, path, caller_role, where, status)
             assert everything(store) == before, f"{method} {path} wrote for somebody who may not"
-            for caller_role, where, api in callers:  # and who may is let in, whatever they are then told of their wish
+            for caller_role, where, api in callers:  # a caller with the role gets past the check, whatever the response
                 if (
                     role != "anybody"
                     and RANK[caller_role] >= RANK[role]

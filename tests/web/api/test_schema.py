@@ -1,4 +1,4 @@
-"""The whole OpenAPI document tried out by schemathesis: whatever is sent, the server answers as documented."""
+"""The OpenAPI document tested with schemathesis: whatever is sent, the server responds as documented."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from schemathesis.specs.openapi import checks
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.app import make_app
 from crewlearn.web.auth import users
@@ -28,7 +28,7 @@ NOT_OURS = re.compile(
 
 
 def in_our_words(context: Any, response: Any, case: Any) -> None:
-    """Whatever is refused is refused in the project's words, with a field and a remedy, not in a library's."""
+    """Errors are in the project's words, with a field and a remedy, not in a library's."""
     for error in response.json().get("errors", ()) if response.status_code == 422 else ():
         assert error["field"]
         assert error["remedy"] != "cannot be used here"
@@ -48,13 +48,13 @@ CHECKS: list[Any] = [
 EXAMPLES = 25
 EVEN = re.compile(r'(W/)?"[0-9]*[02468](-[0-9a-f]*)?"')
 KNOWN = {"site": "north", "worker_id": "c", "name": "mia"}
-"""What there is, so that not every call ends at a site or a worker that nobody knows."""
+"""Names that exist, so that not every request ends at an unknown site or worker."""
 
 _serving: dict[str, Any] = {}
 
 
 async def server(scope: Any, receive: Any, send: Any) -> None:
-    """The application over the store of this module, which is there once the tests run."""
+    """The application over the store of this module, created when the tests run."""
     await _serving["app"](scope, receive, send)
 
 
@@ -63,7 +63,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A store with a small site that has some of everything."""
     with open_store(f"sqlite:///{tmp_path_factory.mktemp('schema')}/site.db", fixed_clock) as made:
         site_with_proposals(made, "north")
-        imports.import_output(made, "north", day(1), b"1", ME)
+        output_imports.import_output(made, "north", day(1), b"1", ME)
         commands.approve(made, "north", proposed(made, "north")[0], ME)
         queue.submit(made, "north", "verify", "mia", {})
         yield made
@@ -71,7 +71,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def headers(store: Store) -> Iterator[dict[str, str]]:
-    """An admin's; the application is there for as long as they are needed."""
+    """An admin's headers; the application runs for as long as they are needed."""
     users.add(store, "root", "admin")
     users.add(store, "mia", "manager")
     _serving["app"] = make_app(store, Settings(allowed_hosts=("testserver",)))
@@ -85,7 +85,7 @@ schema.app = server
 
 @schema.hook
 def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Ask mostly for what there is."""
+    """Use mostly names that exist."""
     if path_parameters is None:
         return None
     erasing = context.operation is not None and context.operation.method == "delete"
@@ -102,7 +102,7 @@ def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) ->
 
 @schema.hook
 def map_headers(context: Any, headers: Any) -> Any:
-    """Let half of the changes be meant for any version, as few numbers are the site's own."""
+    """Send half of the changes with `If-Match: *`, because few random versions match."""
     for name, value in dict(headers or {}).items():
         if (
             name.lower() == "if-match"
@@ -115,13 +115,13 @@ def map_headers(context: Any, headers: Any) -> Any:
 
 @schema.hook
 def filter_body(context: Any, body: Any) -> bool:
-    """Leave out files that are no text: they are sent as text all the same, and as such may be tried or empty."""
+    """Skip files that are not text: they are sent as text anyway, and may then be valid or empty."""
     return not (context.operation.path.endswith("/csv") and isinstance(body, (list, dict, int, float, type(None))))
 
 
 @schema.hook
 def map_body(context: Any, body: Any) -> Any:
-    """Let right rows of output be of a worker and a day that can be recorded."""
+    """Give valid rows of output a worker and a day that can be recorded."""
     rows = body.get("rows") if isinstance(body, dict) else None
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict) and isinstance(row.get("worker_id"), str) and 0 < len(row["worker_id"]) <= 100:

@@ -1,4 +1,4 @@
-"""The API from setting a site up to its history, in process, on both databases."""
+"""The API from creating a site to its history, in process, on both databases."""
 
 import json
 from collections.abc import Iterator
@@ -147,7 +147,7 @@ def test_a_second_writer_is_told_what_changed(client: TestClient, mia: Api, stor
 
 
 def test_a_version_seen_before_a_backup_was_restored_is_not_taken_for_another(tmp_path: Path) -> None:
-    """Numbers come again after restoring; what was seen under one of them may be another history."""
+    """Numbers repeat after a restore; the same number may belong to another history."""
     url, copy = f"sqlite:///{tmp_path}/site.db", tmp_path / "copy.db"
 
     def go_on(fee: float) -> Response:
@@ -191,7 +191,7 @@ def test_a_site_that_cannot_be_read_is_listed_with_its_fault(mia: Api, store: St
     assert [east, south] == [whole[0], whole[2]]
     assert north.keys() == {"site", "fault"}
     assert north["site"] == "north"
-    assert "kept state that cannot be read" in north["fault"]
+    assert "stored state that cannot be read" in north["fault"]
     assert "crewlearn ledger verify" in north["fault"]
 
 
@@ -279,7 +279,7 @@ SAID: list[tuple[str, str, Any, str, str]] = [
         "teem",
         "unknown; did you mean 'team'? Known: policies, runs, seed, team, fee, horizon, mean_delay, policy",
     ),
-    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "must say when it was: give date or"),
+    ("POST", "/sites/north/output", {"rows": [{"worker_id": "a"}]}, "rows[0]", "needs a date or a period"),
     (
         "POST",
         "/sites/north/output",

@@ -1,4 +1,4 @@
-"""Who gets in, by tokens, sessions and links, and who is refused for failing too often; on SQLite and on PostgreSQL."""
+"""Authentication by tokens, sessions and links, and the limit on failures; on SQLite and on PostgreSQL."""
 
 import hashlib
 from pathlib import Path
@@ -34,7 +34,7 @@ store = two_sites
 
 
 def everything(database: Database) -> bytes:
-    """All that is kept: the raw files, or every table as text."""
+    """Everything stored: the raw files, or every table as text."""
     if database.backend == "sqlite":
         folder = Path(database.url.removeprefix("sqlite:///")).parent
         return b"".join(path.read_bytes() for path in folder.iterdir())
@@ -164,7 +164,7 @@ def test_a_link_signs_in_once(store: Store, web: TestClient) -> None:
 
 
 def test_opening_a_link_signs_nobody_in_and_leaves_it_as_good(store: Store, web: TestClient) -> None:
-    """Mail programs open links before people do, and pages of other sites could."""
+    """Mail programs open links before people do, and other sites' pages could."""
     users.add(store, "ann", VIEWER)
     code = users.new_link(store, "ann")
     for headers in ({}, {"Sec-Fetch-Site": "cross-site"}, {"User-Agent": "a scanner"}):
@@ -230,7 +230,7 @@ def test_too_many_failures_are_refused_whichever_server_they_come_to(
                 assert (answer.status_code, answer.headers["retry-after"]) == (429, str(900 - MOST_FAILURES))
                 assert "Too many failed attempts" in answer.text
             assert web.post("/sign-in", data={"token": token}).status_code == 303, "an old script locks nobody out"
-            assert web.get(ME_PATH, headers=bearer(token)).status_code == 200, "others at this address go on working"
+            assert web.get(ME_PATH, headers=bearer(token)).status_code == 200, "others at this address still can"
             code = codes.pop()
             assert (open_link(web, code).status_code, use_link(web, code).status_code) == (200, 303)
         clock.wait(seconds=900 - MOST_FAILURES - 1)
@@ -271,7 +271,7 @@ def test_addresses_are_counted_by_network(host: str, network: str) -> None:
 def test_a_session_by_a_link_ends_with_all_others_however_late_it_begins(
     store: Store, web: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The link is used up and the session begun in one transaction: nobody revokes in between."""
+    """The link is deleted and the session begun in one transaction: no revocation can come in between."""
     users.add(store, "ada", "viewer")
     code, begun = users.new_link(store, "ada"), sessions._begin
 
@@ -284,4 +284,4 @@ def test_a_session_by_a_link_ends_with_all_others_however_late_it_begins(
     monkeypatch.setattr(sessions, "_begin", begun)
     with store.reading() as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(schema.sessions)).scalar() == 0
-    assert use_link(web, code).status_code == 303, "the link is as good as it was"
+    assert use_link(web, code).status_code == 303, "the link is still valid"

@@ -1,4 +1,4 @@
-"""Users: what their roles and sites allow, and what cannot be done to them; on SQLite and on PostgreSQL."""
+"""Users: roles, sites and invalid changes; on SQLite and on PostgreSQL."""
 
 import pytest
 from fastapi.testclient import TestClient
@@ -74,7 +74,7 @@ def test_what_cannot_be_done_to_users(store: Store) -> None:
     for days in (0, -1, float("nan"), 1e9):
         with pytest.raises(InvalidInput, match="days"):
             users.new_token(store, "ann", days)
-    with pytest.raises(InvalidInput, match="is no token of ann"):
+    with pytest.raises(InvalidInput, match="is not a token of ann"):
         users.revoke(store, "ann", 7)
     assert users.add_first(store, "root") is None
 

@@ -1,4 +1,4 @@
-"""Getting in and being kept out, in real Chromium against real server processes."""
+"""Signing in and being refused, in real Chromium against real server processes."""
 
 from playwright.sync_api import Page, expect
 
@@ -39,7 +39,7 @@ def test_signing_in_and_being_shut_out(hall: Server, visit: Visit) -> None:
     link = hall.link("cara")
     other, third = visit(hall), visit(hall)
     for visitor in (third, other):
-        visitor.page.goto(link)  # looking does not use it up
+        visitor.page.goto(link)  # opening the link does not use it up
         expect(visitor.page.get_by_role("button", name="Sign in as cara")).to_be_visible()
     other.page.get_by_role("button", name="Sign in as cara").click()
     expect(other.page.locator(".who")).to_contain_text("cara")
@@ -78,7 +78,7 @@ def test_a_viewer_sees_no_buttons_and_is_refused(hall: Server, visit: Visit) -> 
 
 
 def forged(page: Page, path: str, form: dict[str, str]) -> int:
-    """Send what no button of this page would; give the status of the answer."""
+    """Send a request that no button of this page sends; return the status."""
     script = """async ([path, form]) => (await fetch(path, {
         method: "POST", redirect: "manual",
         headers: path.startsWith("/api/") ? { "Content-Type": "application/json" } : {},

@@ -1,4 +1,4 @@
-"""What people do, in real Chromium against real servers: a record from its first day on, two people, two servers."""
+"""Working days in real Chromium against real servers: a new record, two people, two servers."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from support.web.server import Serve, Server
 
 WRONG_CSV = f"date,worker_id,units\n{FIRST},a,eleven\n2024-13-41,c,52\n"
 LONG = 10_000
-"""Simulated worlds that take a machine some seconds."""
+"""A number of simulated worlds that takes some seconds."""
 
 
 def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve: Serve, visit: Visit) -> None:
@@ -136,7 +136,7 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
         visitor.page.goto("/sites/hall/settings")
     ann.page.get_by_label("Fee of a replacement").fill("7")
     ann.page.get_by_role("button", name="Save the settings").click()
-    expect(ann.page.get_by_role("status").first).to_contain_text("changed")
+    expect(ann.page.get_by_role("status").first).to_contain_text("apply from now on")
     ben.page.get_by_label("Stations", exact=True).fill("3")
     ben.expected = {412}
     ben.page.get_by_role("button", name="Save the settings").click()
@@ -147,7 +147,7 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
     expect(ben.page.get_by_label("Stations", exact=True)).to_have_value("3")
     ben.expected = set()
     ben.page.get_by_role("button", name="Save the settings").click()
-    expect(ben.page.get_by_role("status").first).to_contain_text("changed")
+    expect(ben.page.get_by_role("status").first).to_contain_text("apply from now on")
     assert ben.page.goto("/sites/hall/settings")
     expect(ben.page.get_by_label("Stations", exact=True)).to_have_value("3")
 
@@ -206,12 +206,12 @@ def test_two_servers_are_one(prepared: Any, serve: Serve, visit: Visit) -> None:
     me = visit(first, token)
     me.page.goto("/sites/hall")
     _, into = proposal_of(me.page)
-    me.page.goto(f"{other.url}/sites/hall")  # one machine, so the cookie holds for both
+    me.page.goto(f"{other.url}/sites/hall")  # the same host, so the cookie is valid for both
     me.page.get_by_role("button", name=re.compile("^Approve")).first.click()
     me.page.goto(f"{first.url}/sites/hall")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
 
-    other.process.send_signal(signal.SIGSTOP)  # so that it is the first that takes the job
+    other.process.send_signal(signal.SIGSTOP)  # so that the first server claims the job
     job = first.ask("POST", "/sites/hall/plan", token, {"runs": LONG})["id"]
     until(lambda: first.get(f"/jobs/{job}", token)["status"] == "running")
     other.process.send_signal(signal.SIGCONT)

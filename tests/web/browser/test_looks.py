@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.planning.demo import make_demo
+from crewlearn.web.pages.common import TABS
 from support.stores import Database
 from support.waiting import until
 from support.web.browsing import COMPILING, WORKERS_CSV, Visit, give_file, proposal_of
@@ -30,7 +31,7 @@ from support.web.server import Serve, Server, start
 
 @pytest.fixture(scope="module")
 def demo(prepared: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
-    """A server at the demo site, and an admin's token."""
+    """A server with the demo site, and an admin's token."""
     database: Database = prepared("sqlite", make_demo)
     server = start(database.url, tmp_path_factory.mktemp("demo") / "server.log")
     try:
@@ -43,12 +44,12 @@ SITE = re.compile(r"^/sites/(?!new$)[^/]+")
 
 
 def kind_of(path: str) -> str:
-    """Give what all pages of a kind have in common of their path."""
+    """Return the part of a path that all pages of its kind share."""
     return re.sub(r"/\d+(?=/|$)", "/N", SITE.sub("/sites/S", path.partition("?")[0].partition("#")[0]))
 
 
 def pages_from(page: Page, first: str) -> Iterator[str]:
-    """Go from link to link through one page of each kind, which whoever is given its path opens and leaves open."""
+    """Yield the path of one page of each kind, following links; the caller opens it and leaves it open."""
     waiting, known = [first], {kind_of(first)}
     while waiting:
         yield waiting.pop(0)
@@ -64,7 +65,7 @@ def pages_from(page: Page, first: str) -> Iterator[str]:
 KINDS = {
     "/",
     "/sites/new",
-    *(f"/sites/S{part}" for part in ("", "/history", "/plan", "/import", "/record", "/settings")),
+    *(f"/sites/S/{part}".rstrip("/") for _, part, _ in TABS),
 }
 
 
@@ -77,7 +78,7 @@ def test_every_page_is_fit_for_everybody(demo: tuple[Server, str], visit: Visit)
     for path in pages_from(page, "/"):
         seen.add(kind_of(path))
         faults += look_at(page, path)
-    assert page.evaluate(DARKENED) == [], "axe looks at nothing but colours in the dark"
+    assert page.evaluate(DARKENED) == [], "axe checks only colours in dark mode"
     me.page.get_by_role("button", name="Sign out").click()
     faults += look_at(page, "/sign-in")
     faults += look_at(page, server.link("eve"))
@@ -101,7 +102,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serv
     page.get_by_label("An excellent day").fill("100")
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_text("Line 3 is set up")).to_be_visible()
-    for tab in ("Today", "History", "Plan", "Import", "Record"):
+    for tab, _, _ in TABS:
         with page.expect_navigation():
             page.get_by_role("link", name=tab, exact=True).click()
         faults += look_over(page)
@@ -114,7 +115,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serv
     job = page.evaluate(SEND_BIG, ["/api/v1/sites/Line%203/output/csv", "date,worker_id,units\n" + "x,y,z\n" * 20_001])
     page.goto(f"/sites/Line%203/import/{job}")
     expect(page.get_by_role("heading", name="Nothing was recorded")).to_be_visible()
-    expect(page.locator("tr.fault")).to_have_count(50)  # two wrong cells a row, and a hundred errors told
+    expect(page.locator("tr.fault")).to_have_count(50)  # two wrong cells per row, and a hundred errors listed
     faults += look_over(page)
     page.goto("/sites/nowhere")
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
@@ -156,8 +157,8 @@ def test_the_looking_finds_what_is_wrong(browser: Browser) -> None:
 
 
 FOCUS = """() => {
-  const one = document.activeElement, style = getComputedStyle(one);
-  return { words: one.textContent.trim(), tag: one.tagName,
+  const active = document.activeElement, style = getComputedStyle(active);
+  return { words: active.textContent.trim(), tag: active.tagName,
     seen: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 };
 }"""
 
@@ -184,7 +185,7 @@ def test_the_keyboard_suffices(hall: Server, visit: Visit) -> None:
         me.page.keyboard.press("Tab")
     me.page.keyboard.press("Enter")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
-    assert me.page.evaluate(FOCUS)["words"].startswith("Approved")  # what was done is where the keyboard goes on
+    assert me.page.evaluate(FOCUS)["words"].startswith("Approved")  # the message has the focus
     me.page.keyboard.press("Tab")
     assert me.page.evaluate("document.activeElement.closest('.hero') !== null")
 
@@ -209,7 +210,11 @@ def test_the_table_is_sorted_at_a_click(demo: tuple[Server, str], visit: Visit) 
     assert page.url.endswith("/sites/demo")  # the server was not asked
 
 
-VALUES = "(all) => all.map((one) => one.dataset.value)"
+PLACES = """(all) => all.map((each) => each.getBoundingClientRect()).map(
+  (box) => [box.x + scrollX, box.y + scrollY, box.width, box.height])"""
+"""Where elements are on the page, wherever it is scrolled to."""
+
+VALUES = "(all) => all.map((each) => each.dataset.value)"
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK])
@@ -224,12 +229,12 @@ def test_what_a_button_opens_moves_no_button(
     page.goto("/sites/demo")
     answers = page.locator(".answers").first
     buttons = answers.locator("form:not(.panel) button, summary")
-    places = [button.bounding_box() for button in buttons.all()]
+    places = buttons.evaluate_all(PLACES)
     assert len(places) == 4
     for name, panel in (("Reject…", ".panel.reject"), ("Choose who leaves", ".panel.other"), ("Why?", ".panel.why")):
         answers.locator("summary", has_text=name).click()
         expect(answers.locator(panel)).to_be_visible()
         expect(answers.locator(".panel:visible")).to_have_count(1)  # one at a time
-        assert [button.bounding_box() for button in buttons.all()] == places
+        assert buttons.evaluate_all(PLACES) == places
     answers.locator("summary", has_text="Why?").click()
     expect(answers.locator(".panel:visible")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Jobs that are cancelled, or whose server stops over them; on both databases."""
+"""Jobs that are cancelled, or whose server stops; on both databases."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ def test_what_waits_is_cancelled_and_never_begun(store: Store, other: Store) -> 
     ended = cancel(other, job.id)
     assert (ended.status, ended.message, ended.over, ended.started) == (CANCELLED, "cancelled by ann", True, None)
     assert ended.finished is not None
-    assert cancel(store, job.id, "ben") == ended, "who was first stays"
+    assert cancel(store, job.id, "ben") == ended, "the first cancellation stays"
     assert not JobRunner(store, {"writes": doubled}).run_one()
     with pytest.raises(InvalidInput, match="has no file any more"):
         queue.file_of(store, job.id)
@@ -42,20 +42,20 @@ def test_what_is_over_is_not_cancelled(store: Store) -> None:
     for job, status in ((done, DONE), (failed, FAILED)):
         before = queue.read(store, job.id)
         assert before.status == status
-        with pytest.raises(Conflict, match=f"is over already: it is {status}"):
+        with pytest.raises(Conflict, match=f"is over: it is {status}"):
             cancel(store, job.id)
         assert queue.read(store, job.id) == before
 
 
 def test_what_is_under_way_ends_soon_when_another_server_cancels_it(store: Store, other: Store) -> None:
     job, gate = submit(store), Gate()
-    runner = JobRunner(store, {"work": gate}, beat_seconds=60.0)  # a beat alone would find out too late
+    runner = JobRunner(store, {"work": gate}, beat_seconds=60.0)  # a heartbeat alone would notice too late
     runner.start()
     until(lambda: gate.begun)
     cancel(other, job.id)
     asked = time.monotonic()
     until(lambda: gate.sent_away)
-    assert time.monotonic() - asked < 5  # half a second where the machine is free
+    assert time.monotonic() - asked < 5  # half a second on an idle machine
     gate.open.set()
     next_one = submit(store)
     assert until(lambda: (read := queue.read(store, next_one.id)).over and read).result == 2
@@ -133,13 +133,13 @@ def test_stopping_waits_for_no_job_that_does_not_listen(store: Store, monkeypatc
     let_go.set()
     assert ended.wait(5)
     monkeypatch.setattr("crewlearn.web.jobs.runner.PATIENCE_SECONDS", 20.0)
-    runner.stop()  # this time it comes to its end
+    runner.stop()  # this time it finishes
     after = queue.read(store, job.id)
-    assert (after.status, after.result) == (QUEUED, None), "it was no longer its own"
+    assert (after.status, after.result) == (QUEUED, None), "the runner no longer owned it"
 
 
 def test_what_cannot_be_stopped_is_not_given_back(store: Store, other: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its server stops over it, and it may still come to its end: so it cannot be cancelled, as if it had not begun."""
+    """Its server stops while it runs, and it may still finish: so it cannot be cancelled like a queued job."""
     monkeypatch.setattr("crewlearn.web.jobs.runner.PATIENCE_SECONDS", 0.2)
     job, let_go = submit(store, "writes"), threading.Event()
 
@@ -156,4 +156,4 @@ def test_what_cannot_be_stopped_is_not_given_back(store: Store, other: Store, mo
     let_go.set()
     until(lambda: queue.read(other, job.id).status == DONE)
     monkeypatch.setattr("crewlearn.web.jobs.runner.PATIENCE_SECONDS", 20.0)
-    runner.stop()  # so that it writes no more
+    runner.stop()  # so that it stops writing

@@ -1,4 +1,4 @@
-"""Jobs whose server is killed or whose store fails: taken up again, and nothing done is lost; on both databases."""
+"""Jobs whose server is killed or whose store fails: they are restarted and lose no results; on both databases."""
 
 import subprocess
 import sys
@@ -40,14 +40,14 @@ with open_store(sys.argv[1]) as store:
 
 
 def die(url: str) -> None:
-    """A server process that takes up a job and is killed over it."""
+    """Run a server process that claims a job and is killed while running it."""
     source = str(Path(queue.__file__).parents[3])
     command = [sys.executable, "-c", DIES, url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": source}) as process:
         assert process.stdout is not None
         try:
             assert process.stdout.readline() == "begun\n"
-            time.sleep(0.3)  # for the heartbeat to tell how far it is
+            time.sleep(0.3)  # so that the heartbeat writes the progress
         finally:
             process.kill()
 
@@ -66,7 +66,7 @@ def test_a_killed_servers_job_is_taken_up_again_three_times_at_most(store: Store
 
     runner = JobRunner(store, {"work": done_after_all}, **QUICK)
     until(lambda: runner.run_one() and queue.read(store, first.id).over)
-    assert messages == ["taken up again (attempt 2): halfway"]
+    assert messages == ["restarted (attempt 2): halfway"]
     done = queue.read(store, first.id)
     assert (done.status, done.attempts, done.result) == (DONE, 2, "done after all")
     second = submit(store, number=2)
@@ -86,7 +86,7 @@ def test_who_lost_a_job_notices_and_writes_nothing(store: Store, other: Store) -
     runner = JobRunner(store, {"work": gate}, **QUICK)
     runner.start()
     until(lambda: gate.begun)
-    with other.changing() as connection:  # as another server does that takes it up
+    with other.changing() as connection:  # as another server does when it claims the job
         connection.execute(schema.jobs.update().values(owner="another", heartbeat=time.time() + 1000))
     until(lambda: gate.sent_away)
     runner.stop()
@@ -117,7 +117,7 @@ def test_work_that_is_done_is_not_lost_to_a_busy_store(
 ) -> None:
     monkeypatch.setattr("crewlearn.web.jobs.runner.POLL_SECONDS", 0.05)
     job = submit(store, number=5)
-    failing(store, monkeypatch, lambda number: 2 <= number <= 4, BUSY)  # the first one claims it
+    failing(store, monkeypatch, lambda number: 2 <= number <= 4, BUSY)  # the first transaction claims it
     assert JobRunner(store, {"work": doubled}, beat_seconds=60.0).run_one()
     done = queue.read(other, job.id)
     assert (done.status, done.result, done.attempts) == (DONE, {"twice": 10}, 1)
@@ -135,7 +135,7 @@ def test_a_store_that_fails_amid_a_job_fails_no_job(store: Store) -> None:
     runner = JobRunner(store, {"work": unlucky}, pause_seconds=0.0)
     while runner.run_one():
         pass
-    assert attempts == [1, 2, 3], "it is tried again, and not for ever"
+    assert attempts == [1, 2, 3], "it is retried a limited number of times"
     assert queue.read(store, job.id).result == "at last"
 
 

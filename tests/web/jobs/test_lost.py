@@ -1,4 +1,4 @@
-"""Jobs that are lost or put back: who may take one up, when, and what is said of it; on both databases."""
+"""Jobs that are lost or put back: who may claim one, when, and its messages; on both databases."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ def well(store: Store, job: Job, progress: Progress) -> str:
 
 
 def write(store: Store, job: Job, **values: Any) -> None:
-    """Write about a job, as its server does."""
+    """Update a job, as its server does."""
     with store.changing() as connection:
         connection.execute(schema.jobs.update().where(schema.jobs.c.id == job.id).values(**values))
 
@@ -44,7 +44,7 @@ def given_to_another(store: Store, job: Job, heartbeat: float, **values: Any) ->
     write(store, job, **{"status": RUNNING, "owner": "another", "attempts": 1, "heartbeat": heartbeat, **values})
 
 
-# --- whose heartbeat goes on, by no clock but one's own
+# --- heartbeats, timed by the runner's own clock
 
 
 @pytest.mark.parametrize("ahead", [-3600.0, 0.0, 3600.0])
@@ -60,7 +60,7 @@ def test_a_dead_servers_job_is_taken_up_whatever_its_clock_said(store: Store, ah
 
 @pytest.mark.parametrize("step", [-60.0, 1e-3, 60.0])
 def test_a_live_servers_job_is_left_alone_whatever_its_clock_says(store: Store, step: float) -> None:
-    """Set back or forward, or an hour behind ours: a heartbeat that changes goes on."""
+    """Whether set back, forward, or an hour behind: a heartbeat that changes is alive."""
     job, heartbeat = submit(store), time.time() - 3600.0
     runner, began = JobRunner(store, {"work": well}, **QUICK), time.monotonic()
     while time.monotonic() - began < 2 * LOST:
@@ -72,7 +72,7 @@ def test_a_live_servers_job_is_left_alone_whatever_its_clock_says(store: Store, 
 
 
 def test_a_runner_that_was_busy_meanwhile_looks_again(store: Store) -> None:
-    """What it saw before its own long job says nothing of a heartbeat that changed since."""
+    """What a runner saw before its own long job says nothing about a heartbeat that changed since."""
     job = submit(store)
     given_to_another(store, job, 1.0)
     runner = JobRunner(store, {"work": well}, **QUICK)
@@ -87,7 +87,7 @@ def test_a_runner_that_was_busy_meanwhile_looks_again(store: Store) -> None:
 
 @contextmanager
 def locked(store: Store, seconds: float) -> Iterator[None]:
-    """Hold the store's lock for some time from now, in another thread."""
+    """Hold the store's lock for some time, in another thread."""
     held = threading.Event()
 
     def hold() -> None:
@@ -103,7 +103,7 @@ def locked(store: Store, seconds: float) -> Iterator[None]:
 
 
 def test_who_waited_for_the_lock_takes_no_job_whose_heartbeat_waited_too(tmp_path: Path) -> None:
-    """SQLite has one writer: a long import keeps its own heartbeat waiting, with everybody else."""
+    """SQLite has one writer: a long import delays its own heartbeat, like every other write."""
     url = f"sqlite:///{tmp_path}/site.db"
     with open_store(url) as store, open_store(url) as other:
         site_with_proposals(store, "north")
@@ -117,7 +117,7 @@ def test_who_waited_for_the_lock_takes_no_job_whose_heartbeat_waited_too(tmp_pat
         time.sleep(BEAT)
         with locked(store, 12 * BEAT):
             assert not runner.run_one(), "it waited again"
-        write(store, job, heartbeat=2.0)  # which had its turn now
+        write(store, job, heartbeat=2.0)  # the heartbeat was written meanwhile
         time.sleep(2 * BEAT)
         assert not runner.run_one()
         assert queue.read(store, job.id).attempts == 1
@@ -137,7 +137,7 @@ def test_who_cannot_have_the_lock_looks_anew(store: Store, monkeypatch: pytest.M
         failing(store, broken, lambda number: True, BUSY)
         with pytest.raises(Conflict):
             runner.run_one()
-    assert not runner.run_one(), "the lock's holder has just let go, and the heartbeat may be next"
+    assert not runner.run_one(), "the lock was just released, and the heartbeat may be next"
     assert queue.read(store, job.id).attempts == 1
     until(runner.run_one)
 
@@ -166,13 +166,13 @@ def test_a_job_given_up_leaves_no_file(store: Store) -> None:
         queue.file_of(store, job.id)
 
 
-# --- what is put back because of the store
+# --- jobs put back because of the store
 
 
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (BUSY, "somebody else was writing at the same time"),
+        (BUSY, "another writer was active at the same time"),
         (BROKEN, "the store could not be used; the server's log says why"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_job_that_the_store_fails_rests_and_ends_with_a_true_reason(
     assert runners[0].run_one()
     for attempt in range(1, MOST_ATTEMPTS):
         began = time.monotonic()
-        assert not any(runner.run_one() for runner in runners), "no server tries it at once"
+        assert not any(runner.run_one() for runner in runners), "no server retries it at once"
         back = queue.read(other, job.id)
         assert (back.status, back.attempts, back.started) == (QUEUED, attempt, None)
         assert back.message == f"put back, to be tried again after a pause: {why}"
@@ -197,7 +197,7 @@ def test_a_job_that_the_store_fails_rests_and_ends_with_a_true_reason(
         assert time.monotonic() - began >= pause
     ended = queue.read(other, job.id)
     assert (ended.status, ended.attempts) == (FAILED, MOST_ATTEMPTS)
-    assert ended.message == f"given up after 3 attempts; at the last one {why}. It may be asked for again"
+    assert ended.message == f"given up after 3 attempts; at the last one {why}. It may be submitted again"
     with pytest.raises(Unknown, match="has no file any more"):
         queue.file_of(store, job.id)
     assert caplog.text.count(error.remedy) == MOST_ATTEMPTS
@@ -220,7 +220,7 @@ def test_a_job_that_rests_keeps_no_other_waiting(store: Store) -> None:
 def test_a_job_is_put_back_though_the_store_is_busy_at_first(
     store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else it would seem that its server had died over it."""
+    """Otherwise its server would seem to have died."""
     monkeypatch.setattr("crewlearn.web.jobs.runner.POLL_SECONDS", 0.05)
     left = [0]
 
@@ -277,13 +277,13 @@ def test_a_job_claimed_while_its_server_stops_is_given_back(store: Store) -> Non
     assert (back.status, back.attempts, back.result) == (QUEUED, 0, None)
 
 
-# --- how many may wait
+# --- the limit on queued jobs
 
 
 def test_nobody_has_more_than_so_many_jobs_waiting(store: Store) -> None:
     made = [submit(store, number=number).id for number in range(MOST_WAITING)]
-    assert submit(store, number=3).id == made[3], "which is no further one"
-    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} wait at this site already"):
+    assert submit(store, number=3).id == made[3], "the same job, not another one"
+    with pytest.raises(Conflict, match=f"job = 'work': {MOST_WAITING} such jobs of {ME} are queued here already"):
         submit(store, number=MOST_WAITING)
     submit(store, "else")
     submit(store, site="south", number=1)

@@ -1,4 +1,4 @@
-"""Plans and their cancelling through the API and the page: what is simulated is what was asked for."""
+"""Plans through the API and the page: they simulate what was requested, and can be cancelled."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.planning.limits import as_it_stands
 from crewlearn.planning.plan import plan
@@ -26,12 +26,12 @@ LIVE = [name for name in REGISTRY if name not in ("oracle", "dr-ucb+oracle-delay
 
 @pytest.fixture
 def client(store: Store) -> Iterator[TestClient]:
-    """A server that does no jobs of its own accord, at a site that has learned a delay nobody would type."""
+    """A server that runs no jobs by itself, with a site whose learned delay has many digits."""
     site_with_proposals(store, "site", learn_delay=True, mean_delay=2.0001, horizon=60)
     first = proposed(store)[0]
-    imports.import_output(store, "site", day(1), b"1", ME)
+    output_imports.import_output(store, "site", day(1), b"1", ME)
     commands.approve(store, "site", first, ME)
-    imports.import_output(store, "site", day(2) + day(3) + day(4), b"2", ME)
+    output_imports.import_output(store, "site", day(2) + day(3) + day(4), b"2", ME)
     commands.record_offer(store, "site", first, "started", ME, on=CALENDAR.date_of(5))
     with served(store, jobs=False) as made:
         yield made
@@ -52,21 +52,21 @@ def page(client: TestClient, mia: Api) -> TestClient:
 
 
 def run(store: Store, job: int) -> Job:
-    """Let a server do the plans that wait; give one of them."""
+    """Run the queued plans; return one of them."""
     while JobRunner(store, work.LANES[0]).run_one():
         pass
     return queue.read(store, job)
 
 
 def typed(store: Store, **changes: str) -> dict[str, Any]:
-    """The form as it is first shown, with some fields typed over."""
+    """The form as first shown, with some fields edited."""
     delay = f"{round(state_of(store).mean_delay, 3):g}"
     shown = {"team": "2", "fee": "5", "horizon": "60", "mean_delay": delay, "runs": "20", "policies": "dr-ucb"}
     return {**shown, **changes}
 
 
 def asked(page: TestClient, form: dict[str, Any]) -> int:
-    """Ask for a plan on the page; give its number."""
+    """Submit a plan on the page; return its number."""
     response = page.post("/sites/site/plan", data=form)
     assert response.status_code == 200, response.text
     return int(response.url.path.rpartition("/")[2])
@@ -74,7 +74,7 @@ def asked(page: TestClient, form: dict[str, Any]) -> int:
 
 def test_as_the_site_stands_is_what_the_room_below_says(store: Store, mia: Api, page: TestClient) -> None:
     now = state_of(store)
-    assert round(now.mean_delay, 3) != now.mean_delay, "else rounding would change nothing"
+    assert round(now.mean_delay, 3) != now.mean_delay, "otherwise rounding would change nothing"
     by_api = mia.post("/sites/site/plan", {"runs": 20}, 202)
     assert by_api["input"] == {
         "team": 2,
@@ -113,7 +113,7 @@ def test_settings_changed_meanwhile_do_not_change_what_is_simulated(
     done = run(store, job)
     now = state_of(store)
     wanted = {**before, "team": 3}
-    del wanted["fee"]  # which is the site's by now
+    del wanted["fee"]  # now equal to the site's
     assert done.result["changes"] == wanted
     assert (done.result["team"], done.result["fee"]) == (3, 8.0)
     assert done.result["mean_delay"] == before["mean_delay"]
@@ -124,9 +124,7 @@ def test_settings_changed_meanwhile_do_not_change_what_is_simulated(
     assert "Stations: 3" in shown
     assert 'name="team" type="text" value="3"' in shown
     assert 'name="horizon" type="text" value="60"' in shown
-    assert "changed since" not in shown, (
-        "it is the site as it stands that was simulated, whatever it was when asked for"
-    )
+    assert "changed since" not in shown, "the current site is simulated, not the one at the time of the request"
     commands.change_site(store, "site", {"fee": 9.0}, ME)
     shown = page.get(f"/sites/site/plan/{job}").text
     assert f"after event {done.result['version']}" in shown
@@ -187,14 +185,14 @@ def test_cancelling_by_the_api(client: TestClient, store: Store, mia: Api) -> No
     ended = mia.call("DELETE", path)
     assert (ended["status"], ended["message"], ended["result"]) == ("cancelled", "cancelled by mia", None)
     assert ended["finished"] is not None
-    assert caller(client, "ann", "admin").call("DELETE", path) == ended, "the same again changes nothing"
+    assert caller(client, "ann", "admin").call("DELETE", path) == ended, "repeating it changes nothing"
     assert mia.get(path) == ended
     assert run(store, job["id"]).status == "cancelled"
     again = mia.post("/sites/site/plan", {"runs": 20}, 202)
-    assert again["id"] != job["id"], "what was cancelled can be asked for again"
+    assert again["id"] != job["id"], "a cancelled job can be submitted again"
     assert run(store, again["id"]).status == "done"
     problem = mia.call("DELETE", f"/jobs/{again['id']}", 409)
-    assert "is over already: it is done" in problem["detail"]
+    assert "is over: it is done" in problem["detail"]
     mia.call("DELETE", "/jobs/999", 404)
     mia.call("DELETE", "/jobs/0", 422)
 
@@ -219,8 +217,8 @@ def test_an_import_is_cancelled_before_it_begins_or_not_at_all(store: Store, mia
 
     assert JobRunner(store, {work.OUTPUT_IMPORT: taking_in}).run_one()
     for answer in answers:
-        assert "one transaction, which cannot be stopped halfway" in answer
-        assert "by importing the right rows" in answer
+        assert "one transaction, which cannot be stopped" in answer
+        assert "by importing the right ones" in answer
     done = queue.read(store, begun)
     assert (done.status, done.result["recorded"]) == ("done", 1)
 
@@ -241,7 +239,7 @@ def test_cancelling_by_a_button(client: TestClient, store: Store, mia: Api, page
     assert '<span class="chip">cancelled by mia</span>' in shown.text
     done = mia.post("/sites/site/plan", {"runs": 2}, 202)["id"]
     run(store, done)
-    assert "is over already" in page.post(f"/sites/site/jobs/{done}/cancel").text
+    assert "is over" in page.post(f"/sites/site/jobs/{done}/cancel").text
     site_with_proposals(store, "south")
     assert page.post(f"/sites/south/jobs/{done}/cancel").status_code == 404
     other = caller(client, "vera", "viewer").headers

@@ -1,4 +1,4 @@
-"""Jobs: done once, in turn, by one server, and told to all; on both databases."""
+"""The job queue: each job runs once, in order, on one server, and is visible to all; on both databases."""
 
 import threading
 import time
@@ -66,7 +66,7 @@ def test_who_asks_for_the_same_at_once_gets_one_job(store: Store, other: Store) 
     assert submit(store, site="south", number=3).id not in ids
     assert queue.submit(store, "north", "work", "ben", {"number": 3}).id not in ids
     JobRunner(store, {"work": doubled}).run_one()
-    assert submit(store, number=3).id == ids[0], "what is done need not be done again"
+    assert submit(store, number=3).id == ids[0], "a finished job is not repeated"
     assert queue.submit(store, "north", "work", ME, {"number": 3}, again=True).id not in ids
     files = {queue.submit(store, "north", "read", ME, {}, text).id for text in (b"one", b"two", b"one")}
     assert len(files) == 2
@@ -111,7 +111,7 @@ def test_progress_is_seen_from_another_server_and_a_beating_job_is_left_alone(st
 
 
 def test_a_job_amid_a_transaction_may_say_how_far_it_is(store: Store) -> None:
-    """On SQLite there is one writer: the job must not wait for itself."""
+    """SQLite has one writer: the job must not wait for itself."""
 
     def busy(store: Store, job: Job, progress: Progress) -> Any:
         with store.changing():

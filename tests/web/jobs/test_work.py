@@ -1,4 +1,4 @@
-"""What jobs do when something is wrong beside them: the result says what is on record, whatever follows."""
+"""The work of jobs when something else fails: the result says what is on record."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ OUT_OF_REACH = StoreUnavailable("somewhere", "has no free connection; nothing wa
 
 @pytest.fixture
 def client(store: Store) -> Iterator[TestClient]:
-    """A server that does no jobs of its own accord."""
+    """A server that runs no jobs by itself."""
     site_with_proposals(store)
     with served(store, jobs=False) as made:
         yield made
@@ -70,7 +70,7 @@ def test_what_is_on_record_is_told_though_the_advice_cannot_be(
     job = done(store, queue.submit(store, "site", work.OUTPUT_IMPORT, ME, {"mapping": {}}, output(1)))
     assert (job.status, job.attempts) == ("done", 1)
     assert (job.result["recorded"], job.result["known"], job.result["advice"]) == (2, 0, "")
-    assert any(record.exc_info for record in caplog.records[before:]), "who runs the server finds out"
+    assert any(record.exc_info for record in caplog.records[before:]), "the fault is logged"
     assert mia.get(f"/jobs/{job.id}")["result"]["recorded"] == 2
     monkeypatch.setattr(snapshots, "snapshot", plain)
     assert done(store, queue.submit(store, "site", work.OUTPUT_IMPORT, ME, {"mapping": {}}, output(2))).result["advice"]
@@ -87,7 +87,7 @@ def test_a_check_finds_a_wrong_number_of_events(store: Store) -> None:
 
 
 def test_a_file_that_is_only_tried_cannot_be_stopped_halfway_either(store: Store, mia: Api) -> None:
-    """Its transaction would go on, and with it the lock."""
+    """Its transaction would continue and hold the lock."""
     options = {"mapping": {}, "check_only": True}
     waiting, begun = (
         queue.submit(store, "site", work.OUTPUT_IMPORT, "mia", options, output(period)).id for period in (1, 2)
@@ -101,7 +101,7 @@ def test_a_file_that_is_only_tried_cannot_be_stopped_halfway_either(store: Store
 
     assert JobRunner(store, {work.OUTPUT_IMPORT: trying}).run_one()
     assert len(answers) == 1
-    assert "cannot be stopped halfway; it changes nothing" in answers[0]
+    assert "cannot be stopped; it changes nothing" in answers[0]
     assert "correct" not in answers[0]
     assert queue.read(store, begun).status == "done"
     assert state_of(store).period == 1
@@ -111,6 +111,6 @@ def test_whoever_asks_for_too_much_at_once_is_told_what_to_do(client: TestClient
     for runs in range(2, 2 + MOST_WAITING):
         mia.post("/sites/site/plan", {"runs": runs}, 202)
     problem = mia.post("/sites/site/plan", {"runs": 100}, 409)
-    assert "let one begin, or cancel one" in problem["detail"], json.dumps(problem)
+    assert "wait for one to begin, or cancel one" in problem["detail"], json.dumps(problem)
     mia.post("/sites/site/ledger/verification", None, 202)
     caller(client, "ben", "manager").post("/sites/site/plan", {"runs": 100}, 202)

@@ -1,4 +1,4 @@
-"""The page that takes in files: what is wrong is shown where it is, and nothing is recorded unseen."""
+"""The Import page: errors are shown in their rows, and nothing is recorded without confirmation."""
 
 import re
 from dataclasses import asdict
@@ -57,7 +57,7 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert "1 of these rows differs" in again
     assert "Replace the row on record with that of this file" in again
     form = {**packed_in(again), "kind": "output", "step": "confirm"}
-    assert "are to be replaced" in manager.post("/sites/hall/import", form, files={"x": b""})
+    assert "Check the box to replace the rows" in manager.post("/sites/hall/import", form, files={"x": b""})
     done = manager.post("/sites/hall/import", {**form, "correct": "yes"}, files={"x": b""})
     assert "1 corrected" in done
     assert "Choose a file" in manager.post("/sites/hall/import", {"text": " "}, 422)
@@ -78,7 +78,7 @@ def test_a_column_that_is_not_found_can_be_chosen_by_looking_at_the_rows(store: 
     assert "<caption>8 of 10 rows" in page
     assert "<td>a7</td>" in page
     page = upload(manager, "out.csv", f"date,worker,units\n{rows}".replace("worker,", "worker_id,badge,", 1))
-    assert marked.findall(page) == ["worker_id"], "two headers could be it"
+    assert marked.findall(page) == ["worker_id"], "two headers match it"
     assert '<option value="badge">' in page
     chosen = {**packed_in(page), "kind": "output", "column-worker_id": "nobody", "step": "check"}
     page = manager.post("/sites/hall/import", chosen, files={"x": b""})
@@ -119,7 +119,7 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
 
 
 def submitted(store: Store, rows: list[str], **options: Any) -> int:
-    """Have a file taken in by a job; give the job's number."""
+    """Import a file by a job; return the job's number."""
     file = "\n".join(["date,worker_id,units", *rows, ""]).encode()
     job = queue.submit(store, "hall", work.OUTPUT_IMPORT, "ann", asdict(ImportOptions({}, **options)), file)
     assert JobRunner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
@@ -137,7 +137,7 @@ def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: St
     assert words.startswith("Output: x – expected a number such as")
     assert fault.findall(small) == [words]
     assert "Nothing was recorded" in page
-    assert "output.csv has 1 error; nothing of it was used" in page
+    assert "output.csv has 1 error; the file was not used" in page
     assert '<tr class="fault"><td class="line">3</td>' in page
 
     page = manager.get(f"/sites/hall/import/{submitted(store, [rows[0], rows[2], rows[3]])}")

@@ -1,4 +1,4 @@
-"""Every page in process: who sees what, no dead links, hostile names, and numbers beyond measure."""
+"""Every page in process: roles, dead links, hostile names, and numbers that are too large."""
 
 import base64
 import re
@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
@@ -15,6 +15,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.app import make_app
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import ROLES
+from crewlearn.web.pages.common import TABS
 from crewlearn.web.settings import Settings
 from crewlearn.web.snapshots import snapshot
 from support.stores import Database, proposed
@@ -40,10 +41,10 @@ def test_every_link_leads_somewhere_for_everybody(demo: Store, role: str) -> Non
     set_up(demo, "empty line")
     with_crew(demo, "small hall")
     pages = crawl(browser(demo, role))
-    parts = ("", "/history", "/plan", "/record") + (("/import", "/settings") if role != "viewer" else ())
+    parts = [part for _, part, needed in TABS if ROLES.index(role) >= ROLES.index(needed)]
     for site in ("Demo%20hall", "empty%20line", "small%20hall"):
         for part in parts:
-            assert f"/sites/{site}{part}" in pages, (site, part)
+            assert f"/sites/{site}/{part}".rstrip("/") in pages, (site, part)
     assert ("/sites/new" in pages) == (role == "admin")
     assert any("/record/export/events" in path for path in pages)
     if role == "viewer":
@@ -69,7 +70,7 @@ def test_a_viewer_may_not_change_anything(store: Store) -> None:
     ):
         response = viewer.send(f"/sites/hall/{path}", {"status": "left", "outcome": "started", "sure": "yes"})
         assert response.status_code == 403, path
-        assert "To the sites" in response.text
+        assert "Back to the sites" in response.text
     assert recorded(store) == before
     assert viewer.send("/sites/new", {"name": "x"}).status_code == 403
 
@@ -102,7 +103,7 @@ def test_who_signs_in_goes_on_to_what_they_asked_for_and_never_elsewhere(store: 
     wrong = client.post("/sign-in", data={"token": "crew_wrong", "next": address[1]})
     assert f'name="next" value="{address[1]}"' in wrong.text
     old = client.get("/sign-in/once", params={"code": "old", "next": address[1]})
-    assert f'name="next" value="{address[1]}"' in old.text, "who has no good link goes on by their token"
+    assert f'name="next" value="{address[1]}"' in old.text, "without a valid link, a token still signs in"
     for wanted, gone in (
         (address[1], address[1]),
         ("", "/"),
@@ -157,8 +158,8 @@ def test_hostile_names_are_words(store: Store) -> None:
 
 def test_one_is_one(store: Store) -> None:
     set_up(store, team=1)
-    imports.import_workers(store, "hall", [WorkerRow("a", None, True), WorkerRow("b")], b"", "test")
-    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    worker_imports.import_workers(store, "hall", [WorkerRow("a", None, True), WorkerRow("b")], b"", "test")
+    output_imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
     manager = browser(store)
     page = manager.get("/sites/hall")
     assert "1 in the team, 1 other<" in page
@@ -170,9 +171,9 @@ def test_one_is_one(store: Store) -> None:
 
 def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
     set_up(store, least_tenure=50, policy="value-of-replacement")
-    imports.import_workers(store, "hall", CREW, b"", "test")
+    worker_imports.import_workers(store, "hall", CREW, b"", "test")
     rows = [OutputRow(2, None, 1, worker, 30.0, None, "worked") for worker in "ab"]
-    imports.import_output(store, "hall", rows, b"", "test")
+    output_imports.import_output(store, "hall", rows, b"", "test")
     manager = browser(store)
     assert "for the least tenure, the first to Mon 11 Jan 2027" in manager.get("/sites/hall")
     assert "was advised for Tue 3 Nov" in manager.get("/sites/hall/record")
@@ -183,11 +184,13 @@ def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
 
 def test_where_less_is_better_and_where_the_pool_is_small(store: Store) -> None:
     set_up(store, "errors", units=Units(30.0, 0.0, 4.0))
-    imports.import_workers(store, "errors", [WorkerRow(worker, None, worker in "ab") for worker in "abc"], b"", "test")
+    worker_imports.import_workers(
+        store, "errors", [WorkerRow(worker, None, worker in "ab") for worker in "abc"], b"", "test"
+    )
     rows = [OutputRow(2, None, period, worker, 6.0, None, "worked") for period in range(1, 6) for worker in "ab"]
-    imports.import_output(store, "errors", rows, b"", "test")
+    output_imports.import_output(store, "errors", rows, b"", "test")
     set_up(store, "short", team=5)
-    imports.import_workers(store, "short", [WorkerRow(worker, None, True) for worker in "ab"], b"", "test")
+    worker_imports.import_workers(store, "short", [WorkerRow(worker, None, True) for worker in "ab"], b"", "test")
     manager = browser(store)
     assert "less is better" in manager.get("/sites/errors")
     assert "2 of 5 stations filled" in manager.get("/sites/short")
@@ -231,7 +234,7 @@ def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, num
         plan = {"team": "2", "fee": "5", "horizon": "40", "mean_delay": "1", "runs": "20", "policies": "dr-ucb"}
         refused = admin.send("/sites/hall/settings", {**settings, "version": str(number)})
         assert refused.status_code == 422
-        assert "must be a version as the site told it" in refused.text
+        assert "must be a version of the site" in refused.text
         typed = [name for name in settings if name not in ("fee_due", "weekdays")]
         forms = [("settings", {**settings, name: str(number)}) for name in typed]
         forms += [("plan", {**plan, name: str(number)}) for name in plan if name != "policies"]

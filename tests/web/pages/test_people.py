@@ -1,9 +1,9 @@
-"""Who works here: the table of today's page, a thousand people, and what is said of one of them."""
+"""The table of workers on the Today page, with up to a thousand of them, and the page of a worker."""
 
 import re
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
@@ -70,9 +70,9 @@ def test_the_table_is_sorted_without_a_script(store: Store) -> None:
 def test_a_thousand_workers_are_one_page(store: Store) -> None:
     set_up(store, team=200, policy="value-of-replacement")
     crew = [WorkerRow(f"W{n:04d}", f"Person {n} of many", n < 200) for n in range(1000)]
-    imports.import_workers(store, "hall", crew, b"", "test")
+    worker_imports.import_workers(store, "hall", crew, b"", "test")
     rows = [OutputRow(2, None, 1, f"W{n:04d}", 30.0 + n % 50, None, "worked") for n in range(200)]
-    imports.import_output(store, "hall", rows, b"", "test")
+    output_imports.import_output(store, "hall", rows, b"", "test")
     viewer = browser(store, "viewer")
     page = viewer.get("/sites/hall")
     assert len(page.encode()) < 150_000
@@ -107,7 +107,7 @@ def test_what_is_said_of_workers(store: Store) -> None:
     assert recorded(store) == before
     manager.get("/sites/hall/workers/99", 404)
     admin = browser(store, "admin")
-    assert "tick that you are sure" in admin.post("/sites/hall/workers/2/erase", {})
+    assert "check the box to confirm" in admin.post("/sites/hall/workers/2/erase", {})
     assert "Erased" in admin.post("/sites/hall/workers/2/erase", {"sure": "yes"})
     assert "Cleo" not in admin.get("/sites/hall")
     assert "erased" in admin.get("/sites/hall/workers/2")

@@ -1,9 +1,9 @@
-"""Proposals and offers on the pages: answered, taken back, and gone through page by page when there are many."""
+"""Proposals and offers on the pages: answering, undoing, and paging when there are many."""
 
 import re
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
@@ -71,7 +71,7 @@ def test_who_started_takes_the_station_of_whom_a_person_chose(store: Store) -> N
 def test_a_trial_is_shown_as_one(store: Store) -> None:
     set_up(store, policy="value-of-replacement", team=1)
     crew = [WorkerRow("a", None, True, prior_n=30, prior_mean=20.0), WorkerRow("b")]
-    imports.import_workers(store, "hall", crew, b"", "test")
+    worker_imports.import_workers(store, "hall", crew, b"", "test")
     (number,) = proposed(store, "hall")
     why = snapshot(store, "hall").site.proposals[number].why.policy
     assert why is not None
@@ -86,7 +86,7 @@ def test_who_should_have_come_was_expected(store: Store) -> None:
     manager.post(f"/sites/hall/proposals/{number}/approve", {})
     for period, words in ((1, "expected Wed 4 Nov"), (2, "expected Wed 4 Nov"), (3, "was expected Wed 4 Nov")):
         rows = [OutputRow(2, None, period, worker, 30.0, None, "worked") for worker in "ab"]
-        imports.import_output(store, "hall", rows, b"", "test")
+        output_imports.import_output(store, "hall", rows, b"", "test")
         page = manager.get("/sites/hall")
         assert f"· {words} ·" in page  # with the offer
         assert re.search(rf", {words}[ <]", page)  # and in the table
@@ -107,7 +107,7 @@ def many_proposals(store: Store, team: int = 26) -> list[int]:
     set_up(store, team=team)
     crew = [WorkerRow(f"t{n}", None, True, prior_n=400, prior_mean=10.0) for n in range(team)]
     crew += [WorkerRow(f"p{n}", None, False, prior_n=400, prior_mean=80.0 + 0.1 * n) for n in range(team)]
-    imports.import_workers(store, "hall", crew, b"", "test")
+    worker_imports.import_workers(store, "hall", crew, b"", "test")
     return proposed(store, "hall")
 
 
@@ -145,7 +145,7 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
         "said",
     )
     above, _, below = response.text.partition('id="said"')
-    assert proposals_on(above)[-1] == before  # it says so above the next one
+    assert proposals_on(above)[-1] == before  # the message is above the next proposal
     assert proposals_on(below)[0] == following
     assert "Approved" in below.partition("<article")[0]
     for name, value in (("from", "//elsewhere.example"), ("page", "1#x"), ("at", "%0d%0a")):

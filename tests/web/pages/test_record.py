@@ -1,4 +1,4 @@
-"""The pages of history, plans and the record: charts agree with the numbers, long work goes on behind them."""
+"""The History, Plan and Record pages: charts agree with the numbers, and long work runs in the background."""
 
 import re
 from datetime import date
@@ -46,7 +46,7 @@ def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) 
 
 
 def page_saying(user: Browser, path: str, words: str) -> str:
-    """Look at a page until it says something; give it."""
+    """Reload a page until it contains a text; return it."""
     return str(until(lambda: words in (page := user.get(path)) and page))
 
 

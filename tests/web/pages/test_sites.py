@@ -1,4 +1,4 @@
-"""The page of all sites, and the forms that set one up and change its settings."""
+"""The Sites page, and the forms that create a site and change its settings."""
 
 import re
 from datetime import date
@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -37,7 +37,7 @@ def test_sites_of_others_are_not_shown(store: Store) -> None:
 
 
 def spoil(store: Store, name: str, before: str, after: str) -> None:
-    """Change what is kept of a site's state behind its back, so that nothing kept in memory is current."""
+    """Change a site's stored state directly, so that no cached state is current."""
     spoilt = "UPDATE sites SET state = replace(state, :old, :new), head = 'x' || substr(head, 2) WHERE name = :name"
     with store.changing() as connection:
         connection.execute(sa.text(spoilt), {"old": before, "new": after, "name": name})
@@ -73,10 +73,10 @@ def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, af
     for path in ("", "/history", "/record", "/settings", "/workers/0"):
         shown = admin.get(f"/sites/north{path}", 422)
         assert words in shown
-        assert "registered name" not in shown, "the long list of policies is nobody's remedy"
+        assert "registered name" not in shown, "the long list of policies does not help"
         assert "upgrade this one" in shown
         assert ("Check now" in shown) == ("damaged" in words), "without its policy no record can be checked"
-    assert "To the sites" in shown
+    assert "Back to the sites" in shown
 
 
 def test_the_record_of_a_site_that_cannot_be_read_can_be_checked(store: Store) -> None:
@@ -164,9 +164,9 @@ def test_a_site_is_set_up_by_its_form(store: Store) -> None:
 
 
 def test_the_form_the_command_and_the_api_record_the_same_settings_by_default(store: Store) -> None:
-    """What a site must say is said alike; every other setting is left as the form, the command and the API have it.
+    """Form, command and API have the same defaults for every setting that is not required.
 
-    Only the two ticks that the page sets and explains differ.
+    Only the two boxes that the page checks and explains differ.
     """
     first = date(2026, 11, 2)
     admin = browser(store, "admin")
@@ -206,10 +206,10 @@ def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -
         version = re.search(r'name="version" value="([0-9a-f-]+)"', page)
         assert version
         forms.append({**values, "version": version[1], "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation"})
-    assert "changed from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
+    assert "apply from now on" in first.post("/sites/hall/settings", {**forms[0], "fee": "9"})
     refused = second.post("/sites/hall/settings", {**forms[1], "team": "3"}, 412)
     assert "manager 0 changed fee to 9 (" in refused
-    assert 'value="3"' in refused  # what was typed still stands
+    assert 'value="3"' in refused  # the typed text is kept
     config = snapshot(store, "hall").site.config
     assert (config.fee, config.team) == (9.0, 2)
     again = re.search(r'name="version" value="([0-9a-f-]+)"', refused)
@@ -225,7 +225,7 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
     manager = browser(store)
     fixed = re.compile(r'<input id="(\w+)"[^>]* readonly')
     assert not fixed.findall(manager.get("/sites/hall/settings"))
-    imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
+    output_imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
     page = manager.get("/sites/hall/settings")
     assert fixed.findall(page) == ["low", "high", "hours_per_period", "start"]
     values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
@@ -241,4 +241,4 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
         wrong = manager.post("/sites/hall/settings", {**form, name: value}, 422)
         assert re.findall(r'class="wrong" id="(\w+)-wrong"', wrong) == [name]
     assert recorded(store) == form["version"]
-    assert "changed from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})
+    assert "apply from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})

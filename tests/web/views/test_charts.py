@@ -1,4 +1,4 @@
-"""Charts: their words stand where they can be read."""
+"""Charts: their labels are readable."""
 
 import re
 from importlib.resources import files

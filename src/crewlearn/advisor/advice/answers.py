@@ -1,4 +1,4 @@
-"""Answers given once: the same answer twice by one person counts once, and others learn whose it was."""
+"""Idempotent answers: repeating one's own answer changes nothing; a different one is a conflict naming the first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from crewlearn.advisor.ledger.store import Store
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that somebody gives: its kind, and those parts of it that they said; None where they did not."""
+    """An answer as somebody gave it: its kind, and the parts they named; None for parts they left out."""
 
     kind: type[ProposalAnswer]
     proposal: int
@@ -23,7 +23,7 @@ class Answer:
     leaver: int | None = None
 
     def is_in(self, answer: ProposalAnswer) -> bool:
-        """Return whether an answer on record is this one."""
+        """Return whether a recorded answer matches this one in every part that is named."""
         parts = {name: value for name, value in vars(self).items() if name != "kind" and value is not None}
         return isinstance(answer, self.kind) and all(
             getattr(answer, name, None) == value for name, value in parts.items()
@@ -33,7 +33,7 @@ class Answer:
 def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callable[[], list[str] | None]) -> list[str]:
     """Record an answer unless the same person gave it already; return warnings.
 
-    Where it cannot be given because somebody answered otherwise, the error says who and when.
+    If the proposal was answered differently before, the conflict says by whom and when.
     """
     if _is_given(_last(store, site, answer), actor, answer):
         return []
@@ -41,7 +41,7 @@ def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callabl
         return give() or []
     except Conflict as error:
         before = _last(store, site, answer)
-        if _is_given(before, actor, answer):  # twice at once, as by a double click
+        if _is_given(before, actor, answer):  # sent twice at once, as by a double click
             return []
         if before is None or isinstance(error, (Stale, StoreUnavailable)):
             raise
@@ -58,5 +58,5 @@ def _is_given(before: tuple[Event, ProposalAnswer] | None, actor: str, answer: A
 
 
 def _told(event: Event, answer: ProposalAnswer) -> str:
-    """Return who answered what, and when."""
+    """Describe who answered what, and when."""
     return f"{event.actor} {answer.reply()} at {event.at[:16].replace('T', ' ')} UTC"

@@ -1,6 +1,6 @@
-"""What people do to a site: each command is one transaction that checks first, then puts facts on record.
+"""Commands that change a site: each is one transaction that checks its input, then records events.
 
-A command raises before anything is written, or everything it says is on record when it returns.
+A command either raises and writes nothing, or has recorded everything when it returns.
 """
 
 import re
@@ -39,22 +39,22 @@ _NAME = re.compile(r"[\w][\w .()+-]{0,99}")
 
 
 def create_site(store: Store, name: str, config: SiteConfig, actor: str) -> None:
-    """Begin a site."""
+    """Create a site."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
-            "site", name, "must be letters, digits, spaces and . ( ) + - _, and begin with one of the first two"
+            "site", name, "must be letters, digits, spaces and . ( ) + - _, and begin with a letter or digit"
         )
     if name.casefold() == "new":
-        raise InvalidInput("site", name, "is where the pages set up new sites; choose another name")
+        raise InvalidInput("site", name, "is reserved: the pages use it to set up sites; choose another name")
     store.create(name, config, actor)
 
 
 def change_site(
     store: Store, name: str, changes: Mapping[str, Any], actor: str, *, expected: int | None = None
 ) -> tuple[SiteConfig, SiteConfig]:
-    """Change settings from now on; return them as they were and as they are.
+    """Change settings from now on; return the settings before and after.
 
-    The output range stays once output is on record, as the record is in its terms; so do the dates of its periods.
+    Once output is recorded, the output range and the dates of recorded periods cannot change.
     """
     with store.writing(name, actor, expected) as work:
         before = work.site.config
@@ -72,7 +72,7 @@ def change_site(
 
 
 def _check_units(before: SiteConfig, after: SiteConfig) -> None:
-    """Refuse another measure of output than the record's."""
+    """Refuse to change the units that recorded output is in."""
     for key in ("low", "high", "hours_per_period"):
         if getattr(before.units, key) != getattr(after.units, key):
             raise InvalidInput(
@@ -81,22 +81,20 @@ def _check_units(before: SiteConfig, after: SiteConfig) -> None:
 
 
 def _check_calendar(old: WorkCalendar, new: WorkCalendar, coming: int) -> None:
-    """Refuse a calendar that would give recorded periods other dates."""
+    """Refuse a calendar that would move recorded periods to other dates."""
     if old == new:
         return
     for period in range(1, coming):
         if (old.date_of(period), old.shift_of(period)) != (new.date_of(period), new.shift_of(period)):
-            raise InvalidInput(
-                "calendar", str(old.date_of(period)), "has output on record; only coming days can change"
-            )
+            raise InvalidInput("calendar", str(old.date_of(period)), "has recorded output; only future days can change")
 
 
 def change_worker(
     store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None, **changes: Any
 ) -> dict[str, tuple[Any, Any]]:
-    """Record that a worker left, returned, was blocked or pinned, or has a fee of their own (None: the site's again).
+    """Record that a worker left, returned, was blocked or pinned, or has a fee of their own (None: the site's).
 
-    Returns what changed, from what to what.
+    Returns each changed field with its old and new value.
     """
     for key in changes:
         one_of("setting", key, ("status", "pinned", "fee"))
@@ -116,7 +114,7 @@ def change_worker(
 
 
 def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:
-    """Remove a person from the store; the record keeps their number and nothing else of them."""
+    """Erase a person's identity from the store; the record keeps only their number."""
     with store.writing(name, actor, expected) as work:
         number = _number(work, worker_id)
         table = schema.identities
@@ -129,7 +127,7 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expecte
 def approve(
     store: Store, name: str, number: int, actor: str, *, out: str | None = None, expected: int | None = None
 ) -> list[str]:
-    """Approve a proposal: the offer goes out; another outgoing worker may be chosen. Return what to be warned of."""
+    """Approve a proposal, so that the offer goes out; `out` names another outgoing worker. Return warnings."""
     with store.writing(name, actor, expected) as work:
         proposal = _proposal(work.site, number, PROPOSED)
         leaver = proposal.out if out is None else _number(work, out)
@@ -151,7 +149,7 @@ def reject(
     keep_out: bool = False,
     expected: int | None = None,
 ) -> None:
-    """Reject a proposal, with a reason for the record; with `keep_out`, its incoming worker is blocked for good."""
+    """Reject a proposal, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
     checked_text("reason", reason, LONGEST_REASON)
     with store.writing(name, actor, expected) as work:
         _proposal(work.site, number, PROPOSED)
@@ -170,7 +168,7 @@ def record_offer(
     out: str | None = None,
     expected: int | None = None,
 ) -> list[str]:
-    """Record how an offer went; on arrival a person may choose another outgoing worker. Return what to be warned of."""
+    """Record the outcome of an offer; on a start, `out` names another outgoing worker. Return warnings."""
     one_of("outcome", outcome, OUTCOMES)
     with store.writing(name, actor, expected) as work:
         site = work.site
@@ -182,18 +180,18 @@ def record_offer(
             if leaver is None and out is not None:
                 raise InvalidInput("out", out, _NO_ROOM)
             if leaver is None:
-                remedy = "nobody can make room for them; name somebody with `out`, or record cancelled"
+                remedy = "nobody can make room for them; name who leaves with `out`, or record cancelled"
                 raise InvalidInput("started", f"proposal {number}", remedy)
             warnings = _objections(work, leaver)
         work.add(OfferRecorded(number, outcome, when, leaver))
         return warnings
 
 
-_NO_ROOM = "cannot make room: not in the team, or leaving for somebody else"
+_NO_ROOM = "cannot make room: not in the team, or already being replaced"
 
 
 def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -> int:
-    """Return the period of an answer: of its day the first shift from the approval on, or the coming period."""
+    """Return the period of an answer: the day's first shift that is not before the approval, or the coming period."""
     calendar, when = site.config.calendar, period or site.period
     if on is not None:
         when = calendar.period_of(on)
@@ -207,7 +205,7 @@ def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -
 
 
 def _leaver(site: Site, proposal: Proposal, chosen: int | None) -> int | None:
-    """Return who makes room: as chosen, as committed, or as the policy says now; None if nobody can."""
+    """Return who makes room: the worker chosen, agreed on, or named by the policy now; None if nobody can."""
     pending = next(place for place, hire in enumerate(site.roster.pending) if hire.into == proposal.into)
     out = chosen if chosen is not None else site.roster.pending[pending].out
     if out == NOBODY:
@@ -218,26 +216,24 @@ def _leaver(site: Site, proposal: Proposal, chosen: int | None) -> int | None:
 
 
 def _objections(work: SiteTransaction, leaver: int) -> list[str]:
-    """Return what speaks against letting somebody go; a person decides all the same."""
+    """Return warnings about letting a worker go; the person's decision stands all the same."""
     if leaver == NOBODY:
         return []
     site, worker = work.site, work.site.workers[leaver]
     who = next((external for external, number in work.identities().items() if number == leaver), "somebody erased")
     objections = []
     if worker.pinned:
-        objections.append(f"{who} is pinned, to be kept whatever is advised; as you decide, they make room")
+        objections.append(f"{who} is pinned, and leaves by your decision")
     stayed, least = site.period - worker.since, site.config.least_tenure
     if stayed < least:
-        objections.append(
-            f"{who} is in the team for {counted(stayed, 'period')}, fewer than the {least} that were agreed"
-        )
+        objections.append(f"{who} has been in the team for {counted(stayed, 'period')}; the least stay is {least}")
     return objections
 
 
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> Retold:
-    """Take back the last answer, or what was last said of one worker; return the event that it was.
+    """Take back the last answer, or the last change to a worker; return that event.
 
-    With its `number` on record, that one or none: somebody may have answered since it was shown.
+    `number` is the event the caller means; if it is no longer the last answer, nothing is undone.
     """
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
@@ -258,12 +254,12 @@ def _nothing_to_undo(work: SiteTransaction) -> str:
     if last is None:
         return "there is no answer to take back yet"
     if isinstance(last.fact, AnswerUndone):
-        return "there is no answer to take back: the last one was, and only one can be"
+        return "there is no answer to take back: the last one was taken back already, and only one can be"
     return "there is no answer to take back: other facts were recorded since"
 
 
 def unknown_worker(worker_id: str, known: int) -> Unknown:
-    """Build the error for a worker whom nobody knows at a site."""
+    """Return the error for a worker id that is unknown at a site."""
     there = f"there {'is' if known == 1 else 'are'} {counted(known, 'worker')}"
     return Unknown("worker", worker_id, f"is not known at this site; {there}")
 
@@ -272,7 +268,7 @@ _STATES = {PROPOSED: "waiting for an answer", **dict.fromkeys(UNDER_WAY, "under 
 
 
 def _proposal(site: Site, number: int, *statuses: str) -> Proposal:
-    """Find a proposal that is in one of these states."""
+    """Return a proposal that has one of these statuses, or raise a conflict."""
     proposal = site.proposals.get(number)
     if proposal is None or proposal.status not in statuses:
         now = "does not exist or was settled long ago" if proposal is None else f"is {proposal.status}"

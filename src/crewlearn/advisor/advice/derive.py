@@ -1,8 +1,8 @@
-"""Advice for the coming period: what the policy says, given the facts; derived once, then stored.
+"""Advice for the coming period: the policy's decision given the facts, derived once and then stored.
 
-The policy is asked once for each coming period. Within the period it is asked again only if facts changed that bear on
-it: somebody declined or was rejected, joined, left, was pinned or blocked, the setting or the record of output changed.
-As long as nobody has acted on this period's proposals it is then asked afresh, as if for the first time.
+The policy is asked once for each coming period. Within the period it is asked again only after a relevant change:
+somebody declined, was rejected, joined, left, was pinned or blocked, or the settings or the recorded output changed.
+Until a person has answered one of this period's proposals, asking again starts from the memory before the period.
 """
 
 from dataclasses import replace
@@ -24,8 +24,7 @@ WAIT, PROPOSE = "wait", "propose"
 def derive(site: Site) -> Advised:
     """Ask the policy about the coming period and return the advice; the site is not changed.
 
-    Of the replacements that the policy wants and that are not under way, those that `most_a_week` does not allow are
-    held back.
+    Of the replacements that the policy wants and that are not under way, those beyond `most_a_week` are held back.
     """
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
@@ -51,7 +50,7 @@ def derive(site: Site) -> Advised:
 def _asked(
     site: Site, policy: Policy[Any], memory: Any, situation: Situation
 ) -> tuple[Situation, list[Pair], Any, set[int]]:
-    """Ask the policy, which knows the site's fee alone, and ask again without those whose own fee is too dear."""
+    """Ask the policy, which knows only the site's fee; ask again without workers whose own fee is too high."""
     dear = set[int]()
     while True:
         pairs, after = policy.decide(memory, situation)
@@ -68,7 +67,7 @@ def _asked(
 
 
 def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any:
-    """Return what the policy remembers when it is asked, having heard of all that happened since it was last asked."""
+    """Return the policy's state before it is asked, updated with everything that happened since it was last asked."""
     if site.memory is None or site.after is None:
         return policy.start(situation, site.config.stream_key, _interview_scores(site, policy))
     afresh = site.decided == site.period and not _acted_on(site)
@@ -87,7 +86,7 @@ def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any
 
 
 def lapsed(site: Site) -> list[Pair]:
-    """Return the pairs of an earlier period that nobody answered or that were held back: to the policy, they failed."""
+    """Return an earlier period's pairs that were unanswered or held back; the policy is told that they failed."""
     if site.decided == site.period:
         return []
     unanswered = [

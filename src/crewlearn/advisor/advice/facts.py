@@ -1,4 +1,4 @@
-"""The reasons for a proposal in people's own units: output as they record it, fees and gains in money."""
+"""The reasons for a proposal in the site's units: output as it is recorded, fees and gains in money."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -10,14 +10,14 @@ from crewlearn.beliefs.posterior import TWO_SIDED_95
 from crewlearn.problem.arrays import NOBODY
 
 SURE = TWO_SIDED_95
-"""Half the width, in standard deviations, of the intervals that people see."""
+"""Half-width, in standard deviations, of the 95% intervals shown to people."""
 
 
 @dataclass(frozen=True)
 class PeopleEstimate:
-    """A worker's expected output in people's units, with the ends of a 95% interval.
+    """A worker's expected output in the site's units, with the ends of a 95% interval.
 
-    `days` were observed here, `prior` is what they brought along.
+    `days` counts observations here, `prior` those from before.
     """
 
     days: int
@@ -31,10 +31,10 @@ class PeopleEstimate:
 class ProposalFacts:
     """The numbers behind a proposal as they were when it was made.
 
-    `leaver` is who makes room, or would if they came now; -1 is an empty station, and `out` is then nothing. `gain` is
-    what the exchange would bring over `periods` if it were for good, as expected then, before the fee; against an empty
-    station it is the whole of the output, and there is nobody to be better than. `break_even` is the fee above which it
-    would not have been proposed.
+    `leaver` is who makes room, or would if the hire arrived now; -1 is an empty station, and `out` is then None. `gain`
+    is the expected gain over `periods` before the fee, if the replacement is permanent; at an empty station it is the
+    whole output, and `chance_better` means nothing. `break_even` is the fee above which it would not have been
+    proposed.
     """
 
     out: PeopleEstimate | None
@@ -54,23 +54,23 @@ class ProposalFacts:
 
     @property
     def value(self) -> float:
-        """The expected gain net of the fee: as a trial that may end, where a policy counts on that."""
+        """The expected gain net of the fee; of a trial that may be reversed, if the policy values it so."""
         return (self.gain if self.trial_value is None else self.trial_value) - self.fee
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain data, without the record's own worker numbers."""
+        """Return the facts as plain data, without internal worker numbers."""
         return {name: value for name, value in asdict(self).items() if name != "leaver"}
 
 
 def people_estimate(units: Units, estimate: Mapping[str, Any]) -> PeopleEstimate:
-    """Convert an estimate to people's units; where less is better, low is still the smaller number."""
+    """Convert an estimate to the site's units; `low` is the smaller number even where less is better."""
     mean, reach = estimate["mean"], SURE * estimate["sd"]
     ends = [units.people_output(min(1.0, max(0.0, end))) for end in (mean - reach, mean + reach)]
     return PeopleEstimate(estimate["days"], estimate["prior"], units.people_output(mean), min(ends), max(ends))
 
 
 def facts(site: Site, proposal: Proposal) -> ProposalFacts:
-    """Return the numbers behind a proposal; the value of a unit is as it was then, the fee as agreed once it is."""
+    """Return the numbers behind a proposal, at the value of a unit then; the fee is the agreed one after approval."""
     why, own = proposal.why, proposal.why.policy or {}
     units = replace(site.config.units, value_per_unit=why.value_per_unit)
     left = max(0.0, why.periods_left - why.mean_delay)

@@ -1,4 +1,4 @@
-"""What the replacements made so far have brought against keeping the first team, as far as can be told."""
+"""Estimated gain of the replacements made so far over keeping the first team, net of fees."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from crewlearn.advisor.ledger.stints import Stint, read_stints
 from crewlearn.problem.arrays import NOBODY, FloatArray
 
 Estimated = Sequence[Mapping[str, float]]
-"""What is thought of everybody, as `estimates_of` gives it."""
+"""Everybody's estimates, as `estimates_of` returns them."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Money gained against keeping the first team, the fees paid, with the ends of a 95% interval."""
+    """Money gained over keeping the first team, net of fees, with the ends of a 95% interval."""
 
     expected: float
     low: float
@@ -29,7 +29,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class GainByPeriod:
-    """Money gained up to each recorded period, from the first on: fees paid, the gain after them, its interval."""
+    """Cumulative money by recorded period: fees paid, gain net of fees, and its 95% interval."""
 
     fees: FloatArray
     expected: FloatArray
@@ -39,14 +39,14 @@ class GainByPeriod:
 
 @dataclass(frozen=True)
 class Past:
-    """What the gain is made from: who held which station when, and the proposals that were acted on."""
+    """The data behind the gain: who held which station when, and the proposals that were acted on."""
 
     stints: tuple[Stint, ...]
     proposals: tuple[Proposal, ...]
 
 
 def read_past(connection: sa.Connection, key: int) -> Past:
-    """Read what the gain of a site is made from."""
+    """Read the data behind a site's gain."""
     acted_on = read_proposals(connection, key, statuses=(STARTED, *UNDER_WAY, *FAILURES))
     return Past(tuple(read_stints(connection, key)), tuple(acted_on))
 
@@ -54,7 +54,7 @@ def read_past(connection: sa.Connection, key: int) -> Past:
 def gain_over_first_team(
     site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
 ) -> Gain:
-    """Estimate what all replacements so far have brought; `everybody` spares making estimates that are there."""
+    """Estimate the gain of all replacements so far; `everybody` are the estimates, if the caller has them."""
     series = gain_by_period(site, stints, proposals, everybody)
     if not len(series.expected):
         return Gain(0.0, 0.0, 0.0)
@@ -64,11 +64,11 @@ def gain_over_first_team(
 def gain_by_period(
     site: Site, stints: Sequence[Stint], proposals: Sequence[Proposal], everybody: Estimated | None = None
 ) -> GainByPeriod:
-    """Estimate period by period what the replacements have brought, by what is thought of everybody now.
+    """Estimate the gain of the replacements period by period, from everybody's current estimates.
 
-    The first team is whoever held each station first, to this day or until they left by themselves; what it cost to
-    bring them in is no cost of replacing. Everybody is taken to be present; the fee of an offer counts from the period
-    it fell due in, and what interviews cost from the first.
+    The first team is the first holder of each station, up to now or until they quit; hiring them is not a cost of
+    replacing. Everybody is assumed present. A fee counts from the period it fell due in, interview costs from the
+    first period.
     """
     periods = site.period - 1
     if everybody is None:
@@ -81,13 +81,21 @@ def gain_by_period(
     worth = np.array([units.money_of_output(everybody[worker]["mean"]) for worker in differing])
     spread = np.array([units.money(everybody[worker]["sd"]) for worker in differing])
     fees = _fees(site, [proposal for proposal in proposals if not _filled_first(proposal, kept)], periods)
-    expected = worth @ days - fees
-    sure = SURE * np.sqrt((spread**2) @ (days**2))
+    expected = _weighted(worth, days) - fees
+    sure = SURE * np.sqrt(_weighted(spread**2, days**2))
     return GainByPeriod(fees, expected, expected - sure, expected + sure)
 
 
+def _weighted(weights: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return the weighted sum of the rows, added in order: a matrix product's last digits differ between machines."""
+    total = np.zeros(rows.shape[1])
+    for weight, row in zip(weights, rows, strict=True):
+        total += weight * row
+    return total
+
+
 def _held_otherwise(stints: Sequence[Stint], kept: Sequence[Stint], periods: int) -> tuple[list[int], FloatArray]:
-    """Name whose days differ between the two, and give each day's difference: 1 held a station, -1 would have."""
+    """Return the workers whose days differ between the two histories, and each day's difference (1 or -1)."""
     ours, theirs = ({(stint.worker, stint.since, stint.until) for stint in several} for several in (stints, kept))
     workers = sorted({worker for worker, _, _ in ours ^ theirs})
     rows = {worker: row for row, worker in enumerate(workers)}
@@ -99,9 +107,9 @@ def _held_otherwise(stints: Sequence[Stint], kept: Sequence[Stint], periods: int
 
 
 def _kept(stints: Sequence[Stint], proposals: Sequence[Proposal]) -> list[Stint]:
-    """Return the stints of a first team that was kept: they end only where somebody left by themselves.
+    """Return the stints as if the first team had been kept: they end only where somebody quit.
 
-    Who moves to another station, as theirs is done away with, stays in the team.
+    A worker who moved because their station was abolished stays in the team.
     """
     replaced = [(proposal.leaver, proposal.settled_in) for proposal in proposals if proposal.leaver != NOBODY]
     begun = {(stint.worker, stint.since): stint for stint in stints}
@@ -124,7 +132,7 @@ def _kept(stints: Sequence[Stint], proposals: Sequence[Proposal]) -> list[Stint]
 
 
 def _filled_first(proposal: Proposal, kept: Sequence[Stint]) -> bool:
-    """Return whether a hire brought somebody to a station that nobody had held before."""
+    """Return whether a hire filled a station that had never been held."""
     return proposal.status == STARTED and any(
         stint.worker == proposal.into and proposal.settled_in <= stint.since for stint in kept
     )

@@ -1,4 +1,4 @@
-"""Selection rates by group, for those who must look at them; groups come from outside and are kept nowhere."""
+"""Selection rates by group, for adverse-impact reviews; the groups are given by the caller and never stored."""
 
 import math
 from collections.abc import Mapping, Sequence, Set
@@ -8,14 +8,14 @@ from crewlearn.advisor.ledger.site import PROPOSED, REJECTED, STARTED, WITHDRAWN
 from crewlearn.problem.arrays import NOBODY
 
 SMALL = 30
-"""Below so many people a group's rate says little."""
+"""Groups of fewer people are marked as small: their rates say little."""
 
 
 @dataclass(frozen=True)
 class GroupRate:
-    """How often people of a group were brought in or let go: a rate, its ratio to the best group's, an exact test.
+    """A group's selection rate, its ratio to the best group's, and an exact test.
 
-    `rate` is of being chosen; `ratio` compares what is good for people, which is staying where chosen means let go.
+    `rate` is the share chosen. `ratio` compares the favourable outcome, which is staying where chosen means let go.
     `p_value` is Fisher's two-sided test of this group against all others.
     """
 
@@ -29,7 +29,7 @@ class GroupRate:
 
 
 def rates(groups: Mapping[int, str], chosen: set[int], *, favourable: bool) -> list[GroupRate]:
-    """Return each group's rate of being chosen; where being chosen is bad, the ratio is of not being chosen."""
+    """Return each group's selection rate; if being chosen is unfavourable, ratios compare not being chosen."""
     sizes: dict[str, int] = {}
     hits: dict[str, int] = {}
     for number, group in groups.items():
@@ -61,10 +61,10 @@ NOTE = (
 
 
 def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
-    """Return who ever came how far, people counted once: to come in or to make room.
+    """Return the workers who ever reached each stage, by direction; each is counted once.
 
-    Proposals that were withdrawn, as facts changed before anybody answered, count for nothing. Who makes room is as the
-    proposal stands, so that it may be a person's own choice.
+    Withdrawn proposals do not count. Who makes room is read from the proposal as it stands, so it includes the choices
+    that people made themselves.
     """
     standing = [proposal for proposal in proposals if proposal.status != WITHDRAWN]
     approved = [proposal for proposal in standing if proposal.status not in (PROPOSED, REJECTED)]
@@ -87,7 +87,7 @@ def tables(
 ) -> dict[str, dict[str, list[GroupRate]]]:
     """Return the rates of every stage, by direction and stage; coming in is favourable, going out is not.
 
-    Coming in is told of everybody, going out of those who ever held a station.
+    Rates of coming in are over everybody, rates of going out over those who ever held a station.
     """
     in_team = {number: group for number, group in groups.items() if number in held}
     return {

@@ -1,7 +1,7 @@
-"""Why advice was given, in numbers as they were when it was derived; recorded with the advice.
+"""The reasons for advice as numbers, computed when it is derived and recorded with it.
 
-Output is in the policy's units, fees are money, and the value of a unit is as it was then; `explain` converts all of it
-to people's units.
+Output is in the policy's units, fees are money, and the value of a unit is the one at the time; `explain` converts all
+of it to the site's units.
 """
 
 import math
@@ -19,7 +19,7 @@ from crewlearn.problem.transitions import unclaimed_stations
 def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
     """Return everybody's estimate (days observed here and before, expected output, its sd) and the sd of a day.
 
-    It is the posterior given the pool's own data, whatever the policy, so that people see one estimate everywhere.
+    It is the posterior given the pool's data, whatever the policy is, so that people see the same estimate everywhere.
     """
     beliefs = beliefs_of(site)
     everybody = [_estimate(site, beliefs, number) for number in range(len(site.workers))]
@@ -37,7 +37,7 @@ def _estimate(site: Site, beliefs: Beliefs, number: int) -> dict[str, float]:
 
 
 def beliefs_of(site: Site) -> Beliefs:
-    """Return the posterior of the pool and of everybody, given the pool's own data."""
+    """Return the posterior of the pool and of each worker, given the pool's data."""
     prior = site.prior()
     return learned(site.estimates, prior.counts, prior.sums, LEARNED_FROM_DATA)
 
@@ -47,8 +47,8 @@ def reasons_of(
 ) -> list[dict[str, Any]]:
     """Return why each pair is proposed: both workers' estimates, the chance of doing better, the policy's own reason.
 
-    `leaver` is who makes room: for a hire left open until arrival who would go now, -1 for an empty station.
-    `break_even` is the fee above which the policy would not have asked; None if it does not say.
+    `leaver` is who makes room (for a hire left open until arrival, who would go now), -1 for an empty station.
+    `break_even` is the fee above which the policy would not have asked, or None if it does not say.
     """
     if not pairs:
         return []
@@ -86,7 +86,7 @@ def reasons_of(
 
 
 def _makes_room(out: int, reason: Reason | None, vacancies: int) -> tuple[int, int]:
-    """Return who makes room, and how many empty stations are left for the pairs that follow."""
+    """Return who makes room, and how many empty stations remain for the following pairs."""
     if out != NOBODY:
         return out, vacancies
     if vacancies > 0:
@@ -104,14 +104,14 @@ def too_dear(site: Site, pairs: Sequence[Pair], reasons: Sequence[dict[str, Any]
 
 
 def _finite(value: Any) -> Any:
-    """Return data that can be recorded: an infinite bound, of somebody never seen, becomes None."""
+    """Return data that JSON can hold: an infinite bound, of a worker never observed, becomes None."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def waiting_of(policy: Policy[Any], after: Any, situation: Situation) -> dict[str, Any]:
-    """Return what is waited for: arrivals, and what the policy says it waits for."""
+    """Return the expected arrivals, and what the policy says it waits for."""
     waiting = policy.waiting(after, situation)
     awaited = [pending.into for pending in situation.roster.pending]
     return {"awaited": awaited, **({} if waiting is None else waiting.to_json())}

@@ -1,13 +1,13 @@
-"""Cells: numbers, dates and words, parsed as the whole file means them, and text made safe for spreadsheets.
+"""Cells: numbers, dates and words parsed by the file's conventions, and text made safe for spreadsheets.
 
-Decimal marks: cells that allow one reading only (`12.5`, `1,234.5`, `1.234.567`) decide for the file, the more frequent
-mark if they disagree; the others are then errors. Where no cell decides, a semicolon between cells means decimal commas
-and a comma between cells decimal points, as spreadsheets write them; a tab or a bar decides nothing, so that `1.234`
-there is refused until the caller names the mark.
+Decimal marks: unambiguous cells (`12.5`, `1,234.5`, `1.234.567`) decide for the whole file. If they disagree, the more
+frequent mark wins and the other cells are errors. If no cell decides, the delimiter does, as spreadsheets write it: a
+semicolon means decimal commas, a comma decimal points. With a tab or a bar, `1.234` is refused until the caller names
+the mark.
 
 Dates: the year first (`2026-11-15`, `20261115`), or the day first (`15.11.2026`, `15/11/26`). The month comes first
-only if the caller asks for it, or if the file has a date that cannot be read otherwise and none that needs the day
-first. Two-digit years are those of this century.
+only if the caller says so, or if some date of the file is valid only that way and none only with the day first.
+Two-digit years are in this century.
 """
 
 import re
@@ -43,14 +43,14 @@ _FALSE = ("no", "false", "0", "nein", "non", "falsch", "faux")
 
 
 class CellRefused(Exception):
-    """A cell that cannot be parsed; the message is what is expected instead."""
+    """A cell cannot be parsed; the message says what is expected."""
 
 
 @dataclass(frozen=True)
 class Conventions:
     """How a file writes numbers and dates; the reasons quote the cell that decided.
 
-    `timed` is whether some date has a time of day other than midnight; `day_of` is then the day of a date and time.
+    `timed` is whether some date has a time of day other than midnight; `day_of` then maps a moment to its day.
     """
 
     decimal: Decimal
@@ -62,14 +62,14 @@ class Conventions:
 
 
 def decimal_mark(text: str | None) -> Decimal | None:
-    """Check a decimal mark as typed; None leaves it to the file."""
+    """Parse a decimal mark; None means that the file decides."""
     if text is None:
         return None
     return "," if one_of("decimal", text, (".", ",")) == "," else "."
 
 
 def date_order(text: str | None) -> DateOrder | None:
-    """Check an order of dates as typed; None leaves it to the file."""
+    """Parse a date order; None means that the file decides."""
     if text is None:
         return None
     month_first = one_of("dates", text, ("day-first", "month-first")) == "month-first"
@@ -77,7 +77,7 @@ def date_order(text: str | None) -> DateOrder | None:
 
 
 def key_of(text: str) -> str:
-    """Reduce a header or a word to its letters and digits, so that `Badge No.` and `badge_no` are one."""
+    """Reduce a header or word to its letters and digits, so that `Badge No.` equals `badge_no`."""
     return "".join(letter for letter in unicodedata.normalize("NFC", text).casefold() if letter.isalnum())
 
 
@@ -99,12 +99,12 @@ def _number_pattern(mark: str, other: str) -> re.Pattern[str]:
 
 _NUMBERS = {".": _number_pattern(".", ","), ",": _number_pattern(",", ".")}
 _CLEAR = re.compile(r"[0-9]{1,15}([.,])(?:[0-9]{1,2}|[0-9]{4,15})")
-"""The usual numbers that show their decimal mark, for speed: after a thousands separator stand three digits."""
+"""A fast path for common unambiguous numbers: a thousands separator is followed by exactly three digits."""
 _TYPED = str.maketrans({"\xa0": " ", "\u2007": " ", "\u2009": " ", "\u202f": " ", "’": "'", "−": "-"})
 
 
 def decimal_mark_in(cell: str) -> str:
-    """Return the decimal mark of a number with a comma or a point: `?` if it may be either, empty for no number."""
+    """Return the decimal mark of a number with a comma or point: `?` if ambiguous, empty if it is not a number."""
     if match := _CLEAR.fullmatch(cell):
         return match[1]
     text = cell.strip().translate(_TYPED)
@@ -186,7 +186,7 @@ _YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})" 
 
 
 def date_order_in(cell: str) -> tuple[str, bool]:
-    """Return the one order in which a date exists, empty if none or both, and whether it has a time but midnight."""
+    """Return the only order in which a date is valid (empty if none or both), and if it has a time not midnight."""
     readings = {order: _moment(cell, order) for order in ("day-first", "month-first")}
     fitting = [order for order, moment in readings.items() if moment is not None]
     with_time = any(moment is not None and moment[1] not in (None, time.min) for moment in readings.values())
@@ -194,7 +194,7 @@ def date_order_in(cell: str) -> tuple[str, bool]:
 
 
 def _moment(cell: str, order: str) -> tuple[date, time | None] | None:
-    """Parse a date and the time of day after it, if any; return None if there is no such date."""
+    """Parse a date with an optional time of day; return None if it is not a valid date."""
     text = cell.strip().translate(_TYPED)
     if len(text) > _LONGEST_NUMBER:
         return None
@@ -215,7 +215,7 @@ def _moment(cell: str, order: str) -> tuple[date, time | None] | None:
 
 
 def _clock(hour: str | None, minute: str, second: str | None, half: str | None) -> time | None:
-    """Parse a time of day, of 24 hours or of 12 with am or pm; raise ValueError if there is none such."""
+    """Parse a 24-hour time, or a 12-hour time with am or pm; raise ValueError if it is invalid."""
     if hour is None:
         return None
     hours = int(hour)
@@ -247,13 +247,13 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPACES = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 _JOINERS = str.maketrans(dict.fromkeys("\u200c\u200d", None))
-"""Invisible, but part of how some names are spelt."""
+"""Invisible joiners that are part of the spelling of some names."""
 
 
 def neutralised(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would run as a formula; plain numbers stay as they are.
+    """Prefix an apostrophe to text that a spreadsheet would run as a formula; plain numbers are unchanged.
 
-    Apostrophes already before such text get one more, so that `original` restores it exactly.
+    Text that already begins with apostrophes gets one more, so that `original` restores it exactly.
 
     >>> neutralised("=1+1"), neutralised("-3.5"), neutralised("Ann"), neutralised("'t Hoen"), neutralised("'=1")
     ("'=1+1", '-3.5', 'Ann', "'t Hoen", "''=1")
@@ -271,9 +271,9 @@ def original(text: str) -> str:
 
 
 def _text(cell: str) -> str:
-    """Parse text, without the apostrophe of exports before formulas or the `="…"` that keeps leading zeros.
+    """Parse text, removing the apostrophe that exports put before formulas and the `="…"` around leading zeros.
 
-    Accents are brought to one form, spaces to plain ones.
+    Accents are normalised to NFC, special spaces to plain ones.
     """
     text = cell.strip()
     if (meant := original(text)) != text:
@@ -325,15 +325,15 @@ _ATTENDANCES = {key_of(word): attendance for attendance, words in _ATTENDANCE_WO
 
 
 def unchanged(value: Any) -> Any:
-    """Return a value that is written as it is."""
+    """Return the value itself."""
     return value
 
 
 @dataclass(frozen=True)
 class CellType:
-    """What the cells of a column hold: how they are parsed once the file's conventions are known, and written again.
+    """The type of a column's cells: how they are parsed, given the file's conventions, and how they are written.
 
-    `shows` names the convention that such cells can show, which decides for the whole file.
+    `shows` names the convention that such cells can reveal about the whole file.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The columns of every kind of file, each described once: reader, exports, API and pages follow the description."""
+"""The columns of every kind of file, each defined once for the reader, the exports, the API and the pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,17 +23,17 @@ class Column:
     type
         What its cells hold.
     synonyms
-        Other headers people give it.
+        Other headers that are recognised.
     required
         Whether a file must have it.
     blank_is_none
-        Whether a blank cell is None; otherwise it is parsed as the type has it.
+        Whether a blank cell is None; otherwise the type parses it.
     field
-        The attribute of a row that holds it, where that is not the name.
+        The row attribute that holds it, if it differs from the name.
     help
-        What it means, as the API documents it; empty where name and type tell it all.
+        Its description in the API; empty if name and type say enough.
     listed
-        Whether the API lists it with what is on record.
+        Whether the API includes it when it lists the record.
     """
 
     name: str
@@ -48,13 +48,13 @@ class Column:
 
     @property
     def row_field(self) -> str:
-        """The attribute of a row that holds it."""
+        """The row attribute that holds it."""
         return self.field or self.name
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a kind of file, of which a file has at least one of `either`; exports begin with `leading`."""
+    """The columns of a kind of file; a file needs at least one of `either`, and exports begin with `leading`."""
 
     kind: str
     columns: tuple[Column, ...]
@@ -65,6 +65,11 @@ class Columns:
     def names(self) -> tuple[str, ...]:
         """The names in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def optional(self) -> tuple[Column, ...]:
+        """The columns that a file may do without."""
+        return tuple(column for column in self.columns if not column.required and column.name not in self.either)
 
     @property
     def in_exports(self) -> tuple[Column, ...]:
@@ -91,7 +96,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """A worker as the file has them; `active` is None throughout if the file does not say who is in the team."""
+    """A row of a workers file; `active` is None in every row if the file has no such column."""
 
     worker_id: str
     name: str | None = None
@@ -120,7 +125,7 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """Which group a worker belongs to, for those who compare groups."""
+    """A worker's group, for comparisons between groups."""
 
     line: int
     worker_id: str
@@ -216,18 +221,18 @@ OUTPUT = Columns(
     leading=("date", "shift"),
 )
 IMPORTED: Mapping[str, Columns] = {columns.kind: columns for columns in (OUTPUT, WORKERS)}
-"""The kinds of file that are put on record."""
+"""The columns of each kind of file that can be imported."""
 
 LABELS: Mapping[str, str] = {column.name: column.label for kind in IMPORTED.values() for column in kind.columns}
 
 
 def columns_of(kind: str) -> Columns:
-    """Return the columns of a kind of file that is put on record."""
+    """Return the columns of a kind of file that can be imported."""
     if kind not in IMPORTED:
         raise unknown_name("kind", kind, IMPORTED)
     return IMPORTED[kind]
 
 
 def row_fields(columns: Columns, record: Any) -> dict[str, Any]:
-    """Return the fields of a row from a record that has each column as an attribute, such as one sent to the API."""
+    """Return a row's fields from an object with an attribute for each column, such as an API model."""
     return {column.row_field: getattr(record, column.name) for column in columns.columns}

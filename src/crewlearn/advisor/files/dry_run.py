@@ -1,4 +1,4 @@
-"""Dry runs: what importing a file would put on record, and all that is wrong with it."""
+"""Dry runs: what importing a file would record, and every error in it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,7 +7,8 @@ from typing import Any
 
 from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import columns_of
-from crewlearn.advisor.files.imports import ImportFile, ImportResult, day_rule, scan_file, take_in
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.imports import ImportFile, day_rule, scan_file, take_in
 from crewlearn.advisor.files.tables import CsvError, CsvErrors, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
@@ -16,7 +17,7 @@ from crewlearn.problem.errors import InvalidInput
 
 
 class _Over(Exception):
-    """Ends a rehearsal."""
+    """Rolls a rehearsal back."""
 
 
 @dataclass
@@ -36,9 +37,9 @@ class Rehearsal(Store):
 
 @dataclass(frozen=True)
 class DryRun:
-    """What importing a file would do: which header is which column, what would be recorded, and what is wrong.
+    """What importing a file would do: the columns detected, what would be recorded, and the errors.
 
-    With errors nothing would be; `total` counts those that are not listed too.
+    With errors nothing would be recorded; `total` includes errors that are not listed.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class DryRun:
 
 
 def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None) -> DryRun:
-    """Import a file for nothing; return what that would do, with all that is wrong with it."""
+    """Import a file in a transaction that is rolled back; return the result, or every error."""
     dry_run, day_of = DryRun(), day_rule(store, site, file.kind)
     try:
         scanned = scan_file(file, day_of)
@@ -70,7 +71,7 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
     except CsvErrors as error:
         return replace(dry_run, errors=tuple(error.errors), total=error.total)
     except InvalidInput as error:
-        if isinstance(error, (Stale, StoreUnavailable)):  # which is not about the file
+        if isinstance(error, (Stale, StoreUnavailable)):  # not an error of the file
             raise
         whole_file = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
         return replace(dry_run, errors=(whole_file,), total=1)

@@ -1,6 +1,6 @@
-"""Exports: everything a user put in, and everything that was decided, as files for an auditor.
+"""Exports for auditors: everything that was imported, and every decision.
 
-Files of output and of workers have the columns that imports read, so that an export can be imported again.
+Exports of output and workers have the columns that imports read, so they can be imported again.
 """
 
 import csv
@@ -18,9 +18,9 @@ from crewlearn.advisor.files.columns import WORKERS as WORKER_COLUMNS
 from crewlearn.advisor.files.columns import Column
 from crewlearn.advisor.ledger.answers import answer_trails
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow
+from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow, row_document
 from crewlearn.advisor.ledger.identities import People, read_people
-from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event
+from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event, unused_columns
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.arrays import NOBODY
@@ -29,13 +29,16 @@ _ROWS_AT_ONCE = 10_000
 
 
 def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield every event as a line of JSON, imports with their rows; it holds numbers, no names."""
+    """Yield every event as a line of JSON, imports with their rows; workers appear as numbers, never by name."""
     with store.reading() as connection:
         key = store.key(connection, name)
         for entry in read_entries(connection, key):
             document, kind = vars(entry), KINDS.get(entry.type)
             if kind is not None and kind.has_rows:
-                document = {**document, "rows": [row._asdict() for row in rows_of_event(connection, key, entry.number)]}
+                document = {
+                    **document,
+                    "rows": [row_document(row) for row in rows_of_event(connection, key, entry.number)],
+                }
             yield f"{json.dumps(document, ensure_ascii=False)}\n"
 
 
@@ -46,9 +49,9 @@ _DECISIONS = (
 
 
 def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield every proposal with who answered it and when, what became of it, and who made room in the end.
+    """Yield every proposal: who answered it and when, its outcome, and who left.
 
-    Times are UTC. Text that a spreadsheet would run is neutralised.
+    Times are UTC. Text that a spreadsheet would run as a formula is neutralised.
     """
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
@@ -84,33 +87,38 @@ def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
 
 
 def _id_of(people: People, number: int) -> str | None:
-    """Return a worker's id at the firm: None for nobody, a bare number for somebody erased."""
+    """Return a worker's id at the firm: None for nobody, the bare number if they were erased."""
     return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
 
 
 def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield the output that stands, as it was recorded; of people who were erased without an id, which nobody has."""
+    """Yield the current output as it was recorded; rows of erased people have no id.
+
+    Columns that the site does not use are left out: shifts where a day has one, and added columns without a value.
+    """
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people, table = read_people(connection, key), schema.output_rows
-        several = site.config.calendar.shifts_per_day > 1
-        columns = [column for column in OUTPUT_COLUMNS.in_exports if several or column.name != "shift"]
+        unused = unused_columns(connection, key)
+        if site.config.calendar.shifts_per_day == 1:
+            unused.add("shift")
+        columns = [column for column in OUTPUT_COLUMNS.in_exports if column.name not in unused]
         query = (
             sa.select(table)
             .where(table.c.site == key, table.c.replaced_in.is_(None))
             .order_by(table.c.period, table.c.worker)
             .execution_options(yield_per=_ROWS_AT_ONCE)
         )
-        with connection.execute(query) as standing:  # closed also when nobody reads to the end
+        with connection.execute(query) as standing:  # closed even if the reader stops early
             yield from _table(columns, recorded_output(site, people), standing)
 
 
 Values = Mapping[str, Callable[[Any], object]]
-"""How a column's value is found in an entry of the record, by the column's name."""
+"""Functions that return a column's value from an entry, by the column's name."""
 
 
 def recorded_output(site: Site, people: People) -> Values:
-    """Return how each column of output is found in a row of the record, which stores the others by their own names."""
+    """Return the columns of output that are computed from a recorded row; the others are its attributes."""
     calendar = site.config.calendar
     return {
         "date": lambda row: calendar.date_of(row.period),
@@ -120,7 +128,7 @@ def recorded_output(site: Site, people: People) -> Values:
 
 
 def output_document(site: Site, people: People, event: int, row: RecordedRow) -> dict[str, Any]:
-    """Return a row of output that an event brought as plain data, in the columns that the API lists."""
+    """Return a recorded row of output as plain data, with the API's columns and the event that recorded it."""
     values = recorded_output(site, people)
     listed = [column for column in OUTPUT_COLUMNS.columns if column.listed]
     return {
@@ -130,7 +138,7 @@ def output_document(site: Site, people: People, event: int, row: RecordedRow) ->
 
 
 def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield the workers as they stand; prior means as they were given."""
+    """Yield the current workers, with prior means as they were given."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         people = read_people(connection, key)
@@ -149,7 +157,7 @@ def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
 def _table(
     columns: Sequence[Column], values: Values, entries: Iterable[Any], facts: Callable[[Any], Any] = unchanged
 ) -> Iterator[str]:
-    """Return the lines of a file with these columns, a row for each entry of the record."""
+    """Return the lines of a CSV file with these columns, one row for each entry."""
     cells = _cells(columns, values, facts)
     return _csv([column.name for column in columns], ([cell(entry) for cell in cells] for entry in entries))
 
@@ -157,9 +165,9 @@ def _table(
 def _cells(
     columns: Sequence[Column], values: Values, facts: Callable[[Any], Any] = unchanged
 ) -> list[Callable[[Any], object]]:
-    """Return what makes the cell of each column from an entry of the record.
+    """Return a function for each column that returns its cell from an entry.
 
-    A column that `values` lacks is an attribute of the entry's `facts`, by the column's name.
+    A column missing from `values` is the attribute of that name of `facts(entry)`.
     """
 
     def cell_of(column: Column) -> Callable[[Any], object]:
@@ -171,7 +179,7 @@ def _cells(
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield a header and rows as lines; text that a spreadsheet would run is neutralised."""
+    """Yield a header and rows as lines; text that a spreadsheet would run as a formula is neutralised."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -189,4 +197,4 @@ EXPORTS: Mapping[str, Callable[[Store, str], Generator[str, None, None]]] = {
     "output": output_as_csv,
     "workers": workers_as_csv,
 }
-"""What can be exported; each yields a site's lines one by one, so that no file is held in memory."""
+"""The exports by name; each yields a site's lines one at a time, so that no file is held in memory."""

@@ -1,13 +1,14 @@
-"""Rows of a file to rows of the record: workers by number, days as periods, each row measured once."""
+"""Converting file rows to recorded rows: workers by number, days as periods, output in the policy's units."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.reading import attended
 from crewlearn.advisor.files.tables import ErrorCollector
-from crewlearn.advisor.ledger.events import ATTENDANCE, RecordedRow, observe
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.events import ADDED_COLUMNS, ATTENDANCE, RecordedRow, observe
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import MOST
 from crewlearn.advisor.ledger.site import Site
@@ -17,7 +18,7 @@ _UNKNOWN = "a worker known here and not erased; import the worker first, or leav
 
 
 class MeasuredRow(NamedTuple):
-    """A row of the record, what it tells the policy, None if nothing, and the row of the file that it comes from."""
+    """A recorded row, the policy's observation (None if it gives none), and the file row it comes from."""
 
     row: RecordedRow
     observed: float | None
@@ -28,10 +29,10 @@ class MeasuredRow(NamedTuple):
 def measure(
     site: Site, known: Mapping[str, int], today: date, what: str, rows: Sequence[OutputRow], *, normalised: bool
 ) -> list[MeasuredRow]:
-    """Return the rows of the record that a file's rows make, or raise `CsvErrors` with all that is wrong.
+    """Return the recorded rows for a file's rows, or raise `CsvErrors` with every error.
 
-    The same row twice is one, two values are an error. Rows that are not `normalised` yet are checked each by itself
-    on the way.
+    A repeated row counts once; two values for one worker and period are an error. Rows that are not `normalised` are
+    checked here.
     """
     units = site.config.units
     periods = _Periods(site.config.calendar, today)
@@ -46,7 +47,7 @@ def measure(
             made, hours, attendance = source.units, source.hours, source.attendance
             if not normalised:
                 made, hours = _normalised(source)
-            row = RecordedRow(period, worker, made, hours, attendance)
+            row = RecordedRow(period, worker, made, hours, attendance, *_added(source))
             observed, clipped = observe(units, made, hours, attendance)
         except InvalidInput as error:
             if error.field == "day":
@@ -64,15 +65,37 @@ def measure(
 
 
 def _normalised(row: OutputRow) -> tuple[float | None, float | None]:
-    """Return the units and hours of a row made by hand, as a reader would have them."""
+    """Return the units and hours of a row that no reader has normalised."""
     one_of("attendance", row.attendance, ATTENDANCE)
     made, _ = attended(row.units, row.hours, row.attendance)
     units = None if made is None else real("units", made) + 0.0
     return units, None if row.hours is None else real("hours", row.hours, 0.0, MOST) + 0.0
 
 
+_STORED_TYPES = {name: schema.output_rows.c[name].type.python_type for name in ADDED_COLUMNS}
+
+
+def _added(row: OutputRow) -> list[Any]:
+    """Return the values of the added columns."""
+    return [as_stored(name, getattr(row, name), kind) for name, kind in _STORED_TYPES.items()]
+
+
+def as_stored(field: str, value: Any, kind: type[Any]) -> Any:
+    """Return a value as the database gives it back, so that it is hashed alike then: of one type, and no negative zero.
+
+    >>> as_stored("scrap", 3, float), as_stored("scrap", -0.0, float), as_stored("scrap", None, float)
+    (3.0, 0.0, None)
+    """
+    if value is None:
+        return None
+    stored = kind(value)
+    if stored != value:
+        raise InvalidInput(field, value, f"must be of type {kind.__name__}")
+    return stored + 0.0 if kind is float else stored
+
+
 class _Periods:
-    """The periods of a file's rows, looked up once for each day and shift."""
+    """The periods of a file's rows, cached by day and shift."""
 
     def __init__(self, calendar: WorkCalendar, today: date) -> None:
         self.calendar, self.today = calendar, today
@@ -80,15 +103,15 @@ class _Periods:
         self.cache: dict[tuple[date, int | None, int | None], int] = {}
 
     def of(self, row: OutputRow) -> int:
-        """Return a row's period, which is not in the future."""
+        """Return a row's period; a future one is an error."""
         period = self._by_day(row, row.day) if row.day is not None else whole("period", row.period, 1)
         if period > self.last:
             when = row.period if row.day is None else row.day
-            raise InvalidInput("date" if row.day else "period", when, f"no time in the future; today is {self.today}")
+            raise InvalidInput("date" if row.day else "period", when, f"not in the future; today is {self.today}")
         return period
 
     def _by_day(self, row: OutputRow, day: date) -> int:
-        """Return the period of a day, and of the shift where a day has several."""
+        """Return the period of a day and shift."""
         key = (day, row.shift, row.period)
         if key not in self.cache:
             shift = self._shift(row)
@@ -100,7 +123,7 @@ class _Periods:
         return self.cache[key]
 
     def _shift(self, row: OutputRow) -> int:
-        """Return the shift of a row with a day: as the file has it, or as its period implies."""
+        """Return the shift of a dated row: as given, or as its period implies."""
         if row.shift is not None:
             return row.shift
         if self.calendar.shifts_per_day == 1:

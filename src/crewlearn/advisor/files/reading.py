@@ -1,7 +1,7 @@
-"""Cells to rows: files of workers, of output and of groups, read whole or not at all.
+"""Cells to rows: files of workers, output and groups, read as a whole or not at all.
 
-A file is gone through twice. The first pass settles what only the whole file can tell: which mark is the decimal one
-and whether dates put the day or the month first. The second parses the rows and collects every error.
+A file is read in two passes. The first detects the conventions of the whole file: the decimal mark, and whether dates
+put the day or the month first. The second parses the rows and collects every error.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,7 +38,7 @@ from crewlearn.problem.errors import InvalidInput
 
 _CACHED = 1 << 16
 _TELLING = (",", ";")
-"""Delimiters that tell the decimal mark: a spreadsheet uses the semicolon where the comma is the decimal one."""
+"""Delimiters that imply the decimal mark: spreadsheets use a semicolon where the comma is the decimal mark."""
 
 
 # Whole files
@@ -51,7 +51,7 @@ def read_workers(
     most_bytes: int = MOST_BYTES,
     most_rows: int = MOST_ROWS,
 ) -> list[WorkerRow]:
-    """Read a file of workers, or raise `CsvErrors` with all that is wrong in it.
+    """Read a file of workers, or raise `CsvErrors` with every error in it.
 
     >>> (row,) = read_workers(b"Badge no;Name;In team;Fee\\n007;Ann;x;1.250,50\\n")
     >>> row.worker_id, row.name, row.active, row.fee
@@ -74,15 +74,15 @@ def read_output(
     most_bytes: int = MOST_BYTES,
     most_rows: int = MOST_ROWS,
 ) -> list[OutputRow]:
-    """Read a file of output, or raise `CsvErrors` with all that is wrong in it.
+    """Read a file of output, or raise `CsvErrors` with every error in it.
 
-    `day_of` is the day of a date with a time of day, as a calendar with a cut-off hour has it. Midnight is a time of
-    day only if some date of the file has another one: spreadsheets write it after plain dates. With `blank_ids`, rows
-    without a worker's id, as exports have of people who were erased, are read for the caller to leave out.
+    `day_of` maps a date with a time of day to its day, as a calendar with a cut-off hour does. Midnight counts as a
+    time only if some date of the file has another one, because spreadsheets write it after plain dates. With
+    `blank_ids`, rows without a worker id, such as exported rows of erased people, are returned for the caller to skip.
 
-    >>> read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
-    OutputRow(line=2, day=datetime.date(2026, 11, 16), period=None, worker_id='007', units=41.5, hours=None,
-              attendance='worked', shift=None)
+    >>> row = read_output(b"date,worker,units\\n2026-11-16,007,41.5\\n")[0]
+    >>> row.line, row.day, row.worker_id, row.units, row.attendance
+    (2, datetime.date(2026, 11, 16), '007', 41.5, 'worked')
     """
     table = read_table(data, what, OUTPUT, mapping, most_bytes=most_bytes, most_rows=most_rows)
     scanned = scan(table, OUTPUT, decimal, dates, day_of)
@@ -90,7 +90,7 @@ def read_output(
 
 
 def read_groups(data: bytes, mapping: Mapping[str, str] | None = None, *, what: str = "groups.csv") -> list[GroupRow]:
-    """Read a file of groups, each worker once, or raise `CsvErrors` with all that is wrong in it.
+    """Read a file of groups, each worker once, or raise `CsvErrors` with every error in it.
 
     >>> read_groups(b"Badge no;Group\\n007;a\\n")
     [GroupRow(line=2, worker_id='007', group='a')]
@@ -103,7 +103,7 @@ def read_groups(data: bytes, mapping: Mapping[str, str] | None = None, *, what: 
 
 @dataclass(frozen=True)
 class ScannedTable:
-    """A table with what only all of its rows can tell, and the errors met on the way."""
+    """A table with its detected conventions, its number of rows, and the errors so far."""
 
     table: FileTable
     conventions: Conventions
@@ -118,7 +118,7 @@ def scan(
     dates: DateOrder | None = None,
     day_of: Callable[[datetime], date] = datetime.date,
 ) -> ScannedTable:
-    """Go through a table, counting its rows, for the cells that allow one reading only."""
+    """Count a table's rows and detect its conventions from unambiguous cells."""
     checked_mark(decimal)
     checked_order(dates)
     errors = ErrorCollector(table.what)
@@ -154,7 +154,7 @@ def scan(
     else:
         chosen = "," if table.delimiter == ";" else "."
         if counts["?"] and table.delimiter not in _TELLING:
-            errors.add(*first["?"], "a number that can be read one way only; say whether decimal is , or .")
+            errors.add(*first["?"], "an unambiguous number; say whether decimal is , or .")
     month_first = counts["month-first"] and not counts["day-first"]
     chosen_order: DateOrder = dates or ("month-first" if month_first else "day-first")
     reasons = _as_in(first.get(chosen)), _as_in(first.get(chosen_order))
@@ -207,7 +207,7 @@ def output_rows(scanned: ScannedTable, *, allow_negative: bool = False, blank_id
         key = values[period] or (when if when is None or turn is None else (when, turn))  # a day may have several
         if key is None:
             either = " or ".join(name for name in OUTPUT.either if name in scanned.table.positions)
-            errors.add(line, either, "", "when it was")
+            errors.add(line, either, "", "the day or period of the output")
             continue
         try:
             values[units], values[hours], values[attendance] = normalised(
@@ -229,18 +229,18 @@ def output_rows(scanned: ScannedTable, *, allow_negative: bool = False, blank_id
 def normalised(
     units: float | None, hours: float | None, attendance: str | None
 ) -> tuple[float | None, float | None, str]:
-    """Return a row's units, hours and attendance, or refuse what contradicts itself.
+    """Return a row's units, hours and attendance, or raise if they contradict each other.
 
-    There is no negative zero, as databases do not keep it.
+    Negative zero becomes zero, as databases do not preserve it.
     """
     units, how = attended(units, hours, attendance)
     return None if units is None else units + 0.0, None if hours is None else hours + 0.0, how
 
 
 def attended(units: float | None, hours: float | None, attendance: str | None) -> tuple[float | None, str]:
-    """Return a row's units and attendance, or refuse what contradicts itself; not at work is not zero output.
+    """Return a row's units and attendance, or raise if they contradict each other; absence is not zero output.
 
-    Who was sent home may have made something before.
+    Somebody who was sent home may have produced something before.
     """
     how = attendance or "worked"
     if units is None and attendance is None:
@@ -279,9 +279,9 @@ def _check_once(errors: ErrorCollector, seen: dict[str, int], line: int, worker:
 def _parsed(
     scanned: ScannedTable, columns: Columns, row_type: type[WorkerRow | OutputRow | GroupRow]
 ) -> Iterator[tuple[int, list[Any], bool]]:
-    """Yield the line of each row, its values in the order of the row type's fields, and whether all could be parsed.
+    """Yield each row's line, its values in the order of the row type's fields, and whether all were parsed.
 
-    A value is None where the file lacks the column or the cell was refused.
+    A value is None if the file lacks the column or the cell could not be parsed.
     """
     table, errors = scanned.table, scanned.errors
     order = [field.name for field in fields(row_type) if field.name != "line"]
@@ -301,7 +301,7 @@ def _parsed(
         try:
             for place, at, parse in parsers:
                 values[place] = parse(cells[at])
-        except CellRefused:  # once more, for all that is wrong in the row
+        except CellRefused:  # parse again, to collect every error in the row
             for name, (place, at, parse) in zip(names, parsers, strict=True):
                 try:
                     values[place] = parse(cells[at])
@@ -311,7 +311,7 @@ def _parsed(
 
 
 def _parser(scanned: ScannedTable, columns: Columns, name: str) -> Callable[[str], Any]:
-    """Return the parser of a column's cells, which parses the same text once."""
+    """Return a caching parser for a column's cells."""
     column = columns[name]
     parse = column.type.parser(scanned.conventions)
     if not column.blank_is_none:

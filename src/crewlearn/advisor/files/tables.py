@@ -1,4 +1,4 @@
-"""Text to cells: encoding, delimiter and header of CSV files as spreadsheets write them, and errors by line."""
+"""CSV text to cells: encoding, delimiter and header detection, and errors by line."""
 
 import codecs
 import csv
@@ -33,7 +33,7 @@ _BOMS = (
 
 @dataclass(frozen=True)
 class CsvError:
-    """One thing that is wrong in a file: where, what stands there, and what should."""
+    """An error in a file: its place, the value there, and what is expected."""
 
     line: int
     column: str
@@ -42,7 +42,7 @@ class CsvError:
 
 
 class CsvErrors(InvalidInput):
-    """Everything that is wrong in a file, the first hundred errors in full; nothing of the file was used."""
+    """All errors in a file, the first hundred in full; the file was not used."""
 
     def __init__(self, what: str, errors: Sequence[CsvError], total: int) -> None:
         super().__init__(what, counted(total, "error"), "correct the file and read it again")
@@ -52,11 +52,11 @@ class CsvErrors(InvalidInput):
         self.args = (self.table(),)
 
     def table(self) -> str:
-        """Lay the errors out as a table of lines, columns, values and what is expected."""
+        """Return the errors as a text table of line, column, value and expected value."""
         rows = [("line", "column", "value", "expected")]
         rows += [(str(e.line), e.column, repr(shortened(e.value, 40)), e.expected) for e in self.errors]
         widths = [max(len(row[at]) for row in rows) for at in range(3)]
-        lines = [f"{self.what}: {counted(self.total, 'error')}, so nothing of it was used"]
+        lines = [f"{self.what}: {counted(self.total, 'error')}; the file was not used"]
         lines += [
             "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
         ]
@@ -65,15 +65,15 @@ class CsvErrors(InvalidInput):
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[type["CsvErrors"], tuple[Any, ...]]:
-        """Rebuild from the parts, so the errors cross process borders whole."""
+        """Pickle the parts, so that the errors survive between processes."""
         return CsvErrors, (self.what, self.errors, self.total)
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """A file whose encoding, delimiter and header are known; `rows` goes through the data each time it is called.
+    """A file with known encoding, delimiter and header; `rows` parses the data on every call.
 
-    `positions` maps each column that the file has to its place; `ignored` are the headers that no column uses.
+    `positions` maps each column in the file to its index; `ignored` are the headers that match no column.
     """
 
     what: str
@@ -87,7 +87,7 @@ class FileTable:
     data: bytes = field(repr=False)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line and the cells of each row that is not blank, at least as many cells as there are headers."""
+        """Yield the line and cells of each row that is not blank, padded to the number of headers."""
         width = len(self.headers)
         count = 0
         for line, cells in _records(self.what, self.data, self.encoding, self.delimiter, _MOST_LINES):
@@ -108,9 +108,9 @@ def read_table(
     most_bytes: int = MOST_BYTES,
     most_rows: int = MOST_ROWS,
 ) -> FileTable:
-    """Detect how a file is written and match its headers with the columns.
+    """Detect a file's encoding, delimiter and header, and match its headers with the columns.
 
-    `mapping` names the header of a column, whatever its synonyms; an empty header leaves an optional column out.
+    `mapping` overrides the header of a column; an empty header leaves an optional column out.
     """
     if len(data) > most_bytes:
         raise InvalidInput(what, f"{len(data)} bytes", f"must have at most {most_bytes} bytes; split the file")
@@ -132,18 +132,18 @@ def read_table(
 
 
 def _encoding(what: str, data: bytes) -> str:
-    """Return the encoding of the bytes, by their byte order mark or else by trial."""
+    """Return the encoding by the byte order mark, or else by trial."""
     if data.startswith(b"PK\x03\x04") or data.startswith(b"\xd0\xcf\x11\xe0"):
         raise InvalidInput(what, "a workbook", "must be CSV text; save the sheet as CSV (UTF-8) and use that file")
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             if not _decodes(data, encoding):
                 raise InvalidInput(
-                    what, encoding.upper(), "begins like this but is damaged; save it again as CSV (UTF-8)"
+                    what, encoding.upper(), "has its byte order mark but is damaged; save it again as CSV (UTF-8)"
                 )
             return encoding
     if b"\0" in data:
-        raise InvalidInput(what, "zero bytes", "is no text that can be read; save it as CSV (UTF-8)")
+        raise InvalidInput(what, "zero bytes", "is not readable text; save it as CSV (UTF-8)")
     for encoding in ("utf-8", "cp1252"):
         if _decodes(data, encoding):
             return encoding
@@ -151,7 +151,7 @@ def _encoding(what: str, data: bytes) -> str:
 
 
 def _decodes(data: bytes, encoding: str) -> bool:
-    """Return whether the bytes are text in this encoding, without holding the text."""
+    """Return whether the bytes decode in this encoding; the text is not kept in memory."""
     decoder = codecs.getincrementaldecoder(encoding)()
     step = 1 << 20
     try:
@@ -164,9 +164,9 @@ def _decodes(data: bytes, encoding: str) -> bool:
 
 
 def _records(what: str, data: bytes, encoding: str, delimiter: str, most_lines: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the line it begins on; a record out of bounds ends the reading at once.
+    """Yield each record with the line it begins on; a record beyond the limits raises at once.
 
-    Quotes are strict: after one left open, the rest of the file would silently become a single cell.
+    Quotes are strict: otherwise an unclosed one would silently turn the rest of the file into one cell.
     """
     line, length = 1, 0
 
@@ -199,7 +199,7 @@ def _header(
 ) -> tuple[int, str, tuple[str, ...]]:
     """Find the header's line, the delimiter and the headers.
 
-    The delimiter is the one that yields the most columns we know, then the most cells.
+    The delimiter is the one that yields the most known columns, then the most cells.
     """
     best = (-1, -1)
     answer: tuple[int, str, tuple[str, ...]] | None = None
@@ -219,7 +219,7 @@ def _header(
 
 
 def _first_record(what: str, data: bytes, encoding: str, delimiter: str) -> tuple[int, tuple[str, ...]]:
-    """Return the line and the cells of the header, skipping the `sep=;` that spreadsheets may put above it."""
+    """Return the line and cells of the header, skipping a `sep=;` line that spreadsheets may put above it."""
     for line, cells in _records(what, data, encoding, delimiter, _MOST_LINES_ABOVE_HEADER):
         text = delimiter.join(cells).strip()
         if text.strip(delimiter + " ") and not _SEP_LINE.fullmatch(text):
@@ -233,7 +233,7 @@ def _first_record(what: str, data: bytes, encoding: str, delimiter: str) -> tupl
 def _positions(
     errors: "ErrorCollector", line: int, columns: Columns, headers: Sequence[str], mapping: Mapping[str, str]
 ) -> dict[str, int]:
-    """Return the place of each column, collecting columns that are missing or that several headers could be."""
+    """Return the index of each column; missing and ambiguous columns are added to the errors."""
     keys = [key_of(header) for header in headers]
     here = shortened(", ".join(headers), 200)
     positions: dict[str, int] = {}
@@ -274,7 +274,7 @@ def _positions(
 
 
 class ErrorCollector:
-    """The errors of a file so far: the first hundred in full, the others counted."""
+    """Collects the errors of a file: the first hundred in full, the others counted."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -288,11 +288,11 @@ class ErrorCollector:
             self.errors.append(CsvError(line, column, shortened(value, 200), expected))
 
     def add_error(self, line: int, error: InvalidInput) -> None:
-        """Add refused input under the column that it is about."""
+        """Add an `InvalidInput` under the column it names."""
         self.add(line, error.field, str(error.value), error.remedy)
 
     def raise_any(self) -> None:
-        """Raise all errors in the order of lines, if there are any."""
+        """Raise the errors by line, if there are any."""
         if self.total:
             raise CsvErrors(self.what, sorted(self.errors, key=lambda error: error.line), self.total)
 
@@ -302,7 +302,7 @@ def _refused(what: str, line: int, column: str, value: str, expected: str) -> Cs
 
 
 def check_width(table: FileTable, errors: ErrorCollector, line: int, cells: Sequence[str]) -> None:
-    """Add an error for cells beyond the last header, as of a decimal comma that was taken for a delimiter."""
+    """Add an error for cells beyond the last header, as when a decimal comma is taken for a delimiter."""
     width = len(table.headers)
     if len(cells) > width and (more := [cell for cell in cells[width:] if cell.strip()]):
         delimiter = {"\t": "tab"}.get(table.delimiter, table.delimiter)

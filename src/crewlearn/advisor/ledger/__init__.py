@@ -1,1 +1,1 @@
-"""The ledger: events and their fold, the site's state, and the store that keeps them."""
+"""The ledger: events, the state of a site as a fold over them, and the store."""

@@ -1,4 +1,4 @@
-"""Advice as it stands on record: what spoke for each proposal, and what led from the first advice to the present one.
+"""Recorded advice: the reasons for each proposal, and what changed since the first advice for the period.
 
 The JSON form of these classes is part of stored states and of `advised` events, so it does not change.
 """
@@ -13,7 +13,7 @@ from crewlearn.problem.arrays import NOBODY
 
 @dataclass(frozen=True)
 class Believed:
-    """What was believed of a worker, in the policy's units: days observed here and brought along, mean and sd."""
+    """A worker's estimate in the policy's units: days observed here, earlier observations, mean and sd."""
 
     days: int
     prior: int
@@ -21,17 +21,17 @@ class Believed:
     sd: float
 
     def to_json(self) -> dict[str, Any]:
-        """Describe it as plain data."""
+        """Return the estimate as plain data."""
         return {"days": self.days, "mean": self.mean, "prior": self.prior, "sd": self.sd}
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """What spoke for a proposal when it was made; fees are money, the value of a unit is as it was then.
+    """The reasons for a proposal at the time it was made; fees are money, at the value of a unit then.
 
-    `leaver` is who makes room, -1 for an empty station; `break_even` is the fee above which it would not have been
-    proposed, if the policy says. `by` names the policy and `policy` is what it says of itself, in its own form. `cost`
-    is the fee in the policy's units, which only advice under rules 1 has.
+    `leaver` is who makes room, -1 for an empty station. `break_even` is the fee above which it would not have been
+    proposed, if the policy says so. `by` names the policy, and `policy` is its own explanation, in its own form. `cost`
+    is the fee in the policy's units, recorded only under rules 1.
     """
 
     out: Believed
@@ -60,13 +60,13 @@ class Reasons:
         return dict(sorted(plain.items()))
 
     def completed(self, out: int, units: Units, policy: str) -> "Reasons":
-        """Return the reasons in full, which these are."""
+        """Return these reasons, which are complete."""
         return self
 
 
 @dataclass(frozen=True)
 class EarlyReasons:
-    """Reasons as rules 1 recorded them: estimates and one cost, in the policy's units.
+    """Reasons as recorded under rules 1: estimates and a cost, in the policy's units.
 
     `out` and `into` have days, mean and sd.
     """
@@ -84,7 +84,7 @@ class EarlyReasons:
         return dict(sorted(vars(self).items()))
 
     def completed(self, out: int, units: Units, policy: str) -> Reasons:
-        """Return the reasons in full: what rules 1 left out is as it was at the site then."""
+        """Return complete reasons, filling what rules 1 left out from the site at the time."""
         return Reasons(
             out=Believed(**{"prior": 0, **self.out}),
             into=Believed(**{"prior": 0, **self.into}),
@@ -102,19 +102,19 @@ class EarlyReasons:
 
 
 def reasons_from_json(data: Mapping[str, Any]) -> Reasons | EarlyReasons:
-    """Rebuild the reasons of an `advised` event, of whichever rules."""
+    """Rebuild the reasons of an `advised` event, under either version of the rules."""
     return Reasons.from_json(data) if "leaver" in data else EarlyReasons(**data)
 
 
 _UNSEEN = Believed(0, 0, 0.0, 0.0)
 
 NO_REASONS = Reasons(_UNSEEN, _UNSEEN, NOBODY, 0.5, 0, 0.0, 0.0, None, 1.0, "", None)
-"""Stands in where reasons are missing or somebody spoiled them; no proposal on record has these."""
+"""Replaces missing or corrupt reasons; no recorded proposal has these values."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A fact that bears on the next advice: its kind and, except of imports, its payload."""
+    """A fact that may change the advice: its kind and, except for imports, its payload."""
 
     type: str
     details: Mapping[str, Any]
@@ -131,7 +131,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class FirstAdvice:
-    """What was first advised for a period that was advised on again."""
+    """The first advice for a period whose advice was derived again."""
 
     period: int
     kind: str
@@ -144,10 +144,10 @@ class FirstAdvice:
 
 @dataclass(frozen=True)
 class StandingAdvice:
-    """The advice that stands: for which period, which proposals, and what the policy waits for, in its own form.
+    """The current advice: its period and proposals, and what the policy waits for, in its own form.
 
-    `before` is what was first advised for the same period, if that was another advice, and `because` what happened in
-    between. Period 0 means that nothing was advised yet.
+    `before` is the first advice for the same period, if it was different, and `because` what happened in between.
+    Period 0 means that there is no advice yet.
     """
 
     period: int
@@ -175,7 +175,7 @@ class StandingAdvice:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the advice as plain data; nothing if there is none."""
+        """Return the advice as plain data; empty if there is none."""
         if not self.period:
             return {}
         return {
@@ -189,7 +189,7 @@ class StandingAdvice:
         }
 
     def first_for(self, period: int) -> tuple[FirstAdvice | None, tuple[Cause, ...]]:
-        """Return what was first advised for a period and what happened since; nothing if this is no such advice."""
+        """Return the first advice for a period and what happened since; (None, ()) if this is for another period."""
         if self.period != period:
             return None, ()
         if self.before is not None:

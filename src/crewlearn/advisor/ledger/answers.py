@@ -1,4 +1,4 @@
-"""How each proposal was answered, by whom and when, as the record has it."""
+"""How each proposal was answered, by whom and when, read from the record."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from crewlearn.advisor.ledger.site import Proposal
 
 
 def answer_trails(connection: sa.Connection, key: int, proposals: Sequence[Proposal]) -> dict[int, AnswerTrail]:
-    """Return how each proposal was answered, by its number; what was taken back does not count.
+    """Return each proposal's answers by its number, without those that were taken back.
 
-    Who leaves cancels the offers that would have brought them.
+    A worker's leaving cancels the offers made to them.
     """
     trails: dict[int, AnswerTrail] = {}
     before: dict[int, dict[int, AnswerTrail]] = {}
@@ -28,7 +28,7 @@ def answer_trails(connection: sa.Connection, key: int, proposals: Sequence[Propo
 
 
 def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int]) -> dict[int, AnswerTrail]:
-    """Return the trails that an event changes."""
+    """Return the answer trails that an event changes, after it."""
     fact = event.fact
     if isinstance(fact, ProposalAnswer):
         trail = trails.get(fact.proposal, AnswerTrail())
@@ -43,7 +43,7 @@ def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int])
 
 
 def answers_by_proposal(connection: sa.Connection, key: int) -> dict[int, list[tuple[Event, bool]]]:
-    """Return the events that answered each proposal, in order, with whether they were taken back."""
+    """Return the events that answered each proposal, in order, and whether each was taken back."""
     listed = list(read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone)))
     undone = {event.fact.number for event in listed if isinstance(event.fact, AnswerUndone)}
     answers: dict[int, list[tuple[Event, bool]]] = {}

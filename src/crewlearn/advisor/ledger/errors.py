@@ -1,10 +1,10 @@
 """Errors of the ledger.
 
-- `StoreUnavailable`: the database cannot be used, whatever was asked for; `StoreBusy` if that is for others' writing.
-- `Conflict`: the request contradicts the ledger; `Stale` if it was made for an earlier version of the site.
-- `UnusablePolicy`: the policy that a site names cannot be built here.
+- `StoreUnavailable`: the database cannot be used; `StoreBusy` if another writer holds its lock.
+- `Conflict`: the request contradicts the ledger; `Stale` if it used an earlier version of the site.
+- `UnusablePolicy`: a site's policy cannot be built here.
 
-All are `InvalidInput`, name the field, the value and the remedy, and cross process borders whole.
+All are `InvalidInput`: they name the field, the value and the remedy. All can be pickled.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crewlearn.problem.errors import InvalidInput
 
-if TYPE_CHECKING:  # events are made of what may raise these errors
+if TYPE_CHECKING:  # these modules import this one
     from crewlearn.advisor.ledger.events import Event
     from crewlearn.advisor.ledger.identities import People
     from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -28,7 +28,7 @@ class _Whole(InvalidInput):
 
 
 class StoreUnavailable(_Whole):
-    """The store cannot be used: out of reach, broken, of another schema, or not there. Another attempt may succeed."""
+    """The store cannot be used: unreachable, damaged, of another schema, or missing. A retry may succeed."""
 
     def __init__(self, value: object, remedy: str) -> None:
         super().__init__("db", value, remedy)
@@ -39,20 +39,20 @@ class StoreUnavailable(_Whole):
 
 
 class Conflict(_Whole):
-    """What is asked for contradicts what is on record."""
+    """The request contradicts the record."""
 
 
 class StoreBusy(StoreUnavailable, Conflict):
-    """Somebody else is writing to the store; nothing was done, and the same request may succeed later."""
+    """Another writer holds the store's lock; nothing was done, and a retry may succeed."""
 
 
 class UnusablePolicy(_Whole):
-    """A site's policy cannot be built: it is unknown here, not installed, or needs what no site knows."""
+    """A site's policy cannot be built: it is unknown, not installed, or needs hidden values."""
 
 
 @dataclass(frozen=True)
 class Retold:
-    """Events with what is needed to tell them: who is who, the proposals they are about, and the site's calendar."""
+    """Events with what describing them takes: identities, the proposals they refer to, and the calendar."""
 
     events: "tuple[Event, ...]"
     people: "People"
@@ -61,7 +61,7 @@ class Retold:
 
 
 class Stale(Conflict):
-    """The site has moved on since it was looked at; `since` has what people recorded meanwhile, if that is known."""
+    """The site has changed since the version the request is for; `since` has what people recorded, if known."""
 
     def __init__(self, field: str, value: object, remedy: str, since: Retold | None = None) -> None:
         super().__init__(field, value, remedy)
@@ -73,7 +73,7 @@ class Stale(Conflict):
 
 
 class NotTheLastAnswer(Conflict):
-    """Undoing was asked for an answer that is not the last one, which `last` has."""
+    """The answer to undo is no longer the last one, which is in `last`."""
 
     def __init__(self, field: str, value: object, remedy: str, last: Retold) -> None:
         super().__init__(field, value, remedy)

@@ -1,4 +1,4 @@
-"""Identities of workers, stored apart from the record: a person can be erased and the record stays whole."""
+"""Workers' identities, stored apart from the record, so that erasing a person leaves the record intact."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ from crewlearn.problem.arrays import NOBODY
 
 @dataclass(frozen=True)
 class People:
-    """Names and the firm's own ids by number."""
+    """Workers' names and the firm's ids, by number."""
 
     ids: dict[int, str | None]
     names: dict[int, str | None]
 
     def label(self, number: int) -> str:
-        """Return a worker's name and id, or the bare number of somebody erased."""
+        """Return a worker's name and id, or the bare number if they were erased."""
         if number == NOBODY:
             return "an empty station"
         identifier, name = self.ids.get(number), self.names.get(number)
@@ -26,7 +26,7 @@ class People:
 
 
 def read_people(connection: sa.Connection, key: int) -> People:
-    """Read who is who at a site."""
+    """Read the identities of a site's workers."""
     table = schema.identities
     rows = connection.execute(sa.select(table).where(table.c.site == key)).all()
     return People({row.worker: row.external_id for row in rows}, {row.worker: row.name for row in rows})

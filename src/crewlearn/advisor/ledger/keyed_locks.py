@@ -6,13 +6,13 @@ from weakref import WeakValueDictionary
 
 
 class KeyedLocks:
-    """A reentrant lock for each key, which exists as long as somebody holds it or waits for it."""
+    """A reentrant lock per key, which exists only while it is held or waited for."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[Hashable, ...], RLock] = WeakValueDictionary()
         self._lock = Lock()
 
     def of(self, *key: Hashable) -> RLock:
-        """Return the lock of a key, the same to all who ask while anybody has it."""
+        """Return the lock of a key: the same object for as long as anybody refers to it."""
         with self._lock:
             return self._locks.setdefault(key, RLock())

@@ -9,40 +9,40 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.advice_record import NO_REASONS, Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Retold, UnusablePolicy
-from crewlearn.advisor.ledger.events import Event, Fact, LedgerEntry, RecordedRow
+from crewlearn.advisor.ledger.events import ADDED_COLUMNS, Event, Fact, LedgerEntry, RecordedRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.problem.errors import InvalidInput
 
 AT_ONCE = 500
-"""How many numbers a statement may name."""
+"""The most values in one SQL statement."""
 
 T = TypeVar("T")
 
 
 def state_of(row: Any) -> Site:
-    """Parse a site's stored state; one that somebody spoiled is an error that says what to do."""
+    """Parse a site's stored state; raise an error with a remedy if it is corrupt."""
     try:
         return Site.from_json(json.loads(row.state))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         missing = unusable_policy(error)
         if missing is not None:
             raise InvalidInput("site", row.name, f"has policy {missing.value}, which {missing.remedy}") from error
-        remedy = f"has a kept state that cannot be read ({error}); see: crewlearn ledger verify, and restore a backup"
+        remedy = f"has a stored state that cannot be read ({error}); see: crewlearn ledger verify, and restore a backup"
         raise InvalidInput("site", row.name, remedy) from error
 
 
 def unusable_policy(error: Exception) -> InvalidInput | None:
-    """Return the error of a policy that cannot be used here, with a remedy, if `error` is one: the record is whole."""
+    """Return the policy error behind `error`, with a remedy, or None; such an error is no fault of the record."""
     if not isinstance(error, UnusablePolicy):
         return None
     why = f"cannot be used here ({error.__cause__ or error.remedy})"
-    remedy = f"{why}; install what it names where this runs and start it anew: nothing of the record is lost"
+    remedy = f"{why}; install what it names on this machine and restart; nothing on record is lost"
     return UnusablePolicy(error.field, error.value, remedy)
 
 
 def state_text(site: Site) -> str:
-    """Write a state as it is stored."""
+    """Return a state in its stored form."""
     return json.dumps(site.to_json(), allow_nan=False)
 
 
@@ -58,7 +58,7 @@ def read_entries(
 ) -> Iterator[LedgerEntry]:
     """Yield a site's events as they are stored, in order.
 
-    They are all of them, or those between two numbers, of some kinds, or at most `limit`.
+    `after` and `before` bound their numbers; `kinds` and `limit` restrict them further.
     """
     table = schema.events
     query = _numbered(table, key, table.c.number, after, before, newest_first, limit)
@@ -85,7 +85,7 @@ def read_events(
 
 
 def retold(connection: sa.Connection, key: int, site: Site, events: Iterable[Event]) -> Retold:
-    """Return events with what is needed to tell them in words."""
+    """Return events with what describing them takes."""
     listed = tuple(events)
     people, proposals = read_people(connection, key), proposals_in(connection, key, listed)
     return Retold(listed, people, proposals, site.config.calendar)
@@ -100,7 +100,7 @@ def _numbered(
     newest_first: bool,
     limit: int | None,
 ) -> sa.Select[Any]:
-    """Select rows of a site in the order of their number: all, or those between two, or at most `limit`."""
+    """Select a site's rows by number: between `after` and `before`, and at most `limit`."""
     query = sa.select(table).where(table.c.site == key).limit(limit)
     if after is not None:
         query = query.where(number > after)
@@ -110,7 +110,7 @@ def _numbered(
 
 
 def _object_in(text: str) -> dict[str, Any]:
-    """Parse a stored JSON object; one that somebody spoiled becomes an object that was never written."""
+    """Parse a stored JSON object; a corrupt one becomes an object that no event or proposal has."""
     try:
         parsed = json.loads(text)
     except ValueError:
@@ -119,10 +119,10 @@ def _object_in(text: str) -> dict[str, Any]:
 
 
 def rows_of_event(connection: sa.Connection, key: int, number: int) -> list[RecordedRow]:
-    """Return the rows that an import brought, in the order they were hashed in."""
+    """Return the rows of an import, in the order in which they were hashed."""
     table = schema.output_rows
     rows = connection.execute(
-        sa.select(table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        sa.select(*(table.c[name] for name in RecordedRow._fields))
         .where(table.c.site == key, table.c.event == number)
         .order_by(table.c.period, table.c.worker)
     )
@@ -138,14 +138,14 @@ def standing_rows(
     after: tuple[int, int] | None = None,
     limit: int | None = None,
 ) -> Iterator[tuple[int, RecordedRow]]:
-    """Yield the output that stands of some workers, by worker and period: each row with the event that brought it.
+    """Yield the current output of some workers, by worker and period: each row with the event that recorded it.
 
-    Workers are asked for by number, so that the database goes through their rows of these periods only. With `after`,
-    a worker and a period, it goes on from there.
+    The query names the workers, so that the database reads only their rows of these periods. `after`, a worker and a
+    period, continues an earlier listing.
     """
     table, left = schema.output_rows, limit
     query = (
-        sa.select(table.c.event, table.c.period, table.c.worker, table.c.units, table.c.hours, table.c.attendance)
+        sa.select(table.c.event, *(table.c[name] for name in RecordedRow._fields))
         .where(table.c.site == key, table.c.replaced_in.is_(None))
         .order_by(table.c.worker, table.c.period)
     )
@@ -164,8 +164,17 @@ def standing_rows(
             yield event, RecordedRow._make(row)
 
 
+def unused_columns(connection: sa.Connection, key: int, names: Sequence[str] = ADDED_COLUMNS) -> set[str]:
+    """Return which of these columns no row of a site has set."""
+    if not names:
+        return set()
+    table = schema.output_rows
+    query = sa.select(*(sa.func.count(table.c[name]) for name in names)).where(table.c.site == key)
+    return {name for name, count in zip(names, connection.execute(query).one(), strict=True) if not count}
+
+
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Return the items in pieces: no statement may name too many."""
+    """Return the items in batches, for statements that may name only so many."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
@@ -180,7 +189,7 @@ def read_proposals(
     newest_first: bool = False,
     limit: int | None = None,
 ) -> list[Proposal]:
-    """Return the proposals ever made, in order: all, or those between two numbers, in some states, about a worker."""
+    """Return proposals by number: all, or those between two numbers, with some statuses, about a worker."""
     table = schema.proposals
     query = _numbered(table, key, table.c.id, after, before, newest_first, limit)
     if statuses is not None:
@@ -191,7 +200,7 @@ def read_proposals(
 
 
 def proposals_in(connection: sa.Connection, key: int, events: Iterable[Event]) -> dict[int, Proposal]:
-    """Return the proposals that events are about, by number: a site may have made far too many to read them all."""
+    """Return the proposals that events refer to, by number, without reading the site's others."""
     table = schema.proposals
     named = sorted({number for event in events if (number := event.fact.subject.proposal) is not None})
     query = sa.select(table).where(table.c.site == key)
@@ -202,7 +211,7 @@ def proposals_in(connection: sa.Connection, key: int, events: Iterable[Event]) -
 def count_proposals(
     connection: sa.Connection, key: int, after: int = 0, *, statuses: Sequence[str] | None = None
 ) -> int:
-    """Count the proposals after a number, or those of them that stand so."""
+    """Count the proposals after a number, all or those with some statuses."""
     table = schema.proposals
     query = sa.select(sa.func.count()).select_from(table).where(table.c.site == key, table.c.id > after)
     if statuses is not None:
@@ -219,7 +228,7 @@ def _proposals(connection: sa.Connection, query: sa.Select[Any]) -> list[Proposa
 
 
 def _reasons(text: str) -> Reasons:
-    """Parse stored reasons; those that somebody spoiled keep nobody from reading the rest."""
+    """Parse stored reasons; corrupt ones are replaced, so that the rest can be read."""
     try:
         return Reasons.from_json(_object_in(text))
     except (KeyError, TypeError):
@@ -227,5 +236,5 @@ def _reasons(text: str) -> Reasons:
 
 
 def proposal_row(proposal: Proposal, key: int) -> dict[str, Any]:
-    """Return a proposal as the row that is stored."""
+    """Return a proposal as a row of its table."""
     return {**vars(proposal), "why": json.dumps(proposal.why.to_json()), "site": key}

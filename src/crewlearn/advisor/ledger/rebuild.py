@@ -1,4 +1,4 @@
-"""Rebuilding a site from its events, which alone determine its state and its proposals."""
+"""Rebuilding a site's state and proposals from its events."""
 
 import json
 from collections.abc import Callable
@@ -29,9 +29,9 @@ from crewlearn.problem.errors import InvalidInput
 
 
 def upgrade(engine: sa.Engine) -> str | None:
-    """Bring a store to the newest revision and rebuild every site from its events.
+    """Upgrade a store to the newest revision and rebuild every site from its events.
 
-    Returns the revision that it was of; None if there was nothing.
+    Returns its revision before, or None if the database was empty.
     """
     with clear_errors(engine):
         version = schema_version(engine)
@@ -46,12 +46,12 @@ def upgrade(engine: sa.Engine) -> str | None:
 
 
 def rebuild(connection: sa.Connection) -> None:
-    """Write every site's state, proposals and stints anew from its events; a record that is damaged is refused."""
+    """Rewrite every site's state, proposals and stints from its events; raise if a record is damaged."""
     sites, proposals = schema.sites, schema.proposals
     for kept in connection.execute(sa.select(sites).order_by(sites.c.id).with_for_update()).all():
         rebuilt, faults = rebuilt_from(connection, kept, None)
         if faults or rebuilt.site is None:
-            remedy = f"has a damaged record ({faults[0]}); nothing was done: restore a backup that is sound"
+            remedy = f"has a damaged record ({faults[0]}); nothing was done: restore a sound backup"
             raise InvalidInput("site", kept.name, remedy)
         connection.execute(sites.update().where(sites.c.id == kept.id).values(state=state_text(rebuilt.site)))
         connection.execute(proposals.delete().where(proposals.c.site == kept.id))
@@ -65,13 +65,13 @@ def rebuild(connection: sa.Connection) -> None:
 
 
 Progress = Callable[[int, int], None]
-"""Called with how many events were applied of how many; what it raises ends the work."""
+"""Called with the number of events applied and their total; an exception that it raises ends the work."""
 
 
 def rebuilt_from(
     connection: sa.Connection, kept: Any, derive: DeriveAdvice | None, progress: Progress | None = None
 ) -> tuple["Rebuilt", list[str]]:
-    """Rebuild a site from its row in the table of sites; return it with what is wrong with the record."""
+    """Rebuild a site, given its row in the table of sites; return it with the faults of its record."""
     rebuilt = Rebuilt(kept.name, derive)
     faults: list[str] = []
     for entry in read_entries(connection, kept.id):
@@ -90,7 +90,7 @@ def rebuilt_from(
 
 
 class Rebuilt:
-    """A site rebuilt event by event, with its rows in memory; after a fault only the chain is checked further.
+    """A site rebuilt event by event, with its rows in memory; after a fault only the hash chain is checked.
 
     With `derive`, every advice is derived again and compared.
     """
@@ -108,15 +108,15 @@ class Rebuilt:
         self.stints: dict[tuple[int, int], stints.Stint] = {}
 
     def take(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
-        """Take the next event; return what is wrong with it."""
+        """Apply the next event; return its faults."""
         faults = self._chain_faults(entry)
         self.number, self.head = entry.number, entry.hash
         if not faults:
             try:
                 faults = self._facts_faults(entry, rows)
-            except Exception as error:  # a record that hangs together and makes no sense was not written by us
+            except Exception as error:  # the hashes are right but the facts are not: not written by crewlearn
                 missing = unusable_policy(error)
-                if missing is not None:  # which is no fault of the record
+                if missing is not None:  # not a fault of the record
                     raise missing from error
                 faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
         self.broken = self.broken or bool(faults)
@@ -131,7 +131,7 @@ class Rebuilt:
         return faults
 
     def _facts_faults(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
-        """Apply an event that follows in the chain; return what is wrong with its facts."""
+        """Apply an event whose hash is right; return the faults of its facts."""
         event = Event.of(entry)
         fact = event.fact
         fault = fact.fault(self.name, event.number, rows)
@@ -156,7 +156,7 @@ class Rebuilt:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]
 
     def _check_advice(self, entry: LedgerEntry) -> list[str]:
-        """Derive the advice again from the facts before it; under older rules it may have been another."""
+        """Derive the advice again from the facts before it; advice under older rules is only counted."""
         self.advice += 1
         if entry.rule_version != RULE_VERSION:
             self.older += 1

@@ -1,7 +1,7 @@
-"""A site as it stands: plain facts, the policy's memory, and what waits for a person.
+"""The state of a site: facts, the policy's memory, and open proposals.
 
-Everything here is a fold over the site's events. It can be written as JSON and read back, so that an ordinary command
-reads the last state instead of the whole history.
+The state is a fold over the site's events. It is stored as JSON, so that ordinary commands read it instead of the whole
+history.
 """
 
 import math
@@ -20,7 +20,7 @@ from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 
 POOL, BLOCKED, LEFT = "pool", "blocked", "left"
-"""What a worker may be: to be had, not to be hired, gone."""
+"""A worker's status: available, not to be hired, or gone."""
 
 STATUSES = (POOL, BLOCKED, LEFT)
 
@@ -34,11 +34,11 @@ REJECTED, WITHDRAWN = "rejected", "withdrawn"
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker as the record knows them: a number, never a name.
+    """A worker in the record, which holds no names.
 
     `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
-    proposed again. `recorded_to` is the last period with a row of theirs, `earned` what all their output was worth, in
-    money. `prior_mean` is in the policy's units, `prior_given` the same as it was given, before it was clipped.
+    proposed again. `recorded_to` is their last period with a row, `earned` the money value of all their output.
+    `prior_mean` is in the policy's units; `prior_given` is the mean as given, before clipping.
     """
 
     status: str = POOL
@@ -58,9 +58,9 @@ class Worker:
 class Proposal:
     """A replacement proposed in a period: `out` (-1: an empty station, or open until arrival) by `into`.
 
-    `decided_in` is the period of a person's answer, `reason` theirs if they said no, `settled_in` the period in which
-    the offer came to its end. `fee` is as agreed on approval, and fell due in period `paid_in`. `why` is what spoke for
-    it.
+    `decided_in` is the period of the answer, `reason` the reason of a rejection, `settled_in` the period in which the
+    offer was settled. `fee` was agreed on approval and fell due in period `paid_in`. `why` are the reasons for the
+    proposal.
     """
 
     id: int
@@ -92,16 +92,16 @@ class Proposal:
 
     @property
     def makes_room(self) -> int:
-        """Who makes room or, once it is started, made it; -1 for an empty station, or open until arrival."""
+        """Who makes room, or made it once the hire started; -1 for an empty station, or open until arrival."""
         return self.leaver if self.status == STARTED else self.out
 
 
 @dataclass(frozen=True)
 class Slip:
-    """What undoing the last answer, event `number`, puts back.
+    """What undoing the last answer, event `number`, restores.
 
-    `before` is the part of the state that an answer may change, as `Site.answered_json` wrote it then; `workers` are
-    those whom the answer changed, as they were.
+    `before` is the part of the state that an answer may change, as `Site.answered_json` returned it; `workers` are the
+    workers that the answer changed, as they were.
     """
 
     number: int
@@ -110,7 +110,7 @@ class Slip:
 
     @classmethod
     def between(cls, number: int, before: Mapping[str, Any], workers: Sequence[Worker], site: "Site") -> "Slip":
-        """Return what puts back a site that had this state and these workers before the event."""
+        """Return the slip of an event, given the site's state and workers before it."""
         pairs = enumerate(zip(workers, site.workers, strict=True))
         return cls(number, before, {worker: was for worker, (was, now) in pairs if was is not now})
 
@@ -130,12 +130,12 @@ class Slip:
 class Site:
     """The state of a site after some event.
 
-    `period` is the coming one, which advice is for. `memory` is what the policy remembered before it was last asked,
-    `after` what it remembers since. `decided` is the period it was last asked about. `changed` tells that facts changed
-    which call for new advice within the period, `revised` that setting or pool did; `because` is what happened since
-    the last advice. `completed` and `failed` are pairs that the policy has not heard of yet. `values` is what a unit
-    of output was worth, from which period on; `interviews` is what of the fees was for them. `seats` is who holds each
-    station, from which period on. `undo` is what the last answer changed.
+    `period` is the coming one, which advice is for. `memory` is the policy's state before it was last asked, `after`
+    its state since. `decided` is the period it was last asked about. `changed` is set if facts call for new advice
+    within the period, `revised` if the settings or the pool changed; `because` is what happened since the last advice.
+    `completed` and `failed` are pairs not yet reported to the policy. `values` are the values of a unit of output, each
+    with its first period; `interviews` is the part of the fees paid for interviews. `seats` is the holder of each
+    station, with their first period. `undo` restores what the last answer changed.
     """
 
     config: SiteConfig
@@ -177,35 +177,35 @@ class Site:
 
     @property
     def mean_delay(self) -> float:
-        """What the policy is told: as set, or learned from the site's own offers with the weight of one given offer."""
+        """The mean delay for the policy: as set, or learned from the site's offers, of which the set value is one."""
         count, total = self.delays
         if not self.config.learn_delay:
             return self.config.mean_delay
         return (self.config.mean_delay + total) / (1 + count)
 
     def setting(self) -> Setting:
-        """Return the setting as the policy is told it, in its own units."""
+        """Return the setting for the policy, in its units."""
         config = self.config
         horizon = self.period - 1 + config.horizon if config.rolling else config.horizon
         return Setting(len(self.workers), config.team, horizon, config.units.policy_cost(config.fee), self.mean_delay)
 
     def situation(self) -> Situation:
-        """Return what the policy may look at for the coming period."""
+        """Return what the policy sees for the coming period."""
         may_enter = np.array([self.may_enter(worker) for worker in range(len(self.workers))], dtype=np.bool_)
         may_leave = np.array([self.may_leave(worker) for worker in range(len(self.workers))], dtype=np.bool_)
         prior = self.prior()
         return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave, prior=prior)
 
     def prior(self) -> Prior:
-        """Return what people brought along, whose spread nobody knows."""
+        """Return everybody's earlier observations, whose spread is unknown."""
         counts = np.array([worker.prior_n for worker in self.workers], dtype=np.int64)
         sums = np.array([worker.prior_n * worker.prior_mean for worker in self.workers], dtype=np.float64)
         return Prior(counts, sums)
 
     def prior_mean_of(self, number: int) -> float | None:
-        """Return the mean of what a worker brought along, in people's units as it was given; None if they brought none.
+        """Return the mean of a worker's earlier observations in the site's units, as given; None if there are none.
 
-        Older records have it only as clipped to the range.
+        Older records have only the value clipped to the range.
         """
         worker = self.workers[number]
         if not worker.prior_n:
@@ -228,7 +228,7 @@ class Site:
         return bool(self.workers) and (self.decided < self.period or self.changed or self.revised)
 
     def not_interviewed(self) -> list[int]:
-        """Return who has no interview score and may need one: who left or was erased comes last if they return."""
+        """Return the workers without an interview score, except those who left or were erased."""
         return [
             number for number, worker in enumerate(self.workers) if worker.interview is None and worker.status != LEFT
         ]
@@ -240,9 +240,9 @@ class Site:
 
     @property
     def earned(self) -> float:
-        """What all recorded output was worth, in money, each day's at the value of a unit then.
+        """The money value of all recorded output, each day at the value of a unit then.
 
-        Where less is better, it is what was saved against the worst that counts.
+        Where less is better, it is the saving against the worst output that counts.
         """
         return math.fsum(worker.earned for worker in self.workers)
 
@@ -252,24 +252,24 @@ class Site:
 
     @property
     def has_begun(self) -> bool:
-        """Whether anybody was seated or hired, or any period recorded; before that, a first team may be named."""
+        """Whether anybody was seated or hired, or any period recorded; until then a first team can be named."""
         return bool(self.roster.active or self.roster.pending) or self.period > 1
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:
-        """Return the proposals in these states, oldest first."""
+        """Return the proposals with these statuses, by default all open ones, oldest first."""
         return [proposal for proposal in self.proposals.values() if proposal.status in (statuses or OPEN)]
 
     def set_worker(self, number: int, **changes: Any) -> None:
-        """Change what is known of a worker."""
+        """Change fields of a worker."""
         self.workers[number] = replace(self.workers[number], **changes)
 
     def set_proposal(self, number: int, **changes: Any) -> Proposal:
-        """Change a proposal."""
+        """Change fields of a proposal and return it."""
         self.proposals[number] = replace(self.proposals[number], **changes)
         return self.proposals[number]
 
     def copy(self) -> "Site":
-        """Return a copy that events can be applied to: they change its arrays, lists and dicts, and nothing deeper."""
+        """Return a copy to apply events to: they change its arrays, lists and dicts, and nothing deeper."""
         own: dict[str, Any] = {
             name: value.copy() for name, value in vars(self).items() if isinstance(value, (list, dict, Roster))
         }
@@ -292,7 +292,7 @@ class Site:
         }
 
     def answered_json(self) -> dict[str, Any]:
-        """Describe what an answer, and the advice that follows it, may change beside workers."""
+        """Describe what an answer and the advice after it may change, apart from workers."""
         return {
             "roster": self.roster.to_json(),
             "memory": self.memory,

@@ -1,4 +1,4 @@
-"""A cache with one item for each of the sites asked for last."""
+"""A cache with one item per site."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 CAPACITY = 64
-"""Sites in a cache."""
+"""The most sites in a cache."""
 
 
 class SiteCache(Generic[T]):
@@ -25,7 +25,7 @@ class SiteCache(Generic[T]):
             return self._items.get(name)
 
     def put(self, name: str, item: T) -> T:
-        """Keep an item in the place of a site's earlier one; return it."""
+        """Store a site's item, replacing the earlier one, and return it."""
         with self._lock:
             self._items[name] = item
             self._items.move_to_end(name)

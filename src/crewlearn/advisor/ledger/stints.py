@@ -1,4 +1,4 @@
-"""Stints: who held which station when, derived from the record event by event and stored beside it."""
+"""Stints: who held which station when, derived from events and stored beside them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from crewlearn.problem.arrays import NOBODY
 
 @dataclass(frozen=True)
 class Stint:
-    """A worker at a station from period `since` to before `until`; None while it goes on."""
+    """A worker at a station from period `since` to before `until`, which is None for a current stint."""
 
     station: int
     worker: int
@@ -21,12 +21,12 @@ class Stint:
 
 
 Seat = tuple[int, int]
-"""Who holds a station, -1 for nobody, and from which period on."""
+"""The holder of a station, -1 for nobody, and their first period."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The stint that began at a station in period `since` ends before `until`, or, if None, never was."""
+    """The stint at a station since period `since` ends before `until`; None removes it."""
 
     station: int
     since: int
@@ -37,10 +37,10 @@ Change = Ended | Stint
 
 
 def seats_now(before: Sequence[Seat], site: Site) -> list[Seat]:
-    """Return who holds each station and since when, from who held them before the site changed.
+    """Return the holder of each station and their first period, given the seats before the site changed.
 
-    Who takes a station comes from outside and holds it from the period they started in, but not before it was free: a
-    station is never held by two. People move only where stations are abolished, from now on.
+    A newcomer holds a station from the period they started in, but not before it was free, so that no station has two
+    holders. People move between stations only when stations are abolished, and then from now on.
     """
     held = {worker for worker, _ in before}
     seats = []
@@ -58,7 +58,7 @@ def seats_now(before: Sequence[Seat], site: Site) -> list[Seat]:
 def changes(before: Sequence[Seat], site: Site, *, undone: bool) -> Iterator[Change]:
     """Yield how stints change from the seats before to those of the site.
 
-    Where an answer was undone, stints that it began never were, and those that it ended go on.
+    After an undo, stints that the answer began are removed, and those that it ended continue.
     """
     for station in range(max(len(before), len(site.seats))):
         was, since = before[station] if station < len(before) else (NOBODY, site.period)

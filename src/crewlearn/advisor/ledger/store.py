@@ -1,4 +1,4 @@
-"""The store: readers have one consistent view; a writer takes the lock first and writes in one transaction."""
+"""The store: readers get one consistent view; a writer takes the lock first and writes in one transaction."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ _MOST_RETOLD = 20
 
 
 def _now() -> datetime:
-    """Return the time on this machine's clock: days are the site's own, while the record has UTC."""
+    """Return the local time of this machine: a site's days are local, while the record has UTC."""
     return datetime.now().astimezone()
 
 
 class Version(NamedTuple):
-    """Which site, and after which event: its key, how many events it has, and the last one's hash."""
+    """A site's version: its key, its number of events, and the hash of the last one."""
 
     key: int
     events: int
@@ -47,7 +47,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class SiteSnapshot:
-    """A site's state at a version. Nobody changes it."""
+    """A site's state at a version; it must not be changed."""
 
     version: Version
     site: Site
@@ -55,11 +55,11 @@ class SiteSnapshot:
 
 @dataclass
 class Store:
-    """An open store; closed when its context ends.
+    """An open store; a context manager that closes its connections.
 
-    `derive` gives the advice that follows from a site's state; `advisor.advice.opening.open_store` supplies it.
+    `derive` derives advice from a site's state; `advisor.advice.opening.open_store` supplies it.
 
-    Every change of a site adds an event, so a site's event number and last hash tell whether the cached state is still
+    Every change of a site adds an event, so its number of events and last hash tell whether the cached state is
     current: one small query instead of reading the whole state.
     """
 
@@ -77,12 +77,12 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
-        """Read in one consistent view, whatever others write meanwhile."""
+        """Yield a connection with one consistent view, whatever others write meanwhile."""
         options: dict[str, Any] = {}
         if self.engine.dialect.name == "postgresql":
             options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -97,7 +97,7 @@ class Store:
     def writing(self, site: str, actor: str, expected: int | None = None) -> Iterator[SiteTransaction]:
         """Yield a transaction on a site under its lock; then derive advice if it is due, and commit.
 
-        With `expected`, the number of events the writer has seen, a site that moved on meanwhile is a conflict.
+        `expected` is the number of events the writer has seen; if the site has more, it is a conflict.
         """
         checked_text("actor", actor, LONGEST_ACTOR)
         with self.in_turn(site), self.changing() as connection:
@@ -117,9 +117,9 @@ class Store:
     def in_turn(self, site: str, patience: float | None = None) -> Iterator[None]:
         """Serialise this process's long work on a site before it reaches the database.
 
-        There, each waiting writer would hold a connection, which readers then lack, and on SQLite it would poll. After
-        the timeout the work goes on, and the database reports the conflict. Readers need not wait; expensive ones do
-        so for `patience` seconds, as long work side by side delays short answers.
+        In the database, each waiting writer would hold a connection that readers then lack, and on SQLite it would
+        poll. After the timeout the work continues, and the database reports the conflict. Readers need not wait;
+        expensive ones wait for up to `patience` seconds, because parallel long work delays short answers.
         """
         lock = _site_locks.of(self.engine, site)
         taken = lock.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
@@ -130,7 +130,7 @@ class Store:
                 lock.release()
 
     def create(self, name: str, config: SiteConfig, actor: str) -> None:
-        """Begin the record of a site."""
+        """Create a site and record its first event."""
         checked_text("actor", actor, LONGEST_ACTOR)
         with self.changing() as connection:
             taken = connection.execute(sa.select(schema.sites.c.id).where(schema.sites.c.name == name)).first()
@@ -140,7 +140,7 @@ class Store:
                 made = connection.execute(
                     schema.sites.insert().values(name=name, events=0, head=FIRST_HASH, state="{}")
                 ).inserted_primary_key
-            except sa.exc.IntegrityError as error:  # somebody else was quicker
+            except sa.exc.IntegrityError as error:  # another writer created it first
                 raise Conflict("site", name, "exists already; choose another name") from error
             assert made is not None
             work = SiteTransaction(connection, made[0], None, 0, FIRST_HASH, actor, self.clock, self.derive)
@@ -148,7 +148,7 @@ class Store:
             work.finish()
 
     def site(self, connection: sa.Connection, name: str) -> tuple[int, Site, int]:
-        """Return a site's key, its state, which nobody changes, and how many events it has."""
+        """Return a site's key, its state (not to be changed) and its number of events."""
         now = self.snapshot(connection, name)
         return now.version.key, now.site, now.version.events
 
@@ -157,7 +157,7 @@ class Store:
         return self._known(connection, name).key
 
     def snapshot(self, connection: sa.Connection, name: str, *, lock: bool = False) -> SiteSnapshot:
-        """Return a site's current state, under `lock` until the transaction ends; it is read if it is not cached."""
+        """Return a site's current state, cached or read; with `lock`, locked until the transaction ends."""
         version, table = self._known(connection, name, lock=lock), schema.sites
         cached = self._cache.get(name)
         if cached is not None and cached.version == version:
@@ -167,7 +167,7 @@ class Store:
 
     def version(self, connection: sa.Connection, name: str, *, lock: bool = False) -> Version | None:
         """Return a site's version; None if there is no such site."""
-        if "\0" in name:  # no site is called so, and PostgreSQL cannot even be asked
+        if "\0" in name:  # no site has such a name, and PostgreSQL would raise
             return None
         row = connection.execute(_LOCKED if lock else _VERSION, {"name": name}).one_or_none()
         return None if row is None else Version(*row)
@@ -178,9 +178,9 @@ class Store:
             return self._names(connection)
 
     def scrub(self) -> None:
-        """Drop what SQLite still has of erased text in its write-ahead log; PostgreSQL does so when it vacuums."""
+        """Truncate SQLite's write-ahead log, which still has erased text; PostgreSQL removes it when it vacuums."""
         if self.engine.dialect.name == "sqlite":
-            with suppress(sqlite3.OperationalError), self.engine.connect() as connection:  # a reader may be in the way
+            with suppress(sqlite3.OperationalError), self.engine.connect() as connection:  # a reader may prevent it
                 raw = connection.connection.dbapi_connection
                 assert raw is not None
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
@@ -196,7 +196,7 @@ class Store:
 
     @contextmanager
     def changing(self) -> Iterator[sa.Connection]:
-        """Begin a transaction that writes; on SQLite it takes the lock at once, so that no read turns into a write."""
+        """Begin a write transaction; on SQLite it takes the lock at once, so that no read is upgraded to a write."""
         with clear_errors(self.engine), begun_to_write(self.engine) as connection:
             yield connection
 
@@ -204,30 +204,30 @@ class Store:
 _VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.head).where(
     schema.sites.c.name == sa.bindparam("name")
 )
-_LOCKED = _VERSION.with_for_update(key_share=True)  # others may add what belongs to the site, such as a job
+_LOCKED = _VERSION.with_for_update(key_share=True)  # rows that refer to the site, such as jobs, can still be added
 _site_locks = KeyedLocks()
 
 
 def _stale(connection: sa.Connection, now: SiteSnapshot, expected: int) -> Stale:
-    """Return the error of who looked at an earlier version, with what people recorded since."""
+    """Return the error for a stale version, with what people recorded since."""
     key = now.version.key
     later = (event for event in read_events(connection, key, expected) if event.fact.by_people)
     since = retold(connection, key, now.site, islice(later, _MOST_RETOLD))
-    remedy = f"is at version {now.version.events} by now; look at what changed, then do it again"
+    remedy = f"is now at version {now.version.events}; look at what changed, then try again"
     return Stale("version", expected, remedy, since)
 
 
 def open_ledger(url: str, derive: DeriveAdvice, clock: Clock | None = None, *, make: bool = True) -> Store:
-    """Open a store with what derives its advice; where there is none it is made or, without `make`, refused.
+    """Open a store with a function that derives advice; a missing store is created, or refused without `make`.
 
-    An older one is refused with the command that upgrades it.
+    An older store is refused with the command that upgrades it.
     """
     engine = make_engine(url)
     try:
         with clear_errors(engine):
             version = schema_version(engine) if make or _may_exist(engine) else None
             if version is None and not make:
-                remedy = "there is no store here; mind --db and CREWLEARN_DB, or begin one: crewlearn site create"
+                remedy = "there is no store here; check --db and CREWLEARN_DB, or create one: crewlearn site create"
                 raise StoreUnavailable(shown(engine), remedy)
             if version is None:
                 make_tables(engine)
@@ -240,6 +240,6 @@ def open_ledger(url: str, derive: DeriveAdvice, clock: Clock | None = None, *, m
 
 
 def _may_exist(engine: sa.Engine) -> bool:
-    """Return whether there can be a store, without making a file by looking; a server must be asked."""
+    """Return whether a store may exist, without creating a file; True for a database server."""
     path = engine.url.database or ""
     return engine.dialect.name != "sqlite" or path.startswith("file:") or Path(path).is_file()

@@ -1,4 +1,4 @@
-"""Text: checks before it is stored, so that every database keeps it as it was; counts and lists in words."""
+"""Text: checks that every database can store it unchanged; counts and lists in words."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
 
 
 def counted(many: int, one: str, more: str | None = None) -> str:
-    """Write how many there are of something.
+    """Format a count with its noun.
 
     >>> counted(1, "day"), counted(2, "day"), counted(1200, "person", "people")
     ('1 day', '2 days', '1,200 people')
@@ -21,9 +21,9 @@ _OPTION = re.compile(r"`(correct|map|out|skip_unknown)(=[^`]*)?`")
 
 
 def options_said(text: str, how: Callable[[str, str], str]) -> str:
-    """Replace the options that an error names by the words of whoever shows it, which `how` returns.
+    """Replace the options named in an error by the words of the interface, which `how` returns.
 
-    Errors name an option as programs do, in backquotes: a command, a page and the API each write it their own way.
+    Errors name options in backquotes; commands, pages and the API each have their own words for them.
 
     >>> options_said("choose with `map=units=HEADER`", lambda name, value: f"--{name} {value}")
     'choose with --map units=HEADER'
@@ -32,7 +32,7 @@ def options_said(text: str, how: Callable[[str, str], str]) -> str:
 
 
 def some_of(names: Sequence[str], shown: int = 5) -> str:
-    """List the first of some names, and say how many more there are.
+    """List the first names, and how many more there are.
 
     >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d"], 2)
     ('a and b', 'a, b and 2 more')
@@ -43,7 +43,7 @@ def some_of(names: Sequence[str], shown: int = 5) -> str:
 
 
 def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:
-    """Check that `value` is text which both databases can keep: not too long, no NUL, nothing that is no character.
+    """Check that `value` is text that both databases can store: not too long, no NUL, no lone surrogate.
 
     >>> checked_text("name", "O'Brien 🙂", 200)
     "O'Brien 🙂"
@@ -54,7 +54,7 @@ def checked_text(field: str, value: object, longest: int, least: int = 0) -> str
         shown = value if len(value) <= 40 else f"{value[:40]}…"
         raise InvalidInput(field, shown, f"must have from {least} to {longest} characters; this has {len(value)}")
     if "\0" in value:
-        raise InvalidInput(field, value, "has a NUL character, which no database keeps; take it out")
+        raise InvalidInput(field, value, "has a NUL character, which databases cannot store; remove it")
     try:
         value.encode()
     except UnicodeEncodeError:

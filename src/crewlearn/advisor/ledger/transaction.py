@@ -1,4 +1,4 @@
-"""Writing to a site: events with their rows, and what follows from them, in one transaction."""
+"""Writing to a site: events, their rows and all derived data, in one transaction."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +36,8 @@ DeriveAdvice = Callable[[Site], Advised]
 class SiteTransaction:
     """A transaction that adds events to one site.
 
-    `derive` is asked for advice when the transaction ends, if it is due then. `changed` are the proposals that differ,
-    `invalidated` is what caches hold that became stale.
+    `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
+    `invalidated` is the cached data that became stale.
     """
 
     connection: sa.Connection
@@ -67,8 +67,8 @@ class SiteTransaction:
     ) -> Event:
         """Record a fact as the next event, with the rows of an import, and apply it to the state.
 
-        `replaced` names the rows that these correct, by worker, period and the event that brought them; `observed` has
-        each row's observation, if it was measured already.
+        `replaced` names the rows that these correct, by worker, period and the event that recorded them; `observed` are
+        the rows' observations, if they were measured already.
         """
         before = {} if self.state is None else dict(self.state.proposals)
         seats = [] if self.state is None else self.state.seats
@@ -90,14 +90,14 @@ class SiteTransaction:
         return event
 
     def _invalidate(self, stale: Collection[Cached]) -> None:
-        """Note what became stale; finished jobs that may quote from files go at once."""
+        """Note what became stale; finished jobs that may quote an erased person are deleted at once."""
         self.invalidated.update(stale)
         if Cached.QUOTATIONS in stale:
             jobs = schema.jobs
             self.connection.execute(jobs.delete().where(jobs.c.site == self.key, jobs.c.finished.is_not(None)))
 
     def finish(self) -> None:
-        """Derive advice if it is due and write the state; without an event nothing is written."""
+        """Derive advice if it is due and write the state; do nothing if no event was added."""
         if not self.added:
             return
         if self.site.needs_advice:
@@ -110,11 +110,11 @@ class SiteTransaction:
         )
 
     def identities(self, among: Collection[str] | None = None) -> dict[str, int]:
-        """Return the numbers of workers by the firm's own ids, of all or of a few."""
+        """Return worker numbers by the firm's ids: all, or those in `among`."""
         return {external: number for external, (number, _) in self.people(among).items()}
 
     def people(self, among: Collection[str] | None = None) -> dict[str, tuple[int, str | None]]:
-        """Return the numbers and names of workers by the firm's own ids, of all or of a few."""
+        """Return worker numbers and names by the firm's ids: all, or those in `among`."""
         table = schema.identities
         query = sa.select(table.c.external_id, table.c.worker, table.c.name).where(
             table.c.site == self.key, table.c.external_id.is_not(None)
@@ -124,7 +124,7 @@ class SiteTransaction:
         return {row.external_id: (row.worker, row.name) for row in self.connection.execute(query)}
 
     def check_interviews(self) -> None:
-        """Refuse, before advice is derived, to let a policy begin without the interview scores that it ranks by."""
+        """Refuse to start a policy that ranks by interview scores while some are missing."""
         site = self.site
         if site.memory is not None or not site.workers or site.policy.interview(site.setting()) is None:
             return
@@ -138,7 +138,7 @@ class SiteTransaction:
     def rows_in_place_of(self, rows: Sequence[RecordedRow]) -> dict[tuple[int, int], tuple[int, RecordedRow]]:
         """Return the rows on record for the same workers and periods, with their event, by worker and period.
 
-        Rows later than anything known of their worker meet none, so a new day needs no query.
+        A row later than its worker's last one has none, so a new day needs no query.
         """
         workers = self.site.workers
         met = [row for row in rows if row.period <= workers[row.worker].recorded_to]
@@ -149,7 +149,7 @@ class SiteTransaction:
         return {(row.worker, row.period): (event, row) for event, row in standing}
 
     def _write_rows(self, number: int, rows: Sequence[RecordedRow], replaced: Collection[tuple[int, int, int]]) -> None:
-        """Write the rows of an import, in the order they are kept in; those they correct stay, marked as replaced."""
+        """Write the rows of an import in storage order; the rows they correct stay, marked as replaced."""
         table = schema.output_rows
         if replaced:
             self.connection.execute(

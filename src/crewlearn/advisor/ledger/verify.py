@@ -1,4 +1,4 @@
-"""Checking a record from zero: the chain, the rows, the state, and every advice ever given."""
+"""Verifying a record from its first event: the hash chain, the rows, the state and every advice."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from crewlearn.advisor.ledger.store import Store
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a check: how much there was, what is damaged, and what was advised under older rules."""
+    """The result of a check: what was checked, the faults, and how much advice is under older rules."""
 
     events: int
     rows: int
@@ -31,7 +31,7 @@ class Verified:
 
 
 def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
-    """Rebuild a site from its first event and compare everything that is kept."""
+    """Rebuild a site from its first event and compare it with everything stored."""
     with store.reading() as connection:
         kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
         if kept is None:
@@ -56,8 +56,8 @@ def _state_faults(rebuilt: Site, kept: str) -> list[str]:
     except ValueError:
         state = None
     if not isinstance(state, dict) or state.keys() != plain.keys():
-        return ["the kept state cannot be read"]
-    return [f"the kept state differs from the record in {name}" for name in plain if plain[name] != state[name]]
+        return ["the stored state cannot be read"]
+    return [f"the stored state differs from the record in {name}" for name in plain if plain[name] != state[name]]
 
 
 def _proposal_faults(rebuilt: Mapping[int, Proposal], stored: Mapping[int, Proposal]) -> list[str]:
@@ -69,7 +69,7 @@ def _proposal_faults(rebuilt: Mapping[int, Proposal], stored: Mapping[int, Propo
 
 
 def _row_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
-    """Compare which rows there are and which of them were replaced; each event's own rows have their digest."""
+    """Compare the number of rows and which were replaced; the rows of each event are covered by its digest."""
     table = schema.output_rows
     count = connection.execute(sa.select(sa.func.count()).select_from(table).where(table.c.site == key)).scalar_one()
     faults = [] if count == rebuilt.rows else [f"there are {count} rows, and events brought {rebuilt.rows}"]
@@ -83,7 +83,7 @@ def _row_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[s
 
 
 def _identity_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
-    """Check that every worker has an identity and that the erased have none, which is on record as names are not."""
+    """Check that every worker has an identity, and that exactly the erased ones are empty."""
     table = schema.identities
     rows = connection.execute(sa.select(table.c.worker, table.c.external_id, table.c.name).where(table.c.site == key))
     nobody = {worker: external is None and name is None for worker, external, name in rows}

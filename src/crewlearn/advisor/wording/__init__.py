@@ -1,1 +1,1 @@
-"""What the advisor says to people and programs: explanations, narration and documents."""
+"""The advisor's words for people and programs: explanations, narration and JSON documents."""

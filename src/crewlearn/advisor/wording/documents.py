@@ -1,7 +1,7 @@
-"""What programs are told of a site, as plain data: one form, for the command line and the web alike.
+"""JSON documents about a site, shared by the command line and the web.
 
-Workers go by the firm's own ids, null for nobody or somebody erased, which a proposal's `place` tells apart; money and
-output are in people's units.
+Workers appear by the firm's ids, null for nobody or an erased worker, which a proposal's `place` tells apart. Money and
+output are in the site's units.
 """
 
 from collections.abc import Iterable
@@ -17,9 +17,9 @@ from crewlearn.advisor.wording.explain import Member, explain, is_overdue, membe
 from crewlearn.advisor.wording.names import place_kind
 from crewlearn.advisor.wording.waiting import cycle_of
 
-if TYPE_CHECKING:  # asking for advice need not load what reads files and checks records
+if TYPE_CHECKING:  # advice does not need these modules at run time
     from crewlearn.advisor.files.dry_run import DryRun
-    from crewlearn.advisor.files.imports import ImportResult
+    from crewlearn.advisor.files.import_result import ImportResult
     from crewlearn.advisor.ledger.verify import Verified
 
 
@@ -37,7 +37,7 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
 
 
 def status(name: str, site: Site, people: People, gain: Gain, listed: Iterable[Member] | None = None) -> dict[str, Any]:
-    """Describe the team, the pool, what is under way, and money so far."""
+    """Describe the team, the pool, replacements under way, and money so far."""
     return {
         **_when(name, site, people),
         "stations": site.config.team,
@@ -65,12 +65,12 @@ def _when(name: str, site: Site, people: People) -> dict[str, Any]:
 
 
 def settings(config: SiteConfig) -> dict[str, Any]:
-    """Describe a site's settings, without the name of the policy's random stream, which says nothing to people."""
+    """Describe a site's settings, without the key of the policy's random stream."""
     return {name: value for name, value in config.to_json().items() if name != "stream_key"}
 
 
 def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
-    """Describe a worker: where they stand, and what is thought of them."""
+    """Describe a worker: station, status and estimate."""
     return {
         "worker_id": people.ids.get(member.number),
         "name": people.names.get(member.number),
@@ -85,7 +85,7 @@ def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
 
 
 def proposal(site: Site, people: People, described: Proposal) -> dict[str, Any]:
-    """Describe a proposal; what spoke for it is as it was then."""
+    """Describe a proposal with its reasons at the time."""
     reasons = facts(site, described)
     return {
         "id": described.id,
@@ -102,17 +102,17 @@ def proposal(site: Site, people: People, described: Proposal) -> dict[str, Any]:
 
 
 def explanation(site: Site, people: People, described: Proposal) -> dict[str, Any]:
-    """Describe a proposal with why it was made, as it was then."""
+    """Describe a proposal with its explanation at the time."""
     return {**proposal(site, people, described), "explanation": explain(site, people, described)}
 
 
 def verified(result: "Verified") -> dict[str, Any]:
-    """Describe what a check of the record came to."""
+    """Describe the result of a check of the record."""
     return {**vars(result), "faults": list(result.faults), "sound": result.sound}
 
 
 def site_line(name: str, version: int, site: Site, people: People) -> dict[str, Any]:
-    """Describe a site in a line."""
+    """Describe a site in a list."""
     return {
         "site": name,
         "version": version,
@@ -126,7 +126,7 @@ def site_line(name: str, version: int, site: Site, people: People) -> dict[str, 
 
 
 def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]:
-    """Describe a worker with everything that was said of them."""
+    """Describe a worker with everything on record about them."""
     known, calendar = site.workers[member.number], site.config.calendar
     return {
         **worker(site, people, member),
@@ -142,14 +142,14 @@ def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]
 
 
 def event(entry: LedgerEntry) -> dict[str, Any]:
-    """Describe an event, without what only programs read, such as the policy's memory; the export has all."""
+    """Describe an event without its internal data, such as the policy's memory; the export has all of it."""
     kind = KINDS.get(entry.type)
     internal = frozenset[str]() if kind is None else kind.internal
     return {**vars(entry), "payload": {name: value for name, value in entry.payload.items() if name not in internal}}
 
 
 def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
-    """Describe what an import put on record, and the advice that stands now."""
+    """Describe the result of an import, and the current advice."""
     return {**vars(done), "warnings": list(done.warnings), "advice": words}
 
 

@@ -1,4 +1,4 @@
-"""Advice in plain words and people's own units: what to do or wait for, why, and what would change it."""
+"""Advice in plain words and the site's units: what to do or wait for, why, and what would change it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def proposed(people: People, proposal: Proposal) -> str:
 
 
 def what_changed(site: Site, people: People) -> str:
-    """Return how the advice for the coming period differs from what it first was, and why; empty if it does not."""
+    """Return how the advice differs from the first advice for the period, and why; empty if it does not."""
     before = site.advice.before
     if before is None or before.period != site.period:
         return ""
@@ -53,7 +53,7 @@ def what_changed(site: Site, people: People) -> str:
     names = RecordNames(people, site.proposals, site.config.calendar)
     facts_behind = [words for cause in site.advice.because if (words := cause_told(cause, names))]
     since = f" ({'; '.join(dict.fromkeys(facts_behind))})" if facts_behind else ""
-    return f"Changed since it was first said{since}: {'; '.join(parts)}."
+    return f"Changed since the first advice{since}: {'; '.join(parts)}."
 
 
 def day(site: Site, period: int | None = None) -> str:
@@ -63,7 +63,7 @@ def day(site: Site, period: int | None = None) -> str:
 
 
 def waits(site: Site, people: People, written: Callable[[date], str] = str) -> str:
-    """Return what is waited for, or why nothing is proposed; `written` formats dates."""
+    """Return what the site waits for, or why nothing is proposed; `written` formats dates."""
     waiting = site.advice.waiting
     if not site.workers:
         return "import workers first."
@@ -96,7 +96,7 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
 
 
 def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
-    """Return who in the team may not be let go, and whether that is everybody."""
+    """Describe who in the team may not be let go, and return whether that is everybody."""
     pinned = [number for number in site.roster.active if site.workers[number].pinned]
     new = [number for number in site.roster.active if number not in pinned and not site.may_leave(number)]
     parts = []
@@ -122,11 +122,11 @@ def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date
 
 
 def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
-    """Explain a proposal as it was when it was made, line by line."""
+    """Explain a proposal as of the time it was made, line by line."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
     if numbers.out is None:
-        lines.append("The station is empty, so all that is put out there is a gain.")
+        lines.append("The station is empty, so all output there is a gain.")
     else:
         when = "now" if proposal.status in OPEN else "then"
         where = f"who would make room {when}" if numbers.settled_on_arrival else f"in the team {when}"
@@ -151,16 +151,14 @@ def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
 def _gain(numbers: ProposalFacts) -> str:
     over = f"Over the {counted(round(numbers.periods), 'period')} left after a wait of about {numbers.mean_delay:.1f}"
     if numbers.gain >= 0.0:
-        gain = f"staying for good would gain {numbers.gain:,.2f} as expected now"
+        gain = f"a permanent replacement is expected to gain {numbers.gain:,.2f}"
     else:
-        gain = (
-            f"staying for good would lose {-numbers.gain:,.2f} as expected now, and what may be learned speaks for it"
-        )
+        gain = f"a permanent replacement is expected to lose {-numbers.gain:,.2f}, but trying it out may still pay"
     return f"{over}, {gain}; the fee is {numbers.fee:,.2f}."
 
 
 def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
-    """Return what the policy itself went by, and what would change its mind."""
+    """Return the policy's own reasons, and what would change the advice."""
     name = proposal.why.by.partition(":")[0]
     if numbers.trial_value is not None and numbers.trial_periods is not None:
         return [
@@ -176,11 +174,16 @@ def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
             else f"{numbers.optimistic_gain:,.2f} a period"
         )
         return [
-            f"At best, as far as is known, the exchange gains {at_best}; to pay its fee it must gain "
+            f"In the best case that fits the data, the exchange gains {at_best}; to pay its fee it must gain "
             f"{numbers.needed_gain:,.2f}.",
             "The advice would change if that best case fell below what the fee needs.",
         ]
     line = REGISTRY[name].line if name in REGISTRY else "a policy of your own"
+    if numbers.break_even is not None:
+        return [
+            f"The policy is {name}: {line}.",
+            f"The advice would change if the fee were above {numbers.break_even:,.2f}, or with more days.",
+        ]
     return [
         f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
         "The advice would change with the policy's own dates and scores, or with another policy.",
@@ -188,14 +191,14 @@ def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
 
 
 def _asked_for(numbers: ProposalFacts) -> str:
-    """Return how many fees a policy asks a replacement to be worth, as the beginning of a sentence."""
+    """Return how many times the fee a replacement must be worth, as the beginning of a sentence."""
     times = numbers.trial_value / numbers.break_even if numbers.trial_value and numbers.break_even else 1.0
     return f"The policy asks for a gain of {times:.3g} times the fee: "
 
 
 @dataclass(frozen=True)
 class Member:
-    """A worker as the status shows them."""
+    """A worker in the status."""
 
     number: int
     label: str
@@ -205,7 +208,7 @@ class Member:
 
 
 def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]] | None = None) -> list[Member]:
-    """Return everybody, the team by station, then the others, best first; `everybody` are estimates already made."""
+    """Return all workers: the team by station, then the others, best first; `everybody` are their estimates."""
     if everybody is None:
         everybody, _ = estimates_of(site)
     under_way: dict[int, list[str]] = {}
@@ -238,7 +241,7 @@ def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]]
 
 
 def _under_way(site: Site, people: People, proposal: Proposal) -> Iterator[tuple[int, str]]:
-    """Yield what a proposal means for each worker it is about, by their number."""
+    """Yield the number of each worker in a proposal, and what it means for them."""
     late = ", overdue" if is_overdue(site, proposal) else ""
     yield proposal.into, f"{proposal.status} for {place(people, proposal)}{late}"
     if proposal.out != NOBODY:
@@ -246,6 +249,6 @@ def _under_way(site: Site, people: People, proposal: Proposal) -> Iterator[tuple
 
 
 def is_overdue(site: Site, proposal: Proposal) -> bool:
-    """Return whether an offer takes over twice as long as usual and a week longer; it is flagged, not failed."""
+    """Return whether an offer takes more than twice the usual time and a week longer; it is only flagged."""
     waited = site.period - proposal.decided_in
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)

@@ -1,4 +1,4 @@
-"""Since when each setting is as it is, as the record has it."""
+"""When each setting got its current value, and who set it."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from crewlearn.advisor.wording.settings import differences, in_words
 
 
 class Since(NamedTuple):
-    """Since which day a setting holds, and who set it."""
+    """The day a setting's current value took effect, and who set it."""
 
     day: str
     actor: str
 
 
 def settings_since(store: Store, name: str) -> dict[str, Since]:
-    """Return since when each setting is as it is, by its plain key: the day of the first period it held for."""
+    """Return when each setting got its value, by its flat key: the day of the first period it applies to."""
     since: dict[str, Since] = {}
     config: SiteConfig | None = None
     with store.reading() as connection:

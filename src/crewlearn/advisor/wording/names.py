@@ -1,4 +1,4 @@
-"""Names for what the record has as numbers: workers, the places they take, and days."""
+"""Names for numbers in the record: workers, the places they take, and days."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from crewlearn.advisor.ledger.site import STARTED, Proposal
 from crewlearn.problem.arrays import NOBODY
 
 SOMEBODYS, EMPTY, ON_ARRIVAL = ("worker", "empty station", "settled on arrival")
-"""What place an incoming worker may take."""
+"""The kinds of place that an incoming worker may take."""
 
 
 def place_kind(proposal: Proposal) -> str:
-    """Return what place the incoming worker takes: somebody's, an empty one, or as is settled on arrival."""
+    """Return the kind of place the incoming worker takes: a worker's, an empty station, or settled on arrival."""
     if proposal.makes_room != NOBODY:
         return SOMEBODYS
     return EMPTY if proposal.status == STARTED or proposal.why.leaver == NOBODY else ON_ARRIVAL
@@ -30,7 +30,7 @@ def place(people: People, proposal: Proposal) -> str:
 
 @dataclass(frozen=True)
 class RecordNames:
-    """Words for the numbers in events: the `Names` that they are told with. Days are as `written` writes them."""
+    """The `Names` that describe events; `written` formats days."""
 
     people: People
     proposals: Mapping[int, Proposal]
@@ -39,7 +39,7 @@ class RecordNames:
 
     @classmethod
     def of(cls, retold: Retold) -> "RecordNames":
-        """Return the names for events that were read to be told."""
+        """Return the names for events read with `retold`."""
         return cls(retold.people, retold.proposals, retold.calendar)
 
     def person(self, worker: int) -> str:
@@ -47,15 +47,15 @@ class RecordNames:
         return self.people.label(worker)
 
     def exchange(self, proposal: int) -> str:
-        """Return ` (IN for OUT)` of a proposal; empty if it is not known."""
+        """Return ` (IN for OUT)` for a proposal; empty if it is unknown."""
         known = self.proposals.get(proposal)
         return "" if known is None else f" ({self.people.label(known.into)} for {place(self.people, known)})"
 
     def incoming(self, proposal: int) -> str | None:
-        """Name who would come in by a proposal; None if it is not known."""
+        """Name the incoming worker of a proposal; None if it is unknown."""
         known = self.proposals.get(proposal)
         return None if known is None else self.people.label(known.into)
 
     def day(self, period: int) -> str:
-        """Write the day of a period."""
+        """Format the day of a period."""
         return self.written(self.calendar.date_of(period))

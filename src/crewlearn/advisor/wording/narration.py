@@ -1,6 +1,6 @@
-"""Events told in words: what somebody did, with the names that people know.
+"""Events in words, with the names that people know.
 
-Each kind of event words itself; this adds who did it and when.
+Each kind of event describes itself; this module adds who did it and when.
 """
 
 from crewlearn.advisor.ledger.advice_record import Cause
@@ -10,7 +10,7 @@ from crewlearn.advisor.wording.names import RecordNames
 
 
 def cause_told(cause: Cause, names: Names) -> str:
-    """Return in a few words what happened that changed the advice; empty if there is nothing to say."""
+    """Describe a cause of changed advice in a few words; empty if there is nothing to say."""
     kind = KINDS.get(cause.type)
     return "" if kind is None else kind.retell(cause.details, names)
 
@@ -26,7 +26,7 @@ def last_told(retold: Retold) -> str:
 
 
 def changes_since(stale: Stale) -> tuple[str, ...]:
-    """Return what happened since the version that a request was made for: who did what, and when."""
+    """Return who did what and when, since the version that a request was made for."""
     if stale.since is None:
         return ()
     names = RecordNames.of(stale.since)

@@ -55,9 +55,9 @@ def in_words(config: SiteConfig) -> dict[str, str]:
 
 
 def learned_delay(site: Site) -> str:
-    """Return the mean delay that a site has learned from its own offers, in words; empty if it does not learn.
+    """Return the mean delay that a site has learned from its offers, in words; empty if it does not learn.
 
-    What was set counts as one offer.
+    The value that was set counts as one offer.
     """
     count, _ = site.delays
     if not site.config.learn_delay:

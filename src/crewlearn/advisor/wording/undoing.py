@@ -1,4 +1,4 @@
-"""Undoing with the answer that was taken back told in words."""
+"""Undoing the last answer, and describing it in words."""
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer
@@ -7,7 +7,7 @@ from crewlearn.advisor.wording.narration import last_told
 
 
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> str:
-    """Take back the last answer, as `commands.undo` does; return in words which it was."""
+    """Take back the last answer, as `commands.undo` does; return it in words."""
     try:
         return last_told(commands.undo(store, name, actor, expected=expected, number=number))
     except NotTheLastAnswer as error:

@@ -1,4 +1,4 @@
-"""Where a site stands between decisions: its learning cycle, its policy's next look, and overdue offers."""
+"""The state of a site between decisions: its learning cycle, its next review, and overdue offers."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from crewlearn.advisor.wording.explain import is_overdue
 
 
 def cycle_of(site: Site, people: People) -> dict[str, Any]:
-    """Return what is waited for as plain data, workers by the firm's ids; what the policy does not say is left out."""
+    """Return what a site waits for as plain data, workers by the firm's ids, without what the policy leaves out."""
     waiting = site.advice.waiting
     document = {key: waiting[key] for key in ("cycle", "phase", "still_needed", "look_again") if key in waiting}
     if "least_observed" in waiting:
@@ -20,7 +20,7 @@ def cycle_of(site: Site, people: People) -> dict[str, Any]:
 
 
 def cycle_line(site: Site, people: People) -> str:
-    """Return one line on the policy: its phase, what it waits for, or when it looks again."""
+    """Return a line about the policy: its phase, what it waits for, or its next review."""
     waiting = site.advice.waiting
     if "cycle" in waiting:
         return f"Cycle {waiting['cycle']}, {waiting['phase']}: {_of_cycle(site, people)}"
@@ -52,7 +52,7 @@ def _looks_again(site: Site, period: int) -> str:
 
 
 def overdue_lines(site: Site, people: People) -> list[str]:
-    """Return a line for each overdue offer: how long it takes, and how long is usual."""
+    """Return a line for each overdue offer: its time so far, and the usual time."""
     usual = f"about {site.mean_delay:.3g} {'is' if site.mean_delay == 1 else 'are'} usual"
     return [
         f"OVERDUE: {people.label(offer.into)} has been awaited for "

@@ -1,1 +1,1 @@
-"""Commands for a live site: files, advice and answers, the ledger, plans, users and the server."""
+"""Commands for live sites: files, advice and answers, the ledger, plans, users and the server."""

@@ -1,4 +1,4 @@
-"""The morning's commands: advise, status, explain, approve, reject, offer, undo."""
+"""The daily commands: advise, status, explain, approve, reject, offer, undo."""
 
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from crewlearn.advisor.wording.explain import Member
 
 ProposalArgument = Annotated[int, typer.Argument(help="The proposal's number.")]
-OutOption = Annotated[str | None, typer.Option("--out", help="Somebody else to make room, by id.")]
+OutOption = Annotated[str | None, typer.Option("--out", help="Id of a different worker to make room.")]
 
 
 def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
-    """Show the advice for the coming period, or what it waits for. Nothing is changed."""
+    """Show the advice for the coming period, or what it waits for; changes nothing."""
     with opened(db) as store:
         from crewlearn.advisor.wording.explain import sentence, what_changed
 
@@ -53,11 +53,11 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
 
 def status_command(
     site: SiteArgument,
-    sheet: Annotated[bool, typer.Option("--sheet", help="A one-page morning sheet.")] = False,
+    sheet: Annotated[bool, typer.Option("--sheet", help="Print a one-page morning sheet, with the team only.")] = False,
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Show the team, the pool, the cycle, what is under way or overdue, and money so far."""
+    """Show the team, the pool, the learning cycle, pending and overdue offers, and money so far."""
     with opened(db) as store:
         from crewlearn.advisor.advice.gain import gain_over_first_team, read_past
         from crewlearn.advisor.ledger.identities import read_people
@@ -115,7 +115,7 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
 def explain_command(
     site: SiteArgument, proposal: ProposalArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False
 ) -> None:
-    """Explain in plain words why a proposal was made, as of that day."""
+    """Explain why a proposal was made, with the numbers of that day."""
     with opened(db) as store:
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import explain
@@ -149,13 +149,13 @@ def approve_command(
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Approve a proposal: the offer goes out."""
+    """Approve a proposal, so that the offer goes out."""
     with opened(db) as store:
         from crewlearn.advisor.advice.commands import approve
 
         warn(approve(store, site, proposal, who(actor), out=out))
         print(f"Approved. {advice_of(store, site)}")
-    print(f"When it is settled: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
+    print(f"Record the outcome with: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
 
 
 def reject_command(
@@ -173,12 +173,12 @@ def reject_command(
         from crewlearn.advisor.advice.commands import reject
 
         reject(store, site, proposal, who(actor), reason, keep_out=keep_out)
-        kept = ""
+        blocked = ""
         if keep_out:
             _, people = read_site(store, site)
             into = people.ids.get(_find(store, site, proposal).into)
-            kept = f" {into} is blocked; crewlearn workers set {site} {into} --status pool would let them in again."
-        print(f"Rejected.{kept} {advice_of(store, site)}")
+            blocked = f" {into} is blocked; to unblock: crewlearn workers set {site} {into} --status pool."
+        print(f"Rejected.{blocked} {advice_of(store, site)}")
 
 
 def offer_command(
@@ -187,12 +187,12 @@ def offer_command(
     outcome: Annotated[
         str, typer.Argument(help="offered, accepted, started, declined, expired, no-show or cancelled.")
     ],
-    on: Annotated[str | None, typer.Option("--on", help="The day it happened; the coming one if left out.")] = None,
+    on: Annotated[str | None, typer.Option("--on", help="The day it happened; by default the coming one.")] = None,
     out: OutOption = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Record how an offer went; a decline brings the next candidate."""
+    """Record the outcome of an offer; after a decline the next candidate is proposed."""
     with opened(db) as store:
         from crewlearn.advisor.advice.commands import record_offer
         from crewlearn.advisor.ledger.settings.changes import read_day
@@ -203,9 +203,9 @@ def offer_command(
 
 
 def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None) -> None:
-    """Take back the last answer (approve, reject, offer) or `workers set`, if nothing was recorded since."""
+    """Undo the last answer (approve, reject, offer) or `workers set`, if nothing was recorded since."""
     with opened(db) as store:
         from crewlearn.advisor.wording.undoing import undo
 
         answer = undo(store, site, who(actor))
-        print(f"Taken back: {answer}. Both stay on record. {advice_of(store, site)}")
+        print(f"Undone: {answer}. The record keeps both. {advice_of(store, site)}")

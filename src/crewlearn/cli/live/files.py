@@ -1,4 +1,4 @@
-"""`crewlearn workers` and `crewlearn output`: import files, change and erase workers."""
+"""`crewlearn workers` and `crewlearn output`: import files; change and erase workers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,16 +19,16 @@ from crewlearn.cli.live.session import (
 from crewlearn.cli.output import print_json
 
 if TYPE_CHECKING:
-    from crewlearn.advisor.files.imports import ImportResult
+    from crewlearn.advisor.files.import_result import ImportResult
 
-workers = typer.Typer(help="Workers of a site.", no_args_is_help=True)
-output = typer.Typer(help="Recorded output of a site.", no_args_is_help=True)
+workers = typer.Typer(help="Import, change and erase workers.", no_args_is_help=True)
+output = typer.Typer(help="Import output.", no_args_is_help=True)
 
 FileArgument = Annotated[Path, typer.Argument(help="CSV file.")]
 MapOption = Annotated[
-    list[str] | None, typer.Option("--map", help="column=header where the file calls a column otherwise; repeat.")
+    list[str] | None, typer.Option("--map", help="column=header, if the file names a column differently; repeatable.")
 ]
-DecimalOption = Annotated[str | None, typer.Option(help="Decimal mark, . or , if the file does not tell.")]
+DecimalOption = Annotated[str | None, typer.Option(help="Decimal mark, . or , if the file is ambiguous.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 WorkerArgument = Annotated[str, typer.Argument(help="The worker's id at the firm.")]
 
@@ -43,7 +43,7 @@ def import_workers_command(
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in workers: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview, pinned."""
+    """Import workers: worker_id and optionally name, active, fee, prior_n, prior_mean, status, interview, pinned."""
     with opened(db) as store:
         from crewlearn.advisor.files.cells import decimal_mark
         from crewlearn.advisor.files.columns import WORKERS
@@ -59,12 +59,12 @@ def import_workers_command(
 def erase_command(
     site: SiteArgument, worker: WorkerArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None
 ) -> None:
-    """Remove a person from the store; the record keeps a bare number."""
+    """Erase a person's data from the store; the record keeps only a number."""
     with opened(db) as store:
         from crewlearn.advisor.advice.commands import erase_worker
 
         erase_worker(store, site, worker, who(actor))
-        print(f"Erased: the store knows {worker} no more; the record keeps a bare number. {advice_of(store, site)}")
+        print(f"Erased {worker} from the store; the record keeps only a number. {advice_of(store, site)}")
 
 
 @workers.command("set")
@@ -72,12 +72,14 @@ def set_command(
     site: SiteArgument,
     worker: WorkerArgument,
     status: Annotated[str | None, typer.Option(help="pool, blocked or left.")] = None,
-    pinned: Annotated[bool | None, typer.Option("--pin/--unpin", help="Keep them whatever is advised.")] = None,
-    fee: Annotated[str | None, typer.Option(help="What hiring them costs; none: as the site's fee.")] = None,
+    pinned: Annotated[
+        bool | None, typer.Option("--pin/--unpin", help="Never propose to replace them, or allow it again.")
+    ] = None,
+    fee: Annotated[str | None, typer.Option(help="Fee for hiring them, or none for the site's fee.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Record that a worker left, returned, is blocked or pinned, or has a fee of their own."""
+    """Record that a worker left, returned, is blocked or pinned, or has their own fee."""
     with opened(db) as store:
         from crewlearn.advisor.advice.commands import change_worker
 
@@ -110,19 +112,19 @@ def import_output_command(
     site: SiteArgument,
     file: FileArgument,
     correct: Annotated[
-        bool, typer.Option("--correct", help="Replace what is on record where the file differs.")
+        bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")
     ] = False,
     skip_unknown: Annotated[
-        bool, typer.Option("--skip-unknown", help="Leave out, and count, rows of workers not known here, as of erased.")
+        bool, typer.Option("--skip-unknown", help="Skip and count rows of unknown workers, such as erased ones.")
     ] = False,
     map_: MapOption = None,
     decimal: DecimalOption = None,
-    dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file does not tell.")] = None,
+    dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file is ambiguous.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Take in output: date or period, worker_id, units, and optionally shift, hours, attendance; all rows or none."""
+    """Import output, all rows or none: date or period, worker_id, units, optionally shift, hours, attendance."""
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
@@ -144,7 +146,7 @@ def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:
     from crewlearn.advisor.ledger.text import counted
 
     corrected = f" ({done.corrected:,} of them corrected)" if done.corrected else ""
-    skipped = f", {done.skipped:,} left out" if done.skipped else ""
-    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} known already{skipped}.")
+    skipped = f", {done.skipped:,} skipped" if done.skipped else ""
+    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}.")
     warn(done.warnings)
     print(advice)

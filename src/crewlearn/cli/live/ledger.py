@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from crewlearn.advisor.advice.impact import GroupRate
 
-app = typer.Typer(help="The record of a site.", no_args_is_help=True)
-store_app = typer.Typer(help="The store as a whole.", no_args_is_help=True)
+app = typer.Typer(help="Check and export a site's record.", no_args_is_help=True)
+store_app = typer.Typer(help="Back up, restore and upgrade the store.", no_args_is_help=True)
 
 
 @app.command("verify")
 def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
-    """Rebuild a site from its first event, check the chain, and derive every advice again."""
+    """Rebuild a site from its events, check the hash chain, and derive all advice again."""
     with opened(db) as store:
         from crewlearn.advisor.ledger.text import counted
         from crewlearn.advisor.ledger.verify import verify
@@ -49,10 +49,10 @@ def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
 def export_command(
     site: SiteArgument,
     what: Annotated[str, typer.Option(help="events (JSON Lines), decisions, output or workers (CSV).")] = "events",
-    out: Annotated[Path | None, typer.Option(help="File; standard output if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
-    """Write out the record: events for a program, decisions for an auditor, or what was put in."""
+    """Export the record: events for programs, decisions for auditors, or the imported output and workers."""
     with opened(db) as store:
         from crewlearn.advisor.files import exports as export
         from crewlearn.problem.errors import one_of
@@ -70,11 +70,11 @@ def export_command(
 @app.command("impact")
 def impact_command(
     site: SiteArgument,
-    groups: Annotated[Path, typer.Option(help="CSV file with worker_id and group; it is read and kept nowhere.")],
+    groups: Annotated[Path, typer.Option(help="CSV file with worker_id and group; its contents are not stored.")],
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Compare by group how often people are proposed, approved and started, or proposed and let go."""
+    """Compare between groups how often people are proposed, approved and started, or proposed and let go."""
     with opened(db) as store:
         from crewlearn.advisor.advice import impact
         from crewlearn.advisor.files.reading import read_groups
@@ -94,8 +94,8 @@ def impact_command(
         workers = partial(counted, one="worker")
         unknown, without = len(rows) - len(known), len(numbers) - len(known)
         warnings = [
-            *([f"not counted, as not known here: {unknown} of the file's {workers(len(rows))}"] if unknown else []),
-            *([f"not counted, as without a group: {without} of the site's {workers(len(numbers))}"] if without else []),
+            *([f"unknown here and not counted: {unknown} of the file's {workers(len(rows))}"] if unknown else []),
+            *([f"without a group and not counted: {without} of the site's {workers(len(numbers))}"] if without else []),
         ]
     if json:
         document = {
@@ -129,30 +129,30 @@ def _print_rates(title: str, compared: str, rates: "list[GroupRate]") -> None:
 
 
 @store_app.command("backup")
-def backup_command(file: Annotated[Path, typer.Argument(help="The file to make.")], db: DbOption = DEFAULT_DB) -> None:
-    """Copy a store on SQLite to a file as it stands at one moment; servers may go on."""
+def backup_command(file: Annotated[Path, typer.Argument(help="The file to write.")], db: DbOption = DEFAULT_DB) -> None:
+    """Copy a SQLite store to a file, as a consistent snapshot; servers may keep running."""
     with _whole(db) as engine:
         from crewlearn.advisor.ledger.db.backup import back_up
 
         back_up(engine, file)
-        print(f"{file} holds the whole store.")
+        print(f"The store was backed up to {file}.")
 
 
 @store_app.command("restore")
-def restore_command(file: Annotated[Path, typer.Argument(help="The copy.")], db: DbOption = DEFAULT_DB) -> None:
-    """Put a copy, if it is whole, in the place of what a store on SQLite holds: all or nothing. Stop servers first."""
+def restore_command(file: Annotated[Path, typer.Argument(help="The backup.")], db: DbOption = DEFAULT_DB) -> None:
+    """Replace the contents of a SQLite store by a backup, after checking it: all or nothing. Stop servers first."""
     with _whole(db) as engine:
         from crewlearn.advisor.ledger.db.backup import restore
 
         restore(engine, file)
-        print("Restored. See that each site's record is whole: crewlearn ledger verify SITE")
+        print("Restored. Check each site's record: crewlearn ledger verify SITE")
 
 
 @store_app.command("upgrade")
 def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
-    """Bring a store to the newest schema, and its sites to what their records come to by now.
+    """Upgrade a store to the newest schema and rebuild its sites from their records.
 
-    Stop the servers and back it up first.
+    Stop the servers and back up the store first.
     """
     with _whole(db) as engine:
         from crewlearn.advisor.ledger.db.schema import SCHEMA
@@ -163,7 +163,7 @@ def upgrade_command(db: DbOption = DEFAULT_DB) -> None:
 
 @contextmanager
 def _whole(db: str) -> "Iterator[Engine]":
-    """Return the database engine without checking the schema."""
+    """Yield the database engine, without checking the schema."""
     with plain_errors():
         from crewlearn.advisor.ledger.db.engine import make_engine
 

@@ -1,4 +1,4 @@
-"""`crewlearn plan` and `crewlearn demo`: simulated futures, and a site to explore."""
+"""`crewlearn plan` and `crewlearn demo`: simulated futures, and a demo site."""
 
 from typing import Annotated, Any
 
@@ -12,22 +12,22 @@ from crewlearn.cli.output import print_json, print_table, progress_bar
 def plan_command(
     site: SiteArgument,
     policy: PolicyOption = None,
-    runs: Annotated[int, typer.Option(help="Simulated futures.")] = 500,
+    runs: Annotated[int, typer.Option(help="Number of simulated futures.")] = 500,
     seed: SeedOption = 1,
-    team: Annotated[int | None, typer.Option(help="What if there were so many stations?")] = None,
-    cost: Annotated[float | None, typer.Option(help="What if the fee were this?")] = None,
-    horizon: Annotated[int | None, typer.Option(help="What if so many periods were planned?")] = None,
-    mean_delay: Annotated[float | None, typer.Option(help="What if offers took so many periods?")] = None,
+    team: Annotated[int | None, typer.Option(help="What if: number of stations.")] = None,
+    cost: Annotated[float | None, typer.Option(help="What if: fee of a replacement.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="What if: planned periods.")] = None,
+    mean_delay: Annotated[float | None, typer.Option(help="What if: mean periods from offer to first day.")] = None,
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Simulate this site from what is known now: which policy is expected to earn most, and by how much."""
+    """Simulate this site's future, to see which policy is expected to earn most and by how much."""
     with opened(db) as store:
         from crewlearn.planning.plan import COLUMNS, plan
 
         now, _ = read_site(store, site)
-        asked = {"team": team, "fee": cost, "horizon": horizon, "mean_delay": mean_delay}
-        changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        options = {"team": team, "fee": cost, "horizon": horizon, "mean_delay": mean_delay}
+        changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         with progress_bar("simulating", 4 * max(runs, 0)) as done:
             outcome = plan(now, policy, runs, seed, progress=done, **changes)
     if json:
@@ -40,7 +40,7 @@ def plan_command(
 
 
 def demo_command(
-    name: Annotated[str, typer.Option(help="What to call the site.")] = "demo",
+    name: Annotated[str, typer.Option(help="Name of the site.")] = "demo",
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Create a demo site with half a year of history."""
@@ -48,6 +48,6 @@ def demo_command(
         from crewlearn.planning.demo import make_demo
 
         make_demo(store, name)
-    print(f"Site {name} is there. Look around:")
+    print(f"Site {name} was created. Try:")
     for command in (f"status {name}", f"advise {name}", f"plan {name}", f"ledger verify {name}"):
         print(f"  crewlearn {command}")

@@ -9,18 +9,18 @@ from crewlearn.cli.live.session import DEFAULT_DB, DbOption, opened, who
 
 
 def serve_command(
-    host: Annotated[str, typer.Option(help="Address to listen at; others than this machine's own take users.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; other than this machine's own only once there are users.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 for any free port.")] = 8000,
     allowed_host: Annotated[
-        list[str] | None, typer.Option(help="A name that browsers may call this server by; repeat.")
+        list[str] | None, typer.Option(help="A host name under which browsers may reach this server; repeatable.")
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="Browsers come by HTTPS, through a proxy: cookies are kept to it.")
+        bool, typer.Option("--https", help="Browsers use HTTPS through a proxy, so cookies are sent over HTTPS only.")
     ] = False,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="Take callers' addresses from a proxy on this machine.")
+        bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine for clients' addresses.")
     ] = False,
     db: DbOption = DEFAULT_DB,
 ) -> None:
@@ -36,7 +36,7 @@ def serve_command(
         settings = Settings(db, host, port, tuple(allowed_host or ()), secure_cookies=https, behind_proxy=behind_proxy)
         if not settings.is_loopback and not users.any_users(store):
             remedy = (
-                "others could reach this server, and nobody is known to it yet; first run: "
+                "the server could be reached from other machines, but has no users yet; first run: "
                 "crewlearn users add NAME --role admin, then: crewlearn users token NAME"
             )
             raise InvalidInput("host", host, remedy)
@@ -44,19 +44,19 @@ def serve_command(
             own, url = server.url_of(taken, settings), server.public_url(taken, settings)
 
             def announce() -> None:
-                """Print the address and how to sign in. Signals end the server cleanly from here on."""
-                say(f"crewlearn is at {own}/ (end it with Ctrl-C)")
+                """Print the address and how to sign in. From here on, signals stop the server cleanly."""
+                say(f"crewlearn is at {own}/ (stop it with Ctrl-C)")
                 if url != own:
-                    say(f"People come in at {url}/, through the proxy.")
+                    say(f"Users reach it at {url}/, through the proxy.")
                 first = users.add_first(store, who(None)) if settings.is_loopback else None
                 if first is not None:
-                    say(f"Sign in as {first.name}, once and within 15 minutes, at:")
+                    say(f"Sign in as {first.name} with this link, which works once and for 15 minutes:")
                     say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
                     say(f"Later: crewlearn users link {first.name!r} --url {url}")
                 else:
                     say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
                 if not settings.is_loopback and not https:
-                    say("Tokens travel readable by others on the way; a proxy with TLS, and --https, mend that.")
+                    say("Tokens are sent unencrypted; use a proxy with TLS and --https to protect them.")
 
             server.run(make_app(store, settings), taken, settings, announce)
 

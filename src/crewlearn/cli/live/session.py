@@ -1,4 +1,4 @@
-"""Shared by the live commands: the store, the acting person, and how sites are shown."""
+"""Shared by the live commands: opening the store, the acting person, reading sites and files."""
 
 import getpass
 import sys
@@ -21,12 +21,12 @@ DbOption = Annotated[
     typer.Option(
         "--db",
         envvar="CREWLEARN_DB",
-        help="Store: sqlite:///file.db or postgresql://… (crewlearn.db here if left out).",
+        help="Store: sqlite:///file.db or postgresql://…; by default crewlearn.db in the current folder.",
     ),
 ]
 ActorOption = Annotated[
     str | None,
-    typer.Option("--actor", envvar="CREWLEARN_ACTOR", help="Who does this, for the record; you, if left out."),
+    typer.Option("--actor", envvar="CREWLEARN_ACTOR", help="Who does this, for the record; by default you."),
 ]
 SiteArgument = Annotated[str, typer.Argument(help="The site's name.")]
 DEFAULT_DB = "sqlite:///crewlearn.db"
@@ -34,7 +34,7 @@ DEFAULT_DB = "sqlite:///crewlearn.db"
 
 @contextmanager
 def opened(db: str, *, make: bool = False) -> Iterator["Store"]:
-    """Open the store, creating it if asked to; bad input ends the command with one line."""
+    """Open the store, creating it if `make`; report invalid input in one line."""
     with plain_errors():
         from crewlearn.advisor.advice.opening import open_store
 
@@ -51,12 +51,12 @@ def who(actor: str | None) -> str:
         return actor
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # no such user on this machine
+    except (OSError, KeyError):  # the user id has no name on this machine
         return "unknown"
 
 
 def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
-    """Read a site and who is who there."""
+    """Read a site and the identities of its workers."""
     from crewlearn.advisor.ledger.identities import read_people
 
     with store.reading() as connection:
@@ -75,7 +75,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def advice_of(store: "Store", name: str) -> str:
-    """Return the current advice in a line; commands that change facts end with it."""
+    """Return the current advice in one line, which commands that change facts print last."""
     from crewlearn.advisor.wording.explain import sentence
 
     return sentence(*read_site(store, name))

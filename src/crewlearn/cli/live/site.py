@@ -1,4 +1,4 @@
-"""`crewlearn site`: set a site up, and change it."""
+"""`crewlearn site`: create, show and change sites."""
 
 import sys
 from datetime import date
@@ -19,38 +19,38 @@ from crewlearn.cli.live.session import (
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import print_json, print_table
 
-app = typer.Typer(help="Set sites up.", no_args_is_help=True)
+app = typer.Typer(help="Create, show and change sites.", no_args_is_help=True)
 
 
 @app.command("create")
 def create_command(
-    name: Annotated[str, typer.Argument(help="What to call the site.")],
-    team: Annotated[int, typer.Option(help="Stations to staff.")],
+    name: Annotated[str, typer.Argument(help="Name of the site.")],
+    team: Annotated[int, typer.Option(help="Number of stations.")],
     cost: Annotated[float, typer.Option(help="Fee of a replacement, in money.")],
-    horizon: Annotated[int, typer.Option(help="Planned periods; with --rolling, how many are always ahead.")],
-    mean_delay: Annotated[float, typer.Option(help="Mean periods from an offer to the first day.")],
-    output_range: Annotated[str, typer.Option(help="LO:HI, what counts as 0 and as 1; HI below LO: less is better.")],
+    horizon: Annotated[int, typer.Option(help="Planned periods; with --rolling, the periods always ahead.")],
+    mean_delay: Annotated[float, typer.Option(help="Mean number of periods from an offer to the first day.")],
+    output_range: Annotated[
+        str, typer.Option(help="LO:HI, the output that counts as 0 and as 1; HI below LO if less is better.")
+    ],
     value_per_unit: Annotated[float, typer.Option(help="What one unit of output is worth, in money.")] = 1.0,
     policy: Annotated[str, typer.Option(help="Policy, as name or name:parameter=value,….")] = "value-of-replacement",
-    hours: Annotated[
-        float | None, typer.Option(help="Hours of a period, if output is a rate (units per hour).")
-    ] = None,
-    rolling: Annotated[bool, typer.Option("--rolling", help="No planned end: the horizon moves along.")] = False,
+    hours: Annotated[float | None, typer.Option(help="Hours per period, if output is a rate (units per hour).")] = None,
+    rolling: Annotated[bool, typer.Option("--rolling", help="No planned end: the horizon moves with time.")] = False,
     learn_delay: Annotated[
         bool, typer.Option("--learn-delay", help="Learn the mean delay from the site's offers.")
     ] = False,
-    fee_due: Annotated[str, typer.Option(help="When the fee falls due: initiation or completion.")] = "initiation",
-    start: Annotated[str | None, typer.Option(help="First working day (2026-11-16); today if left out.")] = None,
+    fee_due: Annotated[str, typer.Option(help="When the fee is due: initiation or completion.")] = "initiation",
+    start: Annotated[str | None, typer.Option(help="First working day, as 2026-11-16; by default today.")] = None,
     weekdays: Annotated[str, typer.Option(help="Working days, such as mon,tue,wed,thu,fri.")] = "mon,tue,wed,thu,fri",
-    closed: Annotated[list[str] | None, typer.Option(help="A day the site is closed; repeat.")] = None,
-    shifts: Annotated[int, typer.Option(help="Shifts a day; each is a period of its own.")] = 1,
-    cutoff_hour: Annotated[int, typer.Option(help="Hour before which a night's work counts for the day before.")] = 0,
-    least_tenure: Annotated[int, typer.Option(help="Periods before somebody may be replaced.")] = 0,
-    most_a_week: Annotated[int | None, typer.Option(help="Most replacements a week.")] = None,
+    closed: Annotated[list[str] | None, typer.Option(help="A day on which the site is closed; repeatable.")] = None,
+    shifts: Annotated[int, typer.Option(help="Shifts per day; each is a separate period.")] = 1,
+    cutoff_hour: Annotated[int, typer.Option(help="Work before this hour counts for the previous day.")] = 0,
+    least_tenure: Annotated[int, typer.Option(help="Periods before a worker may be replaced.")] = 0,
+    most_a_week: Annotated[int | None, typer.Option(help="Upper limit on replacements per week.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Set up a site."""
+    """Create a site."""
     with opened(db, make=True) as store:
         import secrets
 
@@ -84,12 +84,12 @@ def create_command(
             stream_key=secrets.randbelow(2**62),
         )
         create_site(store, name, config, who(actor))
-    print(f"Site {name} is set up. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
+    print(f"Site {name} was created. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
 
 
 @app.command("list")
 def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
-    """List the sites, each with its advice in one line."""
+    """List the sites, each with a one-line summary of its advice."""
     with opened(db) as store:
         advice = {name: advice_of(store, name) for name in store.names()}
     if json:
@@ -97,12 +97,12 @@ def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     elif advice:
         print_table("Sites:", ["site", "advice"], [[name, words] for name, words in advice.items()], words=2)
     else:
-        print("There is no site yet. Set one up: crewlearn site create --help, or look at one: crewlearn demo")
+        print("There is no site yet. Create one: crewlearn site create --help, or try the demo: crewlearn demo")
 
 
 @app.command("show")
 def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
-    """Show a site's settings in words, and from when each holds."""
+    """Show a site's settings, and since when each applies."""
     with opened(db) as store:
         from crewlearn.advisor.wording.documents import settings
         from crewlearn.advisor.wording.history import settings_since
@@ -128,8 +128,8 @@ def set_command(
     changes: Annotated[
         list[str],
         typer.Argument(
-            help="setting=value, such as fee=250, team=12, value_per_unit=0.9, closed=2026-12-24 (one more closure), "
-            "open=2026-12-24 (no closure after all), weekdays=mon,tue,wed, cutoff_hour=6; repeat."
+            help="setting=value, such as fee=250, team=12, value_per_unit=0.9, closed=2026-12-24 (add a closure), "
+            "open=2026-12-24 (remove a closure), weekdays=mon,tue,wed, cutoff_hour=6; repeatable."
         ),
     ],
     db: DbOption = DEFAULT_DB,

@@ -1,4 +1,4 @@
-"""`crewlearn users`: who may use the web pages and the API."""
+"""`crewlearn users`: the users of the web pages and the API."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +12,15 @@ from crewlearn.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from crewlearn.web.auth.users import User
 
-app = typer.Typer(help="Who may use the web pages and the API.", no_args_is_help=True)
+app = typer.Typer(help="Manage the users of the web pages and the API.", no_args_is_help=True)
 
-NameArgument = Annotated[str, typer.Argument(help="The user's name, as the record will have it.")]
-SiteOption = Annotated[list[str] | None, typer.Option("--site", help="Only this site; repeat. All, if left out.")]
-RoleOption = Annotated[str, typer.Option(help="viewer (looks), manager (records and decides) or admin (sets up).")]
+NameArgument = Annotated[str, typer.Argument(help="The user's name, as it will appear in the record.")]
+SiteOption = Annotated[
+    list[str] | None, typer.Option("--site", help="Limit the user to this site; repeatable. By default all sites.")
+]
+RoleOption = Annotated[
+    str, typer.Option(help="viewer (read only), manager (records and decides) or admin (sets up sites).")
+]
 
 
 @app.command("add")
@@ -31,7 +35,7 @@ def add_command(name: NameArgument, role: RoleOption, site: SiteOption = None, d
 
 @app.command("list")
 def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
-    """List users with their tokens; the tokens themselves cannot be shown again."""
+    """List users and their tokens; a token's secret cannot be shown again."""
     with opened(db) as store:
         from crewlearn.web.auth import users
 
@@ -61,9 +65,9 @@ def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
 @app.command("set")
 def set_command(
     name: NameArgument,
-    role: Annotated[str | None, typer.Option(help="viewer, manager or admin; as it is, if left out.")] = None,
-    site: Annotated[list[str] | None, typer.Option("--site", help="Only this site; repeat.")] = None,
-    all_sites: Annotated[bool, typer.Option("--all-sites", help="All sites.")] = False,
+    role: Annotated[str | None, typer.Option(help="viewer, manager or admin; unchanged by default.")] = None,
+    site: Annotated[list[str] | None, typer.Option("--site", help="Limit the user to this site; repeatable.")] = None,
+    all_sites: Annotated[bool, typer.Option("--all-sites", help="Give the user access to all sites.")] = False,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Change a user's role or sites."""
@@ -72,7 +76,7 @@ def set_command(
         from crewlearn.web.auth import users
 
         if all_sites and site:
-            raise InvalidInput("site", site, "cannot be given beside --all-sites; choose one of the two")
+            raise InvalidInput("site", site, "cannot be combined with --all-sites; choose one of the two")
         users.change(store, name, role, site or None)
         if all_sites:
             users.everywhere(store, name)
@@ -81,8 +85,8 @@ def set_command(
 @app.command("token")
 def token_command(
     name: NameArgument,
-    days: Annotated[float, typer.Option(help="Days until it expires.")] = 90.0,
-    label: Annotated[str, typer.Option(help="What it is for.")] = "",
+    days: Annotated[float, typer.Option(help="Days until the token expires.")] = 90.0,
+    label: Annotated[str, typer.Option(help="What the token is for.")] = "",
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
@@ -101,7 +105,9 @@ def token_command(
 @app.command("revoke")
 def revoke_command(
     name: NameArgument,
-    token: Annotated[int | None, typer.Option(help="Number of the token; all, if left out, and every session.")] = None,
+    token: Annotated[
+        int | None, typer.Option(help="Number of the token; by default all tokens and sessions of the user.")
+    ] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Revoke tokens and end the sessions that they opened."""
@@ -114,7 +120,7 @@ def revoke_command(
 
 @app.command("disable")
 def disable_command(name: NameArgument, db: DbOption = DEFAULT_DB) -> None:
-    """Shut a user out at once; the record keeps their name."""
+    """Block a user at once; the record keeps their name."""
     with opened(db) as store:
         from crewlearn.web.auth import users
 
@@ -123,7 +129,7 @@ def disable_command(name: NameArgument, db: DbOption = DEFAULT_DB) -> None:
 
 @app.command("enable")
 def enable_command(name: NameArgument, db: DbOption = DEFAULT_DB) -> None:
-    """Let a disabled user in again."""
+    """Unblock a disabled user."""
     with opened(db) as store:
         from crewlearn.web.auth import users
 
@@ -133,10 +139,10 @@ def enable_command(name: NameArgument, db: DbOption = DEFAULT_DB) -> None:
 @app.command("link")
 def link_command(
     name: NameArgument,
-    url: Annotated[str, typer.Option(help="Where the server is.")] = "http://127.0.0.1:8000",
+    url: Annotated[str, typer.Option(help="Address of the server.")] = "http://127.0.0.1:8000",
     db: DbOption = DEFAULT_DB,
 ) -> None:
-    """Make a link that signs the user in, once and within 15 minutes."""
+    """Create a link that signs the user in; it works once and expires after 15 minutes."""
     with opened(db) as store:
         from crewlearn.web.auth import users
 

@@ -1,4 +1,4 @@
-"""`crewlearn bounds`: what the paper's theorems promise in a setting."""
+"""`crewlearn bounds`: the paper's bounds in a setting."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from crewlearn.cli.output import plain_errors, print_json, print_table
 
 def bounds_command(
     problem: ProblemOption = None,
-    gamma: Annotated[float | None, typer.Option(help="Pace of replacement; gamma* if left out.")] = None,
+    gamma: Annotated[float | None, typer.Option(help="Pace of replacement; by default gamma*.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Show the regret bound with its terms, the lower bound's rate, and the choices of gamma."""
@@ -22,7 +22,7 @@ def bounds_command(
         setting = read_problem_option(problem).setting
         pace = gamma_star(setting) if gamma is None else gamma
         if pace == 0.0 and gamma is None:
-            raise InvalidInput("gamma*", pace, "without cost and delay the bound falls to gamma = 0; give --gamma")
+            raise InvalidInput("gamma*", pace, "without cost and delay no gamma above 0 is best; give --gamma")
         bound = regret_bound(setting, pace)
         choices = {"gamma1": gamma1(setting), "gamma2": gamma2(setting), "gamma*": gamma_star(setting)}
         lower, affordable = minimax_lower_bound(setting), cost_growth(setting)
@@ -55,8 +55,8 @@ def bounds_command(
         f"At most {cycles:,.1f} cycles. " + ", ".join(f"{name} = {value:,.2f}" for name, value in choices.items()) + "."
     )
     if bound.total >= trivial:
-        print(f"The bound tells nothing here: regret cannot exceed {trivial:,.1f} in any case.")
+        print(f"The bound is uninformative here: regret cannot exceed {trivial:,.1f} in any case.")
     if not holds:
-        print("Its derivation needs m T >= (k-m) log T; below that, gamma* minimises no bound.")
+        print("Its derivation needs m T >= (k-m) log T, so gamma* does not minimise a valid bound here.")
     print(f"No policy beats {lower.rate:,.1f} on every instance, {lower.unit}.")
     print(f"The rate holds for fees up to {affordable.rate:,.2f}, {affordable.unit}.")

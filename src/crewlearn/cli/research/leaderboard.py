@@ -1,4 +1,4 @@
-"""`crewlearn leaderboard`: all policies over all families of instances."""
+"""`crewlearn leaderboard`: all policies on all families of instances."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def leaderboard_command(
-    family: Annotated[list[str] | None, typer.Option(help="Family of instances; repeat; all if left out.")] = None,
+    family: Annotated[list[str] | None, typer.Option(help="Family of instances; repeatable, by default all.")] = None,
     policy: PolicyOption = None,
-    runs: Annotated[int, typer.Option(help="Simulated runs of each policy in each setting.")] = 250,
+    runs: Annotated[int, typer.Option(help="Simulated runs per policy and setting.")] = 250,
     seed: SeedOption = 1,
     conventions: ConventionsOption = "as-written",
     out: Annotated[Path | None, typer.Option(help="CSV file for the numbers of every policy and setting.")] = None,
     fresh: FreshOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Play all policies on all families of instances: who wins where, from 0% (oracle) to 100% (keep-team)."""
+    """Play all policies on all families of instances and score them from 0% (oracle) to 100% (keep-team)."""
     with plain_errors():
         from crewlearn.study.leaderboard import (
             Leaderboard,
@@ -59,11 +59,11 @@ def _print_board(board: "Leaderboard") -> None:
     summary, wins, standings = board.summary(), board.wins(), board.standings
     names = board.policies()
     for family in dict.fromkeys(standing.family for standing in standings):
-        ours = [standing for standing in standings if standing.family == family]
+        in_family = [standing for standing in standings if standing.family == family]
         print_table(
             f"{family}: {FAMILIES[family].story}",
             ["setting", "oracle", "dr-ucb", "keep-team", "dr-ucb is at", "best", "its regret", "it is at"],
-            [_row(standing) for standing in ours],
+            [_row(standing) for standing in in_family],
         )
     families = list(dict.fromkeys(standing.family for standing in standings))
     print_table(

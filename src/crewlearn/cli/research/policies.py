@@ -5,7 +5,7 @@ from crewlearn.cli.output import plain_errors, print_json
 
 
 def policies_command(conventions: ConventionsOption = "as-written", json: JsonOption = False) -> None:
-    """List the policies with one line each and their parameters."""
+    """List the policies, each with a description and its parameters."""
     with plain_errors():
         import dataclasses
 

@@ -1,4 +1,4 @@
-"""`crewlearn reproduce`: the paper's tables and figures with our numbers beside the printed ones."""
+"""`crewlearn reproduce`: the paper's tables and figures, with our numbers next to the printed ones."""
 
 import sys
 from pathlib import Path
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def reproduce_command(
-    study: Annotated[list[str] | None, typer.Argument(help="Studies to run; the headline if left out.")] = None,
-    list_studies: Annotated[bool, typer.Option("--list", help="Name the studies and stop.")] = False,
+    study: Annotated[list[str] | None, typer.Argument(help="Studies to run; by default the headline.")] = None,
+    list_studies: Annotated[bool, typer.Option("--list", help="List the studies and exit.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Run every study and write one report.")] = False,
-    runs: Annotated[int | None, typer.Option(help="Simulated runs; enough to be sure, if left out.")] = None,
+    runs: Annotated[int | None, typer.Option(help="Simulated runs; by default each study's own number.")] = None,
     seed: SeedOption = 1,
     conventions: ConventionsOption = "as-released",
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the report; reports if left out, or no report with --json.")
+        Path | None, typer.Option(help="Folder for the report; by default reports, or no report with --json.")
     ] = None,
     fresh: FreshOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Reproduce the paper: its tables and figures, our numbers beside the printed ones, and a report."""
+    """Reproduce the paper's tables and figures, with our numbers next to the printed ones, and write a report."""
     with plain_errors():
         from crewlearn.problem.errors import InvalidInput
         from crewlearn.study.result_cache import ResultCache
@@ -56,7 +56,7 @@ def reproduce_command(
         with progress_steps(len(studies)) as (tell, done):
             runner = StudyRunner(request, kept, tell, done)
             outcomes = [runner.run(chosen) for chosen in studies]
-        if not json:  # what was asked for first, then what the report needs beside it
+        if not json:  # print the requested results before running what only the report needs
             for outcome in outcomes:
                 (_print_line if every else _print_outcome)(outcome)
         if folder is not None:
@@ -66,13 +66,13 @@ def reproduce_command(
         print_json(documents[0] if len(documents) == 1 else {"studies": documents})
         return
     if folder is not None:
-        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables beside it)")
+        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables)")
     if not every:
         print("All studies: crewlearn reproduce --all    Their names: crewlearn reproduce --list")
 
 
 def _write(outcomes: "list[Outcome]", request: "Request", kept: "ResultCache", folder: Path) -> "WrittenReport":
-    """Run the other convention and write the report on both."""
+    """Run the studies under the other conventions and write the report on both."""
     from crewlearn.study.report.page import write_report
     from crewlearn.study.studies import StudyRunner
 
@@ -99,7 +99,7 @@ def _print_outcome(outcome: "Outcome") -> None:
 
 
 def _print_line(outcome: "Outcome") -> None:
-    """Print a study on one line: how many printed numbers ours agree with."""
+    """Print a line on a study: how many of our numbers agree with the printed ones."""
     judged = [number.agrees for number in outcome.main.numbers() if number.agrees is not None]
     verdict = f"{sum(judged)} of {len(judged)} printed numbers met" if judged else "drawn and measured"
     print(f"{outcome.study:<22} {verdict:<32} {outcome.seconds:6.1f} s")

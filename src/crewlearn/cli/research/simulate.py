@@ -1,4 +1,4 @@
-"""`crewlearn simulate`: play policies against each other in the same simulated worlds."""
+"""`crewlearn simulate`: compare policies in the same simulated worlds."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def simulate_command(
     problem: ProblemOption = None,
     policy: PolicyOption = None,
-    runs: Annotated[int, typer.Option(help="Simulated runs of each policy.")] = 50,
+    runs: Annotated[int, typer.Option(help="Simulated runs per policy.")] = 50,
     seed: SeedOption = 1,
     at: AtOption = None,
     conventions: ProblemConventionsOption = None,
@@ -36,9 +36,9 @@ def simulate_command(
     threads: ThreadsOption = None,
     out: Annotated[Path | None, typer.Option(help="Parquet file for the numbers of every run.")] = None,
     trace: Annotated[
-        Path | None, typer.Option(help="Folder for traces of the first runs, every event a row: one file a policy.")
+        Path | None, typer.Option(help="Folder for traces of the first runs: a file per policy, a row per event.")
     ] = None,
-    trace_runs: Annotated[int, typer.Option(help="How many runs of each policy are traced.")] = 3,
+    trace_runs: Annotated[int, typer.Option(help="Number of runs to trace per policy.")] = 3,
     json: JsonOption = False,
 ) -> None:
     """Simulate policies in the same worlds and compare their regret."""
@@ -57,7 +57,7 @@ def simulate_command(
         if trace is not None:
             whole("runs", trace_runs, 1, MOST_RUNS)
             trace.mkdir(parents=True, exist_ok=True)
-        simulation.compile()  # before the bar is drawn, as it speaks of itself
+        simulation.compile()  # before the progress bar, since compiling prints its own messages
         with progress_bar("simulating", len(chosen) * runs) as done:
             result = simulation.run(done)
         if out is not None:
@@ -74,15 +74,15 @@ def simulate_command(
                 f"{summary.mean:,.0f} ± {summary.std:,.0f}"
                 for summary in (result.regret(name, at=t) for t in result.at)
             ),
-            f"{ours.normalized_loss[:, -1].mean():.1f}%",
-            f"{ours.replacements.mean():,.1f}",
+            f"{played.normalized_loss[:, -1].mean():.1f}%",
+            f"{played.replacements.mean():,.1f}",
         ]
-        for name, ours in result.policies.items()
+        for name, played in result.policies.items()
     ]
     setting = whole_problem.setting
     print_table(
         f"Team of {setting.team} from {setting.workers} workers, {setting.horizon} periods, fee {setting.cost:g}, "
-        f"mean delay {setting.mean_delay:g}.\nRegret after so many periods, mean ± SD over {runs} runs:",
+        f"mean delay {setting.mean_delay:g}.\nRegret by number of periods, mean ± SD over {runs} runs:",
         ["policy", *(str(period) for period in result.at), "loss", "replaced"],
         rows,
     )

@@ -1,4 +1,4 @@
-"""`crewlearn sweep`: policies over a grid of problems and parameters, resumed where the last call stopped."""
+"""`crewlearn sweep`: policies on a grid of problems and parameters, resumable after an interruption."""
 
 import re
 import sys
@@ -27,21 +27,21 @@ _WORD = re.compile(r"[A-Za-z][\w.+-]*")
 
 
 def sweep_command(
-    out: Annotated[Path, typer.Option(help="Result file (JSON Lines); a rerun skips the cells it has.")],
+    out: Annotated[Path, typer.Option(help="Result file (JSON Lines); a rerun skips the cells already in it.")],
     problem: ProblemOption = None,
     policy: PolicyOption = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(help="Values to try, as cost=3,7,30 or delay.mean=1,3 or dr-ucb:gamma=5,10; repeat for a grid."),
     ] = None,
-    runs: Annotated[int, typer.Option(help="Simulated runs of each cell.")] = 50,
+    runs: Annotated[int, typer.Option(help="Simulated runs per cell.")] = 50,
     seed: SeedOption = 1,
     at: AtOption = None,
     conventions: ProblemConventionsOption = None,
     engine: EngineOption = "local",
     json: JsonOption = False,
 ) -> None:
-    """Simulate policies over a grid of problem fields and policy parameters."""
+    """Simulate policies on a grid of problem fields and policy parameters."""
     with plain_errors():
         from crewlearn.engine.sweep import plan_cells, run_sweep
 
@@ -79,7 +79,7 @@ def sweep_command(
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
-    """Parse `name=value,value,…` texts; values are TOML, and strings may go without quotes.
+    """Parse texts of the form `name=value,value,…`; values are TOML, and quotes around strings are optional.
 
     >>> parse_grid(["cost=3,7.5", "delay.law=none", "workers.means=[0.1,0.9],[0.2,0.8]"])
     {'cost': [3, 7.5], 'delay.law': ['none'], 'workers.means': [[0.1, 0.9], [0.2, 0.8]]}
@@ -93,7 +93,7 @@ def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
         if not equals or not name:
             raise InvalidInput("vary", text, "is written name=value,value,… such as cost=3,7,30")
         if name in grid:
-            raise InvalidInput("vary", name, "is given twice; put all its values into one")
+            raise InvalidInput("vary", name, "is given twice; give all its values at once")
         grid[name] = [_value(name, part.strip()) for part in _split_values(values)]
     return grid
 

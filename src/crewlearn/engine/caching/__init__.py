@@ -1,1 +1,1 @@
-"""What results and compiled code depend on, as hashes, and the folder that keeps them."""
+"""Caches of results and compiled code: their keys, and the folder that holds them."""

@@ -1,7 +1,7 @@
-"""Where compiled code and results are kept, so that a second process need not compile or compute again.
+"""The disk cache of compiled code and results, shared by processes.
 
-The compiler's own disk cache does not notice that a function which the compiled one calls has changed. So the folder is
-named by a hash of every source file that takes part, and of the versions of interpreter and libraries.
+Numba's own disk cache does not notice changes to the functions that a compiled function calls. So the folder is named
+by a hash of every source file involved and of the versions of the interpreter and libraries.
 """
 
 import atexit
@@ -17,7 +17,7 @@ from types import ModuleType
 
 
 def sources_digest(modules: Iterable[ModuleType], versions: Iterable[str]) -> str:
-    """Hash the sources of modules and the versions of what they are compiled with."""
+    """Hash the modules' source files, the interpreter's version and other `versions`."""
     digest = hashlib.sha256("\0".join([sys.version, *versions]).encode())
     for module in sorted(modules, key=lambda module: module.__name__):
         digest.update(module.__name__.encode() + Path(str(module.__file__)).read_bytes())
@@ -25,9 +25,9 @@ def sources_digest(modules: Iterable[ModuleType], versions: Iterable[str]) -> st
 
 
 def cache_folder(part: str, what: str) -> Path:
-    """Return the folder for a part of the cache: below CREWLEARN_CACHE, or the user's cache folder.
+    """Return the folder for a part of the cache, below CREWLEARN_CACHE or the user's cache folder.
 
-    If that cannot be written, it is a temporary one, and standard error says so: `what` would be made anew each time.
+    If that is not writable, print a warning that `what` cannot be cached and return a temporary folder.
     """
     base = os.environ.get("CREWLEARN_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "crewlearn"
@@ -39,8 +39,8 @@ def cache_folder(part: str, what: str) -> Path:
             return folder
     except OSError as error:
         print(
-            f"crewlearn: {what} cannot be kept in {folder} ({error.strerror}) and will be made anew each time. "
-            "Set CREWLEARN_CACHE to a folder that can be written.",
+            f"crewlearn: cannot cache {what} in {folder} ({error.strerror}), so every process starts from scratch. "
+            "Set CREWLEARN_CACHE to a writable folder.",
             file=sys.stderr,
         )
         return _throwaway_folder()

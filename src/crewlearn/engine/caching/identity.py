@@ -1,4 +1,4 @@
-"""What the numbers of a simulation depend on, as a hash: a result stored under it is never taken for another."""
+"""Cache keys of simulation results: hashes of everything that the numbers depend on."""
 
 import hashlib
 import json
@@ -19,11 +19,11 @@ from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
 
 ROOMS = ("problem", "theory", "beliefs", "policies", "engine")
-"""Rooms whose code shapes the numbers."""
+"""Subpackages whose code affects the numbers."""
 
 
 class ResultIdentity(NamedTuple):
-    """The key of a result, and why no result may be reused under it: None where the key covers all that matters."""
+    """A result's cache key; `gap` says why results under it must not be reused, None if they may be."""
 
     key: str
     gap: str | None
@@ -32,10 +32,10 @@ class ResultIdentity(NamedTuple):
 def result_identity(
     problem: Problem, policy: Policy[Any], runs: int, seed: int, at: Sequence[int], conventions: str
 ) -> ResultIdentity:
-    """Hash all that a policy's numbers depend on; 3 and 3.0 are the same number.
+    """Hash everything that a policy's numbers depend on; 3 and 3.0 are the same number.
 
-    For a class of the user's own that includes the source of every module it reaches. Where some of it cannot be
-    hashed, the identity has a gap.
+    For a user's own class this includes the source of every module it reaches. If some of that cannot be hashed, the
+    identity has a gap.
     """
     kinds: set[type[Any]] = set()
     opaque: list[str] = []
@@ -63,7 +63,7 @@ def result_key(problem: Problem, policy: Policy[Any], runs: int, seed: int, at: 
 
 
 def digest_of(made_of: Mapping[str, Any]) -> str:
-    """Hash a description, writing equal values alike.
+    """Hash a description; equal values have equal hashes.
 
     >>> digest_of({"cost": 3, "at": (1, 2)}) == digest_of({"at": [1, 2], "cost": 3.0})
     True
@@ -75,7 +75,7 @@ def digest_of(made_of: Mapping[str, Any]) -> str:
 def _described(value: Any, kinds: set[type[Any]], opaque: list[str]) -> Any:
     """Describe a policy or one of its parameters as plain data.
 
-    The classes it is made of are added to `kinds`, the types of values that cannot be described to `opaque`.
+    Add the classes involved to `kinds`, and the types of values that cannot be described to `opaque`.
     """
     if isinstance(value, Mapping):
         return {str(key): _described(item, kinds, opaque) for key, item in value.items()}
@@ -96,7 +96,7 @@ def _described(value: Any, kinds: set[type[Any]], opaque: list[str]) -> Any:
 
 @cache
 def code_digest() -> str:
-    """Hash every source file of the rooms that shape the numbers, and the versions of what they run on."""
+    """Hash every source file that affects the numbers, and the versions of Python and the numerical libraries."""
     digest = hashlib.sha256(sys.version.encode())
     for library in ("numpy", "numba", "llvmlite"):
         digest.update(version(library).encode())
@@ -107,7 +107,7 @@ def code_digest() -> str:
 
 
 def _same_form(value: Any) -> Any:
-    """Write equal values alike."""
+    """Return plain data in which equal values are written alike."""
     if isinstance(value, Mapping):
         return {key: _same_form(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

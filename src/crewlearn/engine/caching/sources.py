@@ -1,7 +1,7 @@
-"""The source behind a class of the user's own: every module it can reach, hashed, or the reason why it cannot be.
+"""Hashes of the source behind users' own classes, or the reason why some of it cannot be hashed.
 
-Results of a policy may be reused only while the code that made them is the same. For our own classes that is the
-package; for a user's class it is the module that defines it and everything of the user's that this module imports.
+A policy's results may be reused only while the code that produced them is unchanged. For the package's own classes
+that code is the package. For a user's class it is the defining module and every user module that it imports.
 """
 
 import ast
@@ -21,11 +21,11 @@ from typing import Any
 from crewlearn.engine.origins import in_package, in_standard_library, top_level
 
 _GENERATED = "<string>"
-"""File name of the methods that `dataclass` writes."""
+"""File name of the methods that `dataclass` generates."""
 _DYNAMIC = frozenset(
     {"__import__", "eval", "exec", "import_module", "run_module", "run_path", "spec_from_file_location"}
 )
-"""Calls that reach code no reader of the source can name."""
+"""Calls that may run code which cannot be found by reading the source."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SourceCoverage:
 
 @dataclass(frozen=True)
 class _Parsed:
-    """What a source file says: its hash, the modules it imports, a dynamic call if any, and its code objects."""
+    """A parsed source file: its hash, imports (level, module, names), a dynamic call if any, and code objects."""
 
     digest: str
     imports: tuple[tuple[int, str, tuple[str, ...]], ...]
@@ -53,11 +53,11 @@ def is_covered(kind: type[Any]) -> bool:
 
 
 def source_coverage(kinds: set[type[Any]]) -> SourceCoverage:
-    """Hash the source of every module of the user's that the classes reach; installed libraries count by version.
+    """Hash the source of every user module that the classes reach; installed libraries count by version.
 
-    The walk follows import statements, also those inside functions. It stops with a gap at a module without a readable
-    source file (a notebook, a prompt, a program read from a pipe), at code that imports or runs other code by name, and
-    at a file that is no longer what was loaded.
+    The walk follows import statements, including those inside functions. It stops with a gap at a module without a
+    readable source file (a notebook, a prompt, a program read from a pipe), at code that imports or runs other code
+    dynamically, and at a file that has changed since it was loaded.
     """
     queue = sorted({name for kind in kinds for name in _own_modules(kind)})
     entries: dict[str, str] = {}
@@ -78,11 +78,11 @@ def source_coverage(kinds: set[type[Any]]) -> SourceCoverage:
 
 
 class _GapError(Exception):
-    """Source that cannot be covered."""
+    """Some of the source cannot be hashed; the message says why."""
 
 
 def _own_modules(kind: type[Any]) -> set[str]:
-    """Return the modules of the class and its bases that are neither ours nor Python's."""
+    """Return the modules of the class and its bases that are neither the package's nor Python's."""
     return {base.__module__ for base in kind.__mro__ if not _is_known(base.__module__)}
 
 
@@ -92,7 +92,7 @@ def _is_known(name: str) -> bool:
 
 
 def _entry(name: str) -> tuple[str, list[str]]:
-    """Return what the digest says of a module, and the modules that it imports."""
+    """Return a module's entry in the digest, and the modules that it imports."""
     if _is_known(name):
         return "", []
     module = sys.modules.get(name)
@@ -103,7 +103,7 @@ def _entry(name: str) -> tuple[str, list[str]]:
         return library, []
     try:
         stat = file.stat()
-        if file.suffix not in (".py", ".pyw") and name != "__main__":  # a compiled extension imports nothing we can see
+        if file.suffix not in (".py", ".pyw") and name != "__main__":  # a compiled extension, its imports unknown
             return hashlib.sha256(file.read_bytes()).hexdigest(), []
         parsed = _parse(file, stat.st_mtime_ns, stat.st_size)
     except (OSError, SyntaxError, ValueError) as error:
@@ -116,7 +116,7 @@ def _entry(name: str) -> tuple[str, list[str]]:
 
 
 def _file_of(name: str, module: ModuleType | None) -> Path | None:
-    """Return a module's file; None for a namespace package and for a module that is not installed."""
+    """Return a module's file, or None for a namespace package or a module that is not installed."""
     if module is None:
         try:
             spec = importlib.util.find_spec(name)
@@ -134,7 +134,7 @@ def _file_of(name: str, module: ModuleType | None) -> Path | None:
 
 
 def _library_version(name: str, file: Path) -> str | None:
-    """Return name and version of the installed distribution that a module belongs to, None if to none."""
+    """Return the name and version of the installed distribution that provides a module, or None."""
     if not any(file.is_relative_to(folder) for folder in _library_folders()):
         return None
     distributions = _distributions().get(top_level(name))
@@ -156,7 +156,7 @@ def _distributions() -> dict[str, list[str]]:
 
 @lru_cache(maxsize=256)
 def _parse(file: Path, modified: int, size: int) -> _Parsed:
-    """Parse a source file; its time and size are part of the cache's key."""
+    """Parse a source file; its modification time and size are arguments only as part of the cache key."""
     data = file.read_bytes()
     tree = ast.parse(data, str(file))
     imports: list[tuple[int, str, tuple[str, ...]]] = []
@@ -187,7 +187,7 @@ def _parents(name: str) -> list[str]:
 
 
 def _imported(name: str, module: ModuleType | None, file: Path, parsed: _Parsed) -> Iterator[str]:
-    """Yield the full names of the modules that a module imports; `from a import b` may mean a module a.b."""
+    """Yield the full names of the modules that a module imports; `from a import b` may import a module a.b."""
     own_package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     package = getattr(module, "__package__", None) or own_package
     for level, base, members in parsed.imports:
@@ -206,7 +206,7 @@ def _imported(name: str, module: ModuleType | None, file: Path, parsed: _Parsed)
 
 
 def _check_loaded_class(kind: type[Any]) -> None:
-    """Raise if a class is not what its module's source file says now: edited since, or typed at a prompt."""
+    """Raise if a class differs from its module's source file, edited since or typed at a prompt."""
     module = sys.modules.get(kind.__module__)
     if module is None:
         raise _GapError(f"module {kind.__module__} is not loaded")
@@ -225,9 +225,9 @@ def _check_loaded_class(kind: type[Any]) -> None:
 
 
 def _check_loaded(name: str, file: Path, parsed: _Parsed, values: Iterable[Any]) -> None:
-    """Raise if a function that a module has loaded is not in its source file as it is now.
+    """Raise if a loaded function of a module is no longer in the module's source file.
 
-    What a decorator of another file made belongs to that file, and what `dataclass` wrote to none.
+    Functions made by a decorator belong to the decorator's file; those generated by `dataclass` belong to none.
     """
     for value in values:
         for function in _functions(value):
@@ -238,7 +238,7 @@ def _check_loaded(name: str, file: Path, parsed: _Parsed, values: Iterable[Any])
 
 
 def _functions(value: Any) -> Iterator[FunctionType]:
-    """Yield a function, or the functions of a class, through the wrappers that Python's own decorators make."""
+    """Yield a function, or the functions of a class, unwrapping Python's own decorators."""
     if isinstance(value, FunctionType):
         yield value
         yield from _functions(getattr(value, "__wrapped__", None))

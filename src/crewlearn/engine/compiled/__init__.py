@@ -1,1 +1,1 @@
-"""The compiled loop: the kernel, the rules that it reaches, and how it is compiled and cached."""
+"""The compiled loop: its kernel, its inputs, and how it is compiled and cached."""

@@ -1,4 +1,4 @@
-"""Problems and policies as the compiled loop takes them."""
+"""Conversion of problems and policies to the named tuples that the compiled loop takes."""
 
 from typing import Any, cast
 
@@ -11,14 +11,14 @@ from crewlearn.policies.rule import Rule, Ruled
 from crewlearn.problem.model import Problem
 
 PLAYED = ("start", "decide", "assign", "observe")
-"""The methods of a policy that its rule stands for."""
+"""The methods of a policy that its rule replaces."""
 
 
 def rule_of(policy: Policy[Any]) -> Rule | None:
-    """Return the rule that plays a policy, or None if it must be played in plain Python.
+    """Return the policy's rule, or None if the policy must be played in plain Python.
 
-    A rule stands for the methods of the class that names it. Where a subclass overrides one of them, the rule no longer
-    says what the policy does.
+    A rule replaces the methods of the class that names it. If a subclass overrides one of them, the rule no longer
+    describes the policy.
     """
     for kind in type(policy).__mro__:
         rule = vars(kind).get("rule")
@@ -30,7 +30,7 @@ def rule_of(policy: Policy[Any]) -> Rule | None:
 
 
 def problem_form(problem: Problem) -> ProblemForm:
-    """Return a problem as the loop takes it."""
+    """Return the problem as the compiled loop takes it."""
     setting = problem.setting
     counts, sums, squares = problem.seen_before()
     return ProblemForm(
@@ -53,7 +53,7 @@ def problem_form(problem: Problem) -> ProblemForm:
 
 
 def policy_form(policy: Policy[Any], problem: Problem) -> PolicyForm:
-    """Return a policy that names its rule as the loop takes it."""
+    """Return a policy that names a rule, as the compiled loop takes it."""
     setting = problem.setting
     interview = policy.interview(setting)
     return PolicyForm(

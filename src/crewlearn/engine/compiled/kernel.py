@@ -1,8 +1,8 @@
-"""Many runs of one policy as one loop over arrays, written so that it can be compiled; it is plain Python itself.
+"""The loop that plays many runs of a policy over arrays: plain Python that Numba can compile.
 
-Period by period it does what `interpreted.play` does, with the functions of the policy's rule in the same order, so
-that both give the same decisions and the same numbers to the last bit. The loop knows no policy by name: the functions
-that it calls as `rule_...` are replaced, in a copy of the loop, by those of the rule it is to play.
+In every period it calls the functions of the policy's rule in the same order as `interpreted.play`, so both make the
+same decisions and give bit-identical numbers. The loop is generic over the rule: the functions that it calls as
+`rule_...` are placeholders, which `specialised` replaces in a copy of the loop.
 """
 
 import types
@@ -43,24 +43,24 @@ from crewlearn.problem.transitions import (
 )
 
 OBSERVES, DIAGNOSES = False, False
-"""Whether the rule played has `observe` and `diagnose`: constants, so that what it lacks is not even compiled."""
+"""Whether the rule has `observe` and `diagnose`; constants, so that unused branches are not compiled."""
 
 NO_INTERVIEW = -9.0
-"""The correlation of a policy that buys no interview scores."""
+"""Value of `PolicyForm.rho` for a policy that buys no interview scores."""
 
 REQUEST, ARRIVAL, LAPSE, DECISION = range(4)
-"""Kinds of event in a log. A decision is one that the rule's `diagnose` calls so; it has, in place of a pair, the two
-numbers that `diagnose` noted."""
+"""Kinds of event in the log. A decision is reported by the rule's `diagnose`, and has its two numbers in place of a
+pair."""
 
 FAULT, FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN = range(5)
-"""Places in `Tally.fault`: what was wrong, when, and with which pair."""
+"""Indices into `Tally.fault`: the fault's code, its run and period, and the pair."""
 
 
 class ProblemForm(NamedTuple):
     """A problem as the loop takes it.
 
-    `seen_*` is what is known of each worker at the start, `prior` the part whose spread nobody knows. `stations` is the
-    team at the start; where it is empty, each run draws its own.
+    `seen_*` are the statistics of each worker's prior observations, and `prior` covers those whose spread is unknown.
+    `stations` is the starting team; if empty, each run draws its own.
     """
 
     workers: int
@@ -81,7 +81,7 @@ class ProblemForm(NamedTuple):
 
 
 class PolicyForm(NamedTuple):
-    """A policy as the loop takes it: its parameters, the interview it buys, and the delay law that an oracle sees."""
+    """A policy as the loop takes it: its parameters, the interview it buys, and the delay law shown to an oracle."""
 
     parameters: Any
     rho: float
@@ -91,13 +91,15 @@ class PolicyForm(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What the loop fills in for each run.
+    """Arrays that the loop fills in.
 
-    Regret after each period asked for, and after every period; replacements initiated and completed; the largest second
-    number that the rule's `diagnose` noted; the sums of output by worker; and, as far as there is room, a log of events
-    (run, period, kind, out, in) whose number stands in `logged`. `curve` and `sums` may have no columns, and the log no
-    rows. `fault` tells of a replacement that the rule must not have asked for, which ends the work. Somebody else sets
-    `stop` to have the loop end early.
+    - `regret` (runs, checkpoints) and `curve` (runs, periods): cumulative regret; `curve` may have no columns.
+    - `initiated`, `completed` (runs): replacements.
+    - `largest_noted` (runs): the largest second number that the rule's `diagnose` reported.
+    - `sums` (runs, workers): sums of output; may have no columns.
+    - `log` (events, 5): run, period, kind, out and in of each event, as far as there is room; `logged` counts them.
+    - `fault`: the illegal replacement, if any, that the rule requested. It ends the loop.
+    - `stop`: set by another thread to end the loop early.
     """
 
     regret: FloatArray
@@ -113,12 +115,12 @@ class Tally(NamedTuple):
 
 
 def rule_decide(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
-    """Stand for a rule's `decide`."""
+    """Placeholder for a rule's `decide`."""
     return 0
 
 
 def rule_diagnose(parameters: Any, memory: Any, period: int, numbers: IntArray) -> bool:
-    """Stand for a rule's `diagnose`."""
+    """Placeholder for a rule's `diagnose`."""
     return False
 
 
@@ -136,7 +138,7 @@ def play_runs(
     at: IntArray,
     tally: Tally,
 ) -> None:
-    """Play the runs from `first_run` on, one for each row of `means`; `best` is what each run's best team puts out."""
+    """Play the runs from `first_run` on, one per row of `means`; `best` is the mean output of each run's best team."""
     workers, team, horizon = problem.workers, problem.team, problem.horizon
     parameters = policy.parameters
     cost, paid_on_completion, delay_form = problem.cost, problem.paid_on_completion, problem.delay
@@ -195,8 +197,8 @@ def play_runs(
         for station in range(team):
             if stations[station] != NOBODY:
                 station_of[stations[station]] = station
-        for place in range(len(counts)):
-            counts[place] = 0
+        for counter in range(len(counts)):
+            counts[counter] = 0
         if policy.rho != NO_INTERVIEW:
             score_interviews(mu, policy.rho, run_key(root, run, INTERVIEW), scores)
         facts = RuleFacts(
@@ -212,7 +214,7 @@ def play_runs(
             hidden,
         )
         memory = rule_fresh(parameters, facts, policy_key(root, run))
-        made = _take_seats(desk, stations, mu, estimates)
+        team_mean = _take_seats(desk, stations, mu, estimates)
         written = 0
         regret = 0.0
         column = 0
@@ -265,7 +267,7 @@ def play_runs(
                         return
                     slot = next_elapsed(roster, period)
                 if arrived > 0:
-                    made = _take_seats(desk, stations, mu, estimates)
+                    team_mean = _take_seats(desk, stations, mu, estimates)
             if day_effect_sd > 0.0:
                 day_effect = draw_day_effect(day_effect_sd, mix(days, period))
                 for station in range(team):
@@ -273,7 +275,7 @@ def play_runs(
                         centre[station] = day_mean(mu[stations[station]], day_effect)
                         room[station] = room_of(centre[station])
             period_key = mix(outputs, period)
-            if law == UNIFORM_OUTPUT:  # apart, so that the compiler draws several outputs at once
+            if law == UNIFORM_OUTPUT:  # a separate branch, which the compiler vectorises
                 for station in range(team):
                     key = mix(period_key, stations[station])
                     output = draw_output(UNIFORM_OUTPUT, spread, centre[station], room[station], key)
@@ -315,7 +317,7 @@ def play_runs(
             fees = cost * (arrived if paid_on_completion else n)
             if period == 1:
                 fees += policy.interview_fee
-            regret += best[index] - made + fees
+            regret += best[index] - team_mean + fees
             if want_curve:
                 curve[index, period - 1] = regret
             if column < checkpoints and at[column] == period:
@@ -331,10 +333,10 @@ def play_runs(
 
 
 class Desk(NamedTuple):
-    """The active team's numbers by station, side by side: the day's mean and room, and the sums of output so far.
+    """The active team's numbers in contiguous arrays by station: the day's mean and room, and running sums of output.
 
-    The sums are the workers' own, taken over and given back, so adding to them here or there is the same to the last
-    bit. An empty station has mean and room 0, so that every law draws an output of 0 there, and nobody's sums.
+    The sums are copied from the workers' estimates and back, so they are bit-identical to sums kept per worker. An
+    empty station has mean and room 0, so that every law draws an output of 0 there; its sums are discarded.
     """
 
     centre: FloatArray
@@ -344,8 +346,8 @@ class Desk(NamedTuple):
 
 
 def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estimates) -> float:
-    """Take over the sums of the active team; return its mean output."""
-    made = 0.0
+    """Load the active team's means and sums into the desk; return the team's mean output."""
+    team_mean = 0.0
     for station in range(len(stations)):
         worker = stations[station]
         if worker == NOBODY:
@@ -356,12 +358,12 @@ def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estim
         desk.room[station] = room_of(mu[worker])
         desk.sums[station] = estimates.sums[worker]
         desk.squares[station] = estimates.squares[worker]
-        made += mu[worker]
-    return made
+        team_mean += mu[worker]
+    return team_mean
 
 
 def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int, completed: int) -> int:
-    """Write the active team's sums back to the workers' estimates; return the last period written."""
+    """Write the active team's counts and sums back to the estimates; return the last period written."""
     for station in range(len(stations)):
         worker = stations[station]
         if worker != NOBODY:
@@ -372,19 +374,19 @@ def _write_up(desk: Desk, stations: IntArray, estimates: Estimates, written: int
 
 
 def _note(tally: Tally, run: int, period: int, event: int, out: int, into: int) -> None:
-    """Log an event as long as there is room."""
-    place = tally.logged[0]
-    if place < len(tally.log):
-        tally.log[place, 0] = run
-        tally.log[place, 1] = period
-        tally.log[place, 2] = event
-        tally.log[place, 3] = out
-        tally.log[place, 4] = into
-        tally.logged[0] = place + 1
+    """Log an event if there is room."""
+    row = tally.logged[0]
+    if row < len(tally.log):
+        tally.log[row, 0] = run
+        tally.log[row, 1] = period
+        tally.log[row, 2] = event
+        tally.log[row, 3] = out
+        tally.log[row, 4] = into
+        tally.logged[0] = row + 1
 
 
 def _find_fault(tally: Tally, fault: int, run: int, period: int, out: int, into: int) -> None:
-    """Note a replacement that the rule must not have asked for."""
+    """Record an illegal replacement that the rule requested."""
     tally.fault[FAULT] = fault
     tally.fault[FAULT_RUN] = run
     tally.fault[FAULT_PERIOD] = period
@@ -393,7 +395,7 @@ def _find_fault(tally: Tally, fault: int, run: int, period: int, out: int, into:
 
 
 def _list_output(stations: IntArray, amounts: FloatArray, worked: IntArray) -> int:
-    """List who worked, with their amounts moved up likewise past empty stations; return how many they are."""
+    """List the workers present and move their amounts to the front, skipping empty stations; return their number."""
     present = 0
     for station in range(len(stations)):
         if stations[station] != NOBODY:
@@ -404,8 +406,8 @@ def _list_output(stations: IntArray, amounts: FloatArray, worked: IntArray) -> i
 
 
 def specialised(rule: Rule, name: str) -> types.FunctionType:
-    """Return a copy of the loop that plays a rule, under a name of its own."""
-    of_rule = {
+    """Return a copy of the loop, called `name`, with the rule's functions in place of the placeholders."""
+    substitutes = {
         "rule_fresh": rule.fresh,
         "rule_nothing_to_decide": rule.nothing_to_decide,
         "rule_decide": rule.decide,
@@ -416,7 +418,7 @@ def specialised(rule: Rule, name: str) -> types.FunctionType:
         "OBSERVES": rule.observe is not None,
         "DIAGNOSES": rule.diagnose is not None,
     }
-    loop = types.FunctionType(play_runs.__code__, {**globals(), **of_rule}, name)
+    loop = types.FunctionType(play_runs.__code__, {**globals(), **substitutes}, name)
     loop.__qualname__ = loop.__name__
     loop.__module__ = play_runs.__module__
     return loop

@@ -1,8 +1,8 @@
-"""The kernel, compiled for a policy's rule.
+"""Compilation of the kernel for a policy's rule.
 
-What is compiled is found by walking from the rule's functions and the loop to all that they call. Rules of this package
-are kept on disk, under a hash of the sources that take part. Code of a user's own is compiled in memory, from copies of
-its functions, and anew when any of it has changed: a redefined function or constant in a notebook takes effect.
+The functions to compile are those that the rule's functions and the loop call, directly or not. Loops of the package's
+own rules are cached on disk under a hash of their sources. A user's rule is compiled in memory from copies of its
+functions, and recompiled when any of them changes, so redefining a function or constant in a notebook takes effect.
 """
 
 import pickle
@@ -40,10 +40,10 @@ from crewlearn.problem.errors import InvalidInput
 Loop = Callable[..., None]
 
 MAKERS = frozenset({"copy", "empty", "zeros", "ones", "full", "arange", "sort", "argsort", "concatenate"})
-"""Names of NumPy functions with which our rules make arrays."""
+"""Names of the NumPy functions with which the package's rules allocate arrays."""
 
 MOST_LOOPS = 64
-"""Loops of users' own rules that are kept in memory."""
+"""Upper limit on the compiled loops of users' rules held in memory."""
 
 FORM_ARGUMENT = 1
 """Place of the policy's form among the arguments of the loop."""
@@ -55,7 +55,7 @@ _lock = threading.RLock()
 
 
 def compiled_loop(rule: Rule) -> Loop:
-    """Return the kernel's loop for a rule, compiled; it releases the interpreter lock while it runs."""
+    """Return the loop compiled for a rule; it releases the interpreter lock while it runs."""
     with _lock:
         if rule in _shipped:
             return _shipped[rule]
@@ -73,7 +73,7 @@ def compiled_loop(rule: Rule) -> Loop:
 
 
 def compiled_rule(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return one of our rule functions compiled by itself, to be timed or called from Python."""
+    """Return one of the package's rule functions compiled by itself, for timing it or calling it from Python."""
     with _lock:
         _make_compilable(reach([function]))
         compiled: Callable[..., Any] = numba.njit(function)
@@ -81,18 +81,18 @@ def compiled_rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_compilable(functions: Iterable[Callable[..., Any]]) -> None:
-    """Let compiled code call these functions of ours and all that they call."""
+    """Let compiled code call these functions of the package and everything that they call."""
     with _lock:
         _make_compilable(reach(functions))
 
 
 def all_of(rule: Rule) -> Reached:
-    """Return everything that takes part in the loop of a rule of ours."""
+    """Return everything that the loop of one of the package's rules reaches."""
     return reach([*rule.functions(), kernel.play_runs])
 
 
 def loop_folder(rule: Rule) -> str:
-    """Return the part of the disk cache for the loop of a rule: named by a hash of all that it is made of."""
+    """Return the part of the disk cache for a rule's loop, named by a hash of everything that the loop reaches."""
     parts = all_of(rule)
     names = [f"{function.__module__}.{function.__qualname__}" for function in rule.functions()]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
@@ -112,11 +112,11 @@ def _loop_on_disk(rule: Rule) -> Loop:
 
 
 def _loop_in_memory(rule: Rule, own: Reached) -> Loop:
-    """Return the loop of a rule with functions of a user's own, made of copies of them."""
+    """Return the loop of a rule that uses the user's own functions, compiled from copies of them."""
     _make_compilable(all_of(rule))
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
-        # An index out of range must not write into memory that is not the rule's.
+        # Without bounds checks, an index out of range in a user's rule would corrupt memory.
         register_jitable(forceinline=True, boundscheck=True)(copy)
     fields = {name: copies.get(function, function) for name, function in vars(rule).items()}
     loop: Loop = numba.njit(nogil=True)(kernel.specialised(Rule(**fields), f"play_runs_{rule.decide.__name__}"))
@@ -124,7 +124,7 @@ def _loop_in_memory(rule: Rule, own: Reached) -> Loop:
 
 
 def _copied(functions: list[Function]) -> dict[Function, Function]:
-    """Copy functions so that the copies call each other, whatever becomes of the names they were found under."""
+    """Copy functions so that the copies call each other even if the original names are rebound."""
     copies: dict[Function, Function] = {}
     for function in functions:
         cells = tuple(types.CellType() for _ in function.__closure__ or ())
@@ -153,10 +153,10 @@ def _copied(functions: list[Function]) -> dict[Function, Function]:
 
 
 def _make_compilable(parts: Reached) -> None:
-    """Register our functions with the compiler, each once.
+    """Register the package's functions with Numba, each once.
 
-    Calls that pass tuples of arrays are dear and copies of code cheap, so everything is inlined. Counting references to
-    arrays takes half the time of a loop, and only where arrays are made is it needed.
+    Everything is inlined, because calls that pass tuples of arrays are slow. Reference counting takes half the time of
+    a loop, so it is turned off except where arrays are allocated or returned.
     """
     for function in parts.functions:
         if function in _registered or function is kernel.play_runs or not is_ours(function):
@@ -180,7 +180,7 @@ def is_loaded(rule: Rule, form: kernel.PolicyForm) -> bool:
 
 
 def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
-    """Make the call that compiles or loads the loop of a rule; say so if it compiles, and mend a damaged cache."""
+    """Make the first call of a rule's loop, which compiles or loads it; report compiling, and repair a bad cache."""
     loop: Any = compiled_loop(rule)
     if getattr(loop, "signatures", None):
         call()
@@ -190,15 +190,15 @@ def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
         try:
             call()
         except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError):
-            print("crewlearn: the cache of compiled code is damaged; compiling anew", file=sys.stderr)
+            print("crewlearn: the cache of compiled code is damaged; recompiling", file=sys.stderr)
             for damaged in index.parent.glob(f"{index.stem}*"):
                 damaged.unlink(missing_ok=True)
             with _lock:
                 _shipped.pop(rule, None)
         else:
             return
-    often = "in each process, as it is code of your own" if index is None else "once for this version"
-    print(f"crewlearn: compiling the loop of {name}; {often}, up to half a minute", file=sys.stderr)
+    often = "once per process, since it is your own code" if index is None else "once for this version"
+    print(f"crewlearn: compiling the loop of {name} ({often}); this can take half a minute", file=sys.stderr)
     with event.install_listener("numba:compile", _Progress()):
         call()
     if sys.stderr.isatty():
@@ -206,7 +206,7 @@ def first_call(rule: Rule, name: str, call: Callable[[], object]) -> None:
 
 
 def run_loop(rule: Rule, name: str, *arguments: Any) -> None:
-    """Run the loop of the policy of this name, or name the line of its rule that cannot be compiled."""
+    """Run the loop of the policy called `name`; raise an error that names the line if it cannot be compiled."""
     try:
         compiled_loop(rule)(*arguments)
     except NumbaError as error:
@@ -214,7 +214,7 @@ def run_loop(rule: Rule, name: str, *arguments: Any) -> None:
 
 
 def _uncompilable(rule: Rule, name: str, error: NumbaError) -> InvalidInput:
-    """Turn what the compiler says into an error that names the function and the line."""
+    """Convert a compiler error to one that names the function and the line."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     own = [function for function in reach(rule.functions()).functions if not is_ours(function)]
     where, line = rule.decide, rule.decide.__code__.co_firstlineno
@@ -238,23 +238,23 @@ def _has_line(function: Function, file: str, line: int) -> bool:
 
 
 def _index_of(loop: Any) -> Path | None:
-    """Return the file that lists what was compiled of a loop; None where nothing is kept on disk."""
-    kept = getattr(loop, "_cache", None)  # numba has no public way to ask
-    file = getattr(kept, "_cache_file", None)
+    """Return the index file of a loop's disk cache, or None if the loop is not cached on disk."""
+    disk_cache = getattr(loop, "_cache", None)  # numba has no public way to ask
+    file = getattr(disk_cache, "_cache_file", None)
     return None if file is None else Path(file._index_path)
 
 
 class _Progress(event.Listener):
-    """Counts the functions compiled on a line of standard error."""
+    """Shows the number of functions compiled so far on standard error."""
 
     def __init__(self) -> None:
         self.done = 0
 
     def on_start(self, event: Any) -> None:
-        """Nothing to show yet."""
+        """Ignore the start of a compilation."""
 
     def on_end(self, event: Any) -> None:
-        """Show one more."""
+        """Count a compiled function and show the total."""
         self.done += 1
         if sys.stderr.isatty():
             print(f"\r  {self.done} functions", end="", file=sys.stderr, flush=True)

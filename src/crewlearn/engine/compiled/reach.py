@@ -1,6 +1,6 @@
-"""What a function is made of: the functions, classes and constants that it reaches through its globals and closures.
+"""The functions, classes and constants that a function reaches through its globals and closures.
 
-Compiled code freezes all of it, so this decides what is compiled and when that is out of date.
+Compiled code freezes all of these, so they decide what is compiled and when the compiled code is out of date.
 """
 
 import dis
@@ -21,7 +21,7 @@ Function = types.FunctionType
 
 @dataclass
 class Reached:
-    """Everything that some functions reach: `uses` has the functions that each function refers to."""
+    """Everything that some functions reach; `uses` maps each function to those it refers to."""
 
     functions: list[Function] = field(default_factory=list)
     classes: list[type[Any]] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Reached:
 
 
 def reach(roots: Iterable[Callable[..., Any]], enter: Callable[[Function], bool] = lambda function: True) -> Reached:
-    """Walk from functions to all that they refer to; those that `enter` refuses are listed but not walked through."""
+    """Walk from functions to everything they refer to; functions that `enter` rejects are listed but not entered."""
     reached, waiting = Reached(), [root for root in roots if isinstance(root, Function)]
     while waiting:
         function = waiting.pop()
@@ -58,7 +58,7 @@ def reach(roots: Iterable[Callable[..., Any]], enter: Callable[[Function], bool]
 
 
 def references(function: Function) -> Iterator[tuple[str, Any]]:
-    """Yield what a function refers to, by name: globals, closures, and functions called as `module.function`."""
+    """Yield what a function refers to, with names: globals, closures, defaults, and attributes of modules."""
     for name, value in _direct(function):
         yield name, value
         if isinstance(value, types.ModuleType) and not _is_foreign(value.__name__):
@@ -94,18 +94,18 @@ def sources_of(reached: Reached) -> list[types.ModuleType]:
 
 
 def fingerprint(reached: Reached) -> tuple[Any, ...]:
-    """Return a key that is the same only as long as functions, classes and constants are the same."""
+    """Return a key that changes when any function, class or constant changes."""
     functions = tuple((function.__module__, function.__qualname__, function.__code__) for function in reached.functions)
     return functions, tuple(reached.classes), tuple((name, _value(value)) for name, value in reached.constants)
 
 
 def constants_text(reached: Reached) -> str:
-    """Return the constants as text, in an order of their own."""
+    """Return the constants as text, sorted."""
     return repr(sorted({(name, repr(_value(value))) for name, value in reached.constants}))
 
 
 def _value(value: Any) -> Any:
-    """Return a constant as something that compares by value where that is possible."""
+    """Return a stand-in for a constant that compares by value where possible, else by identity."""
     if isinstance(value, np.ndarray):
         return "array", str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()
     if isinstance(value, (bool, int, float, str, bytes, complex, type(None))):
@@ -121,7 +121,7 @@ def _is_foreign(module: str | None) -> bool:
 
 
 def _global_names(code: types.CodeType) -> list[str]:
-    """List the global names that a function loads, those of functions and comprehensions inside it too."""
+    """List the global names that a function loads, including those of nested functions and comprehensions."""
     names = [step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -1,1 +1,1 @@
-"""DR-UCB, the paper's policy: timing, selection and pairing, and the policy composed of them."""
+"""DR-UCB, the paper's policy, composed of rules for timing, selection and pairing."""

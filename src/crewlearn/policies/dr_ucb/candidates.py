@@ -1,4 +1,4 @@
-"""Who may leave and who may enter: the lists that selection chooses from."""
+"""Candidates for selection: who may leave and who may enter."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.transitions import FREE, LEAVING, RosterArrays, unclaimed_stations
 
 TOLERANCE = 1e-12
-"""What "strictly better" and "feasible" allow for rounding."""
+"""Rounding tolerance of "strictly better" and "feasible"."""
 
 
 class Candidates(NamedTuple):
     """Possible leavers and entrants with their confidence bounds, each list in worker order.
 
-    An empty station is a possible leaver: worker NOBODY, known output 0. Empty stations stand last.
+    An empty station is a possible leaver: worker NOBODY, with known output 0. Empty stations come last.
     """
 
     out_worker: IntArray
@@ -36,7 +36,7 @@ def list_candidates(
 ) -> Candidates:
     """List who may leave and who may enter.
 
-    Those `going` anyway are not asked again, nor those in pending replacements unless `pending_too`.
+    Workers who are `going` anyway are left out, as are those in pending replacements unless `pending_too`.
     """
     station_of, role = roster.station_of, roster.role
     workers, team = len(station_of), len(roster.stations)
@@ -72,7 +72,7 @@ def list_candidates(
 
 
 def list_going(roster: RosterArrays, marked: IntArray, lcb: FloatArray, may_leave: BoolArray, going: BoolArray) -> None:
-    """Flag the active workers whom pending hires will displace: those named, and of the marked the first to go."""
+    """Flag the active workers whom pending hires will replace: those named and, for open hires, the first marked."""
     for worker in range(len(roster.role)):
         going[worker] = roster.role[worker] == LEAVING
     for _ in range(-unclaimed_stations(roster)):
@@ -92,7 +92,7 @@ def can_go(roster: RosterArrays, may_leave: BoolArray, worker: int) -> bool:
 
 
 def goes_first(lcb: FloatArray, worker: int, than: int) -> bool:
-    """Return whether `worker` makes room rather than `than`: the lower LCB, and among equals the higher number."""
+    """Return whether `worker` leaves before `than`: by lower LCB, then by higher number."""
     if than == NOBODY or lcb[worker] < lcb[than]:
         return True
     return bool(lcb[worker] == lcb[than] and worker > than)

@@ -1,9 +1,9 @@
-"""MonotoneClosure: improving exchanges that any selection heuristic can be followed by (the paper's appendix).
+"""MonotoneClosure: improving exchanges to apply after any selection heuristic (the paper's appendix).
 
 While someone outside the team has a higher UCB than someone in it, and an optimistic gain of at least c/(T-t), the two
-are exchanged. The paper's lemma says that each exchange keeps the constraint. That is so when the one who enters is not
-in the active team. When it is an active worker who was to leave, the exchange takes their low LCB out of the
-constraint and may break it; such exchanges are made here only where they do not.
+are exchanged. The paper's lemma says that each exchange preserves the constraint. That holds if the entrant is not
+active. If the entrant is an active worker who was to leave, the exchange removes their low LCB from the constraint and
+may violate it. Such exchanges are made here only if the constraint still holds.
 """
 
 import math
@@ -15,13 +15,16 @@ from crewlearn.problem.arrays import BoolArray
 
 
 def close_monotone(candidates: Candidates, threshold: float, stays: BoolArray, enters: BoolArray) -> int:
-    """Exchange until no exchange is left, from a feasible team given by who stays and who enters; count exchanges."""
+    """Exchange until no exchange is possible, starting from a feasible team; return the number of exchanges.
+
+    The team is given by `stays` and `enters`, which are updated in place.
+    """
     n_out = len(candidates.out_ucb)
     n = n_out + len(candidates.in_ucb)
     ucb = np.concatenate((candidates.out_ucb, candidates.in_ucb))
     lcb = np.concatenate((candidates.out_lcb, candidates.in_lcb))
     member = np.concatenate((stays, enters))
-    # What a member adds to the constraint's slack compared with a non-member; +-1 in `endless` for an infinite amount.
+    # What a member adds to the constraint's slack, compared with a non-member; `endless` is +-1 for infinite amounts.
     worth = np.zeros(n, dtype=np.float64)
     endless = np.zeros(n, dtype=np.int64)
     slack, endless_slack = 0.0, 0

@@ -1,4 +1,4 @@
-"""A decision of DR-UCB from beginning to end: when, whom, and who for whom, as one rule function."""
+"""DR-UCB's rule: the timing, selection and pairing of a decision, combined."""
 
 import math
 from typing import NamedTuple
@@ -32,7 +32,7 @@ from crewlearn.problem.transitions import PENDING, RosterArrays
 
 
 class Choices(NamedTuple):
-    """The rules chosen, by code, with their numbers."""
+    """The codes of the chosen rules, and their parameters."""
 
     timing: int
     selection: int
@@ -44,10 +44,10 @@ class Choices(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What DR-UCB remembers, as arrays that the rules change.
+    """DR-UCB's memory, as arrays that the rule functions change.
 
-    `cycle` is laid out in `timing`, `diagnostics` in `selection`; `target` and `marked` hold m workers or
-    NOBODY; `stream` is the key and the number of draws of the policy's own stream.
+    `timing` defines the layout of `cycle`, `selection` that of `diagnostics`. `target` and `marked` hold m workers or
+    NOBODY. `stream` is the key and the number of draws of the policy's own stream.
     """
 
     cycle: IntArray
@@ -58,12 +58,12 @@ class Memory(NamedTuple):
 
 
 def fresh_dr_ucb(parameters: Choices, facts: RuleFacts, stream_key: int) -> Memory:
-    """Begin a run with no cycle yet."""
+    """Return the memory of a new run, before the first cycle."""
     return fresh_memory(len(facts.roster.stations), stream_key)
 
 
 def fresh_memory(team: int, stream_key: int) -> Memory:
-    """Begin with no cycle yet."""
+    """Allocate the memory, before the first cycle."""
     memory = Memory(
         np.zeros(MEMORY, dtype=np.int64),
         np.full(team, NOBODY, dtype=np.int64),
@@ -78,19 +78,19 @@ def fresh_memory(team: int, stream_key: int) -> Memory:
 
 
 def replacement_threshold(cost: float, horizon: int, period: int) -> float:
-    """Return c/(T-t), the gain a period that pays for a replacement; infinite in the last period, when none can."""
+    """Return c/(T-t), the gain per period that pays for a replacement; infinite in the last period."""
     return cost / (horizon - period) if period < horizon else math.inf
 
 
 def decide_dr_ucb(
     choices: Choices, memory: Memory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Wait, or choose a new target; fill in the pairs that lead to it and return their number."""
+    """Wait, or choose a new target and fill in the pairs that lead to it; return their number."""
     roster, estimates, may_enter = facts.roster, facts.estimates, facts.may_enter
-    todo = time_to_replace(
+    action = time_to_replace(
         choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, choices.gamma
     )
-    if todo == WAIT:
+    if action == WAIT:
         return 0
     return begin_round(
         choices,
@@ -103,7 +103,7 @@ def decide_dr_ucb(
         may_enter,
         facts.may_leave,
         facts.hidden,
-        todo == NEW_CYCLE,
+        action == NEW_CYCLE,
         outs,
         ins,
     )
@@ -124,10 +124,10 @@ def begin_round(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Choose a target, in a new cycle or again; fill in the pairs that lead to it and return their number.
+    """Choose the target of a new cycle, or choose again; fill in the pairs that lead to it and return their number.
 
-    Within a cycle only what fell through is chosen again: those whom the old target wants stay. The fixed calendar's
-    new cycles are chosen as if nothing were pending; every other choice builds on what is.
+    Within a cycle only unreachable parts of the target are chosen again: active workers in the old target stay. New
+    cycles of the fixed calendar ignore pending replacements; every other choice takes them into account.
     """
     # Compiled code that makes arrays counts references to everything it is given. So all arrays of a decision are made
     # here, and no more of the facts is passed on than is needed.
@@ -172,7 +172,7 @@ def begin_round(
 
 
 def assign_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, incoming: int) -> int:
-    """Settle who makes room for a worker whose hire was left open; NOBODY for an empty station, or if nobody can."""
+    """Return who makes room for a worker whose hire was left open; NOBODY for an empty station or if nobody may."""
     log_value = log_term(choices.radius, facts.horizon, period)
     roster, marked, target = facts.roster, memory.marked, memory.target
     return _leaver(choices.radius, log_value, roster, facts.estimates, marked, target, facts.may_leave)
@@ -187,7 +187,7 @@ def _leaver(
     target: IntArray,
     may_leave: BoolArray,
 ) -> int:
-    """Return who makes room by the confidence bounds of now."""
+    """Return who makes room by the current confidence bounds."""
     ucb = np.empty(len(roster.role), dtype=np.float64)
     lcb = np.empty(len(roster.role), dtype=np.float64)
     confidence_bounds(radius, estimates, log_value, ucb, lcb)
@@ -204,12 +204,12 @@ def idle_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts,
 
 
 def after_moves_dr_ucb(choices: Choices, memory: Memory, happened: Happened) -> None:
-    """Note what was not in the plan."""
+    """Record disturbances of the plan."""
     notice_disturbance(choices.timing, memory, happened)
 
 
 def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
-    """Note that a pair failed or, where the timing follows what happens, that somebody came or went off target."""
+    """Mark the cycle as disturbed if a pair failed or, with adaptive timing, someone came or left off target."""
     if len(happened.failed_in) > 0:
         memory.cycle[DISTURBED] = 1
     if timing != ADAPTIVE:
@@ -226,7 +226,7 @@ def notice_disturbance(timing: int, memory: Memory, happened: Happened) -> None:
 
 
 def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: IntArray) -> bool:
-    """Return whether a target was chosen in this period; note the states kept and the largest frontier."""
+    """Return whether a target was chosen in this period; report the frontier's states and its largest size."""
     numbers[0] = int(memory.diagnostics[FRONTIER_STATES])
     numbers[1] = int(memory.diagnostics[LARGEST_FRONTIER])
     return bool(memory.cycle[DECIDED_AT] == period)
@@ -240,11 +240,11 @@ DR_UCB_RULE = Rule(
     after_moves=after_moves_dr_ucb,
     diagnose=diagnose_dr_ucb,
 )
-"""DR-UCB as the engine plays it."""
+"""DR-UCB's rule."""
 
 
 def _spare(target: IntArray, replaceable: BoolArray) -> None:
-    """Rule out replacing those whom the target wants."""
+    """Keep the workers of the target from being replaced."""
     for worker in target:
         if worker != NOBODY:
             replaceable[worker] = False
@@ -260,7 +260,7 @@ def _set_target(
     going: BoolArray,
     pending_too: bool,
 ) -> None:
-    """Note the target that the chosen candidates lead to, and those marked to leave for it."""
+    """Set the target that the chosen candidates lead to, and the workers marked to leave for it."""
     for index in range(r):
         worker = candidates.out_worker[leaving[index]]
         if worker != NOBODY:
@@ -291,7 +291,7 @@ def _set_target(
 
 
 def _pair_as_oracle(hidden: Hidden, period: int, outs: IntArray, ins: IntArray, r: int) -> None:
-    """Pair with knowledge of true means and delays; an empty station counts as mean 0."""
+    """Pair by true means and delays; an empty station counts as mean 0."""
     means = np.zeros(r, dtype=np.float64)
     delays = np.empty((r, r), dtype=np.int64)
     for a in range(r):

@@ -1,8 +1,9 @@
-"""FrontierConstrainedKnapsack: all sensible ways to let q of the active workers go (appendix, "Computation of
+"""FrontierConstrainedKnapsack: the Pareto frontiers of sets of q leavers (the paper's appendix, "Computation of
 Selection Rule").
 
-For each number q of leavers it keeps the pairs (sum of LCBs, sum of UCBs) that no other set of q leavers beats in both.
-One pass serves every q. Each kept pair remembers the one it grew from, so the leavers can be read back.
+For each number q of leavers, the frontier holds the pairs (sum of LCBs, sum of UCBs) that no other set of q leavers
+dominates. One pass builds the frontiers for every q. Each state links to the one it was extended from, so that its
+leavers can be recovered.
 """
 
 from typing import NamedTuple
@@ -12,14 +13,14 @@ import numpy as np
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 FRONTIER_CAP = 50_000
-"""The most states the pass may keep in all, so that time and memory stay bounded."""
+"""Upper limit on the total number of states, which bounds time and memory."""
 
 
 class Frontier(NamedTuple):
-    """The states kept, and where the last frontier of each q stands among them.
+    """The states, and the frontier for each q.
 
-    `lower[s]`, `upper[s]` are the sums of state s, `grown_from[s]` and `added[s]` the state and place it came from.
-    `members[first[q]:first[q+1]]` are the states of q leavers, from the smallest lower sum (and largest upper sum) on.
+    `lower[s]` and `upper[s]` are the sums of state s. State s extends state `grown_from[s]` by the leaver at place
+    `added[s]`. `members[first[q]:first[q+1]]` are the states of q leavers, by ascending lower and descending upper sum.
     """
 
     lower: FloatArray
@@ -32,13 +33,13 @@ class Frontier(NamedTuple):
 
 
 STATES, LARGEST, OVERFLOWED = range(3)
-"""Places in `Frontier.totals`: states kept, the largest single frontier seen, whether the cap was passed."""
+"""Indices into `Frontier.totals`: number of states, size of the largest frontier, whether the cap was exceeded."""
 
 
 def build_frontier(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Frontier:
-    """Build the frontiers for 0 to `most` leavers out of workers with finite bounds; stop when past `cap` states.
+    """Build the frontiers for 0 to `most` leavers among workers with finite bounds; stop if `cap` is exceeded.
 
-    Most frontiers are small, so little room is taken at first, and more only when that overflows.
+    Most frontiers are small, so it starts with small arrays and retries with larger ones on overflow.
     """
     room = min(cap, 512)
     frontier = _build_within(lcb, ucb, most, room)
@@ -49,7 +50,7 @@ def build_frontier(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Fro
 
 
 def _build_within(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Frontier:
-    """Build the frontiers in one pass, or stop and say so when it would keep more than `cap` states."""
+    """Build the frontiers in one pass; stop and set OVERFLOWED if there are more than `cap` states."""
     lower = np.empty(cap, dtype=np.float64)
     upper = np.empty(cap, dtype=np.float64)
     grown_from = np.empty(cap, dtype=np.int64)
@@ -85,7 +86,7 @@ def _build_within(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Fron
                     new_upper = upper[members[new]] + ucb[place]
                     if not take_new:
                         old_lower, old_upper = lower[members[old]], upper[members[old]]
-                        # Among equals the later place leaves, so the lower worker number is kept.
+                        # Among equals the later place leaves, so that the lower worker number stays.
                         take_new = new_lower < old_lower or (new_lower == old_lower and new_upper <= old_upper)
                 if take_new:
                     if new_upper < last_upper:
@@ -119,7 +120,7 @@ def cheapest_leavers(frontier: Frontier, q: int, budget: float) -> int:
     """Return the state of q leavers with the smallest sum of UCBs whose LCBs sum to at most `budget`, or -1."""
     low, high = frontier.first[q], frontier.first[q + 1]
     state = -1
-    while low < high:  # lower sums rise and upper sums fall along the frontier: the last within budget is the best
+    while low < high:  # bisect: lower sums rise and upper sums fall, so the last state within budget is the best
         middle = (low + high) // 2
         if frontier.lower[frontier.members[middle]] <= budget:
             state = frontier.members[middle]
@@ -130,7 +131,7 @@ def cheapest_leavers(frontier: Frontier, q: int, budget: float) -> int:
 
 
 def leavers_of(frontier: Frontier, state: int, places: IntArray) -> int:
-    """Fill `places` with the leavers of a state, in the order of their places, and give their number."""
+    """Fill `places` with the leavers of a state, in ascending order, and return their number."""
     n = 0
     step = state
     while frontier.added[step] >= 0:

@@ -1,11 +1,11 @@
 """ConstructPairing: who replaces whom (the paper's Section 4.4).
 
-- `rank-lcb`, `rank-ucb`: both sides ranked from the highest bound down and matched by rank (LCB in the paper's text,
-  UCB in its printed tables); ties by worker number;
+- `rank-lcb`, `rank-ucb`: both sides are ranked by descending bound and matched by rank (LCB in the paper's text, UCB in
+  its printed tables), with ties by worker number;
 - `random`: outgoing in worker order, incoming shuffled;
-- `oracle`: knows true means and delays; outgoing from the lowest mean up, each takes the incoming worker whose pair
-  with it completes first;
-- `late`: hires are left open, and who leaves is settled on arrival: the lowest LCB of those marked goes.
+- `oracle`: uses true means and delays; by ascending mean, each outgoing worker gets the incoming worker with whom the
+  replacement completes first;
+- `late`: hires are left open, and on arrival the lowest LCB of those marked leaves.
 """
 
 import numpy as np
@@ -32,9 +32,9 @@ def pair_up(
     outs: IntArray,
     ins: IntArray,
 ) -> None:
-    """Pair the `r` who leave with the `r` who enter, given as places in `candidates`; fill in the workers of each pair.
+    """Pair `r` leavers with `r` entrants, given as places in `candidates`; fill in the workers of each pair.
 
-    The oracle's pairing needs the hidden delays and is finished by `pair_by_delay`; here it is by worker number.
+    The oracle's pairing is by worker number here; `pair_by_delay` completes it with the hidden delays.
     """
     if code not in (RANK_LCB, RANK_UCB, RANDOM, ORACLE, LATE):
         raise ValueError("unknown code of a pairing rule")
@@ -58,9 +58,9 @@ def pair_up(
 
 
 def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, delays: IntArray) -> None:
-    """Reorder `ins` as the oracle would: outgoing from the lowest mean up, each takes the quickest incoming left.
+    """Reorder `ins` for the oracle: by ascending mean, each outgoing worker gets the fastest remaining entrant.
 
-    `delays[a, b]` is the delay of the pair (outs[a], ins[b]); ties go to the earlier in the list.
+    `delays[a, b]` is the delay of the pair (outs[a], ins[b]). Ties go to the earlier in the list.
     """
     order = np.empty(r, dtype=np.int64)
     rank_ascending(out_means, order, r)
@@ -78,7 +78,7 @@ def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, 
 
 
 def keep_legal(roster: RosterArrays, outs: IntArray, ins: IntArray, r: int) -> int:
-    """Drop the pairs with a worker in a pending replacement, keeping the order of the rest; give how many are left."""
+    """Drop pairs with a worker in a pending replacement, keeping the order of the rest; return how many remain."""
     kept = 0
     role = roster.role
     room = len(roster.stations) - roster.counts[PENDING]
@@ -96,10 +96,10 @@ def keep_legal(roster: RosterArrays, outs: IntArray, ins: IntArray, r: int) -> i
 def choose_leaver(
     roster: RosterArrays, marked: IntArray, target: IntArray, lcb: FloatArray, may_leave: BoolArray
 ) -> int:
-    """Settle who makes room for a worker whose hire was left open.
+    """Return who makes room for a worker whose hire was left open.
 
-    An empty station first; then the lowest LCB of those marked to leave; if none of them is left to go, the lowest LCB
-    of those outside the target. NOBODY if nobody may go. Among equals the lower number is kept.
+    An empty station comes first, then the lowest LCB of those marked to leave, then the lowest LCB of those outside the
+    target. Return NOBODY for an empty station or if nobody may leave. Among equals the lower number stays.
     """
     if empty_station(roster) >= 0:
         return NOBODY

@@ -1,4 +1,4 @@
-"""DR-UCB: the paper's policy, with each of its three rules a choice (Section 4)."""
+"""DR-UCB, the paper's policy (Section 4), with a choice for each of its three rules."""
 
 import math
 from collections.abc import Sequence
@@ -34,11 +34,11 @@ from crewlearn.theory.gamma import gamma_star
 
 @dataclass(frozen=True)
 class DRUCBState:
-    """What DR-UCB remembers between periods.
+    """DR-UCB's state between periods.
 
     `least_observed` had `seen_then` observations at the decision and needs `needed` more. `next_date` is the fixed
     calendar's next date, in periods after the first. `marked` are to leave. `stream` is the key and the number of draws
-    of its own stream. The rest tells how the last target was found.
+    of the policy's own stream. The remaining fields describe how the last target was found.
     """
 
     cycle: int
@@ -57,7 +57,7 @@ class DRUCBState:
     loss_bound: float = 0.0
 
     def numbers(self) -> tuple[int, ...]:
-        """Return the cycle's numbers in the order that `timing` names."""
+        """Return the cycle's numbers in the order that `timing` defines."""
         return (
             self.cycle,
             self.decided_at,
@@ -69,7 +69,7 @@ class DRUCBState:
         )
 
     def arrays(self) -> Memory:
-        """Return the state as the rules take it."""
+        """Return the state as the memory of the rule."""
         diagnostics = (self.exact, self.frontier_states, self.largest_frontier, self.loss_bound)
         return Memory(
             np.array(self.numbers(), dtype=np.int64),
@@ -81,7 +81,7 @@ class DRUCBState:
 
     @classmethod
     def of(cls, memory: Memory) -> "DRUCBState":
-        """Return the state that the rules left."""
+        """Return the rule's memory as a state."""
         cycle, decided_at, least_observed, seen_then, needed, next_date, disturbed = memory.cycle.tolist()
         key, draws = memory.stream.tolist()
         return cls(
@@ -104,7 +104,7 @@ class DRUCBState:
 
 @dataclass(frozen=True, kw_only=True)
 class PairReason(Reason):
-    """DR-UCB's reason for a pair: its optimistic gain a period against the gain that pays for the fee."""
+    """DR-UCB's reason for a pair: its optimistic gain per period, and the gain that pays for the fee."""
 
     leaver: int = field()
     optimistic_gain: float = field()
@@ -115,12 +115,12 @@ class PairReason(Reason):
 
 @dataclass(frozen=True)
 class LearningCycle:
-    """The learning cycle as people see it.
+    """The state of the current learning cycle, for display.
 
-    `phase` is "transition" until the whole target is active, then "exploration". `still_needed` counts the observations
-    of the least-observed worker that are missing; `awaited` are the replacements under way. `exact` is False if the
-    frontier grew past its cap and the heuristic chose the target; its sum of UCBs is then within `loss_bound` of the
-    best one's.
+    `phase` is "transition" until the whole target is active, then "exploration". `still_needed` is the number of
+    observations that the least-observed worker still needs. `awaited` are the pending replacements. `exact` is False if
+    the frontier exceeded its cap and the heuristic chose the target; its sum of UCBs is then within `loss_bound` of the
+    optimum.
     """
 
     number: int
@@ -137,10 +137,10 @@ class LearningCycle:
 
 @dataclass(frozen=True)
 class DRUCB(Policy[DRUCBState]):
-    """The paper's policy; each of its rules is a choice.
+    """The paper's policy, with a choice for each of its rules.
 
-    `gamma` sets the pace of replacement; left out, it is gamma*, which minimises the paper's full bound in the setting
-    at hand. The defaults are as the paper's text has them.
+    `gamma` sets the pace of replacement. By default it is gamma*, which minimises the paper's full bound in the current
+    setting. The defaults follow the paper's text.
     """
 
     gamma: float | None = None
@@ -163,7 +163,7 @@ class DRUCB(Policy[DRUCBState]):
 
     @property
     def name(self) -> str:
-        """The name people know this choice of rules by."""
+        """The name of this combination of rules."""
         parts = {
             "-v": self.radius == "empirical-bernstein",
             "-without-screening": self.selection == "top-m",
@@ -176,15 +176,15 @@ class DRUCB(Policy[DRUCBState]):
 
     @property
     def oracle(self) -> bool:
-        """Only the oracle's pairing needs what is hidden."""
+        """Whether the pairing is the oracle's, which needs hidden facts."""
         return self.pairing == "oracle"
 
     def pace(self, setting: Setting) -> float:
-        """Return gamma in a setting."""
+        """Return gamma for a setting."""
         return gamma_star(setting) if self.gamma is None else self.gamma
 
     def parameters(self, setting: Setting) -> Choices:
-        """Return the rules chosen, as the rule functions take them."""
+        """Return the rule's parameters."""
         return Choices(
             timing=TIMINGS[self.timing],
             selection=SELECTIONS[self.selection],
@@ -196,11 +196,11 @@ class DRUCB(Policy[DRUCBState]):
         )
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:
-        """Begin with no cycle yet: the first decision comes in the first period asked about."""
+        """Return the initial state; the first cycle begins with the first decision."""
         return DRUCBState.of(fresh_memory(situation.setting.team, stream_key))
 
     def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
-        """Wait, or choose a new target and ask for the replacements that lead to it."""
+        """Wait, or choose a new target and request the replacements that lead to it."""
         if len(state.target) != situation.roster.team:
             state = self.revise(state, situation)
         memory, facts = state.arrays(), facts_of(self, situation)
@@ -208,12 +208,12 @@ class DRUCB(Policy[DRUCBState]):
         return pairs, DRUCBState.of(memory)
 
     def assign(self, state: DRUCBState, situation: Situation, incoming: int) -> int:
-        """Settle on arrival who makes room: an empty station first, then the lowest LCB of those marked to leave."""
+        """Return who makes room on arrival: an empty station first, then the lowest LCB of those marked to leave."""
         facts, parameters = facts_of(self, situation), self.parameters(situation.setting)
         return int(self.rule.assign(parameters, state.arrays(), situation.period, facts, incoming))
 
     def observe(self, state: DRUCBState, report: Report) -> DRUCBState:
-        """Notice whether anything happened that was not in the plan."""
+        """Record whether anything unplanned happened."""
         if not (report.completed or report.failed):
             return state
         memory = state.arrays()
@@ -221,7 +221,7 @@ class DRUCB(Policy[DRUCBState]):
         return replace(state, disturbed=bool(memory.cycle[DISTURBED]))
 
     def revise(self, state: DRUCBState, situation: Situation) -> DRUCBState:
-        """Look, at the next decision, whether the target can still be reached; give it the size of the team."""
+        """Resize the target to the team, and check at the next decision whether it can still be reached."""
         team, roster = situation.setting.team, situation.roster
         if len(state.target) == team:
             return replace(state, disturbed=True)
@@ -244,7 +244,7 @@ class DRUCB(Policy[DRUCBState]):
         return ucb, lcb
 
     def cycle(self, state: DRUCBState, situation: Situation) -> LearningCycle:
-        """Return the cycle as it stands at the start of the situation's period, before deciding."""
+        """Return the state of the cycle at the start of the situation's period, before deciding."""
         active = set(situation.roster.active)
         whole_target_active = all(worker in active for worker in state.target if worker != NOBODY)
         seen = 0 if state.least_observed == NOBODY else int(situation.estimates.counts[state.least_observed])
@@ -263,16 +263,16 @@ class DRUCB(Policy[DRUCBState]):
 
     @property
     def weighs_fees(self) -> bool:
-        """Replacements are screened by their fee."""
+        """True: replacements are screened by their fee."""
         return True
 
     def reasons(
         self, state: DRUCBState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> list[PairReason]:
-        """Return what spoke for each pair that led to `state`, at the start of the situation's period.
+        """Return the reason for each pair at the start of the situation's period.
 
-        An open hire is explained by who would make room if it came first: an empty station, or of those marked to leave
-        the lowest LCB. `costs` set each pair's threshold.
+        For an open hire, the leaver is who would make room if it arrived first: an empty station, or the lowest LCB of
+        those marked to leave. `costs` set each pair's threshold.
         """
         setting = situation.setting
         ucb, lcb = self.bounds(situation)
@@ -299,9 +299,9 @@ class DRUCB(Policy[DRUCBState]):
         return reasons
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
-        """Return the fee that the best case just pays for; None in the last period, when nothing pays.
+        """Return the fee that the optimistic gain just pays for; None in the last period, when nothing pays.
 
-        At best, somebody never seen puts out 1 a period, and somebody never seen in the team 0.
+        Bounds are clipped to [0, 1], so an incoming worker never observed counts as 1 and an outgoing one as 0.
         """
         if reason.in_bounds is None or reason.out_bounds is None:
             return None
@@ -312,7 +312,7 @@ class DRUCB(Policy[DRUCBState]):
         return best / gain_for_unit_fee
 
     def waiting(self, state: DRUCBState, situation: Situation) -> PolicyWait:
-        """Return where the cycle stands and whom it must still see how often."""
+        """Return the cycle's number and phase, and the observations it still needs."""
         cycle = self.cycle(state, situation)
         return PolicyWait(
             cycle=cycle.number,
@@ -322,7 +322,7 @@ class DRUCB(Policy[DRUCBState]):
         )
 
     def levels(self, state: DRUCBState, situation: Situation) -> list[Level]:
-        """Return everybody's average with the confidence bounds, cut to the range of output."""
+        """Return everybody's mean with the confidence bounds, clipped to [0, 1]."""
         ucb, lcb = self.bounds(situation)
         return [
             Level(
@@ -335,5 +335,5 @@ class DRUCB(Policy[DRUCBState]):
 
 
 def _resized(workers: list[int], team: int) -> tuple[int, ...]:
-    """Return the first `team` of the workers, filled up with NOBODY."""
+    """Return the first `team` workers, padded with NOBODY."""
     return (*workers[:team], *[NOBODY] * (team - len(workers)))

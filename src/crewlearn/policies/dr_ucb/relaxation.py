@@ -1,9 +1,9 @@
-"""A Lagrangian solution of the selection knapsack, for pools on which the exact frontier would grow too large.
+"""Lagrangian relaxation of the selection knapsack, for pools whose exact frontier would grow too large.
 
-A price on the constraint's slack makes the choice separable: each leaver weighs UCB + price * LCB, each entrant is
-worth UCB + price * (UCB - c/(T-t)), and the cheapest leavers are matched with the best entrants while that gains. At
-any price the priced gain bounds the true optimum from above. The price is found by intersecting the lines of the best
-feasible and the best infeasible exchange seen, until no new line appears.
+A price on the constraint's slack makes the problem separable: each leaver costs UCB + price * LCB, each entrant is
+worth UCB + price * (UCB - c/(T-t)), and the cheapest leavers are paired with the best entrants while that gains. At any
+price the optimum of the relaxed problem bounds the true optimum from above. The price is found by intersecting the
+lines of the best feasible and the best infeasible exchange so far, until no new line appears.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from crewlearn.policies.ranking import rank_leavers
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 MOST_PRICES = 64
-"""Prices tried at most; convergence takes a handful, and any price gives a valid bound."""
+"""Upper limit on the prices tried; a few suffice to converge, and any price gives a valid bound."""
 
 REPLACEMENTS, GAIN, SLACK = range(3)
 
@@ -21,9 +21,9 @@ REPLACEMENTS, GAIN, SLACK = range(3)
 def relaxed_exchange(
     candidates: Candidates, places: IntArray, entrants: IntArray, threshold: float, chosen: IntArray
 ) -> tuple[int, float, float]:
-    """Find a feasible exchange near the optimum of the knapsack over the leavers at `places`, whose bounds are finite.
+    """Find a feasible, near-optimal exchange over the leavers at `places`, whose bounds are finite.
 
-    `entrants` ranks the incoming from the highest UCB down. Fills `chosen` with the places that leave and gives their
+    `entrants` ranks the incoming workers by descending UCB. Fill `chosen` with the places that leave. Return their
     number, the gain in the sum of UCBs, and an upper bound on the gain of any feasible exchange.
     """
     n = len(places)
@@ -64,7 +64,7 @@ def _priced_exchange(
     order: IntArray,
     line: FloatArray,
 ) -> None:
-    """Solve the separable problem at one price; put who goes first in `order`, and number, gain and slack in `line`."""
+    """Solve the relaxed problem at a price: fill `order` with the leavers' order, `line` with number, gain, slack."""
     n = len(places)
     for index in range(n):
         weights[index] = candidates.out_ucb[places[index]] + price * candidates.out_lcb[places[index]]

@@ -4,14 +4,14 @@ The target maximises the sum of UCBs over the teams that satisfy
 
     sum of UCB over the entrants - sum of LCB over the leavers  >=  r c/(T-t),    r = number of replacements.
 
-That is the paper's constraint: summed over any pairing, the optimistic gains are just this difference, so the pairing
-does not matter to it, and for a given r the best entrants are the r highest UCBs.
+That is the paper's constraint: summed over any pairing, the optimistic gains equal this difference. So it does not
+depend on the pairing, and for a given r the best entrants are the r highest UCBs.
 
-Sums compare first by how many untried workers (infinite bounds) they hold and then by the finite rest. "Strictly
-better" and "feasible" carry a tolerance. With equal sums the team stays; else the lower worker number is preferred.
-An untried entrant satisfies the constraint whatever else is done, and an untried leaver makes room only for an untried
-entrant, which gains nothing; so the knapsack meets finite bounds alone. The frontier is built only when the
-unconstrained optimum is infeasible.
+Sums are compared first by the number of untried workers (infinite bounds) in them and then by the finite rest.
+"Strictly better" and "feasible" have a tolerance. With equal sums the team stays; otherwise the lower worker number is
+preferred. An untried entrant always satisfies the constraint, and an untried leaver could make room only for an untried
+entrant, which gains nothing; so the knapsack has finite bounds only. The frontier is built only if the unconstrained
+optimum is infeasible.
 """
 
 import math
@@ -41,9 +41,9 @@ SELECTIONS = {"constrained": CONSTRAINED, "top-m": TOP_TEAM}
 """Names of the selection rules and their codes."""
 
 EXACT, FRONTIER_STATES, LARGEST_FRONTIER, LOSS_BOUND = range(4)
-"""Places in the diagnostics: whether the optimum was found (1) or the heuristic was used (0), the states kept, the
-largest frontier (at least so large, if the cap stopped it), and by how much the optimum's sum of UCBs can exceed the
-chosen team's."""
+"""Indices into the diagnostics: whether the optimum was found (1) or the heuristic was used (0), the number of states,
+the size of the largest frontier (a lower bound if the cap was exceeded), and a bound on how far the optimum's sum of
+UCBs exceeds the chosen team's."""
 
 DIAGNOSTICS = 4
 
@@ -58,9 +58,9 @@ def select(
     entering: IntArray,
     diagnostics: FloatArray,
 ) -> int:
-    """Choose who leaves and who enters, as places in `candidates`; give the number of replacements.
+    """Choose who leaves and who enters, as places in `candidates`; return the number of replacements.
 
-    `threshold` is c/(T-t). `always_build` builds the frontier even where it is not needed, to study its size.
+    `threshold` is c/(T-t). With `always_build` the frontier is built even if it is not needed, to study its size.
     """
     diagnostics[EXACT] = 1.0
     diagnostics[FRONTIER_STATES] = 0.0
@@ -89,7 +89,7 @@ def select(
         leaving[r] = leavers[r]
         entering[r] = entrants[r]
         r += 1
-    if slack >= -TOLERANCE:  # infinite where an untried worker enters
+    if slack >= -TOLERANCE:  # infinite if an untried worker enters
         if always_build:
             places = np.sort(leavers[:tried])
             _note_size(
@@ -119,7 +119,7 @@ def select(
 
 
 def select_top(candidates: Candidates, leaving: IntArray, entering: IntArray) -> int:
-    """Take the highest UCBs of all, the lower worker number among equals, whoever holds the stations now."""
+    """Choose the highest UCBs overall, with ties by worker number, regardless of the active team."""
     n_out, n_in = len(candidates.out_ucb), len(candidates.in_ucb)
     keys = np.empty(n_out + n_in, dtype=np.float64)
     place_of = np.empty(n_out + n_in, dtype=np.int64)
@@ -165,7 +165,7 @@ def _select_relaxed(
     entering: IntArray,
     diagnostics: FloatArray,
 ) -> int:
-    """Fall back on the Lagrangian solution followed by MonotoneClosure, and bound what it may have given up."""
+    """Use the Lagrangian heuristic followed by MonotoneClosure, and bound its loss."""
     r, gain, bound = relaxed_exchange(candidates, places, entrants, threshold, leaving)
     stays = np.ones(len(candidates.out_ucb), dtype=np.bool_)
     enters = np.zeros(len(candidates.in_ucb), dtype=np.bool_)
@@ -195,7 +195,7 @@ def _select_relaxed(
 
 @dataclass(frozen=True)
 class Selection:
-    """A target and how it was found; `loss_bound` is 0 unless the heuristic had to be used."""
+    """A target and how it was found; `loss_bound` is 0 unless the heuristic was used."""
 
     target: tuple[int, ...]
     leaving: tuple[int, ...]
@@ -216,7 +216,7 @@ def choose_target(
     cap: int = FRONTIER_CAP,
     always_build: bool = False,
 ) -> Selection:
-    """Choose the target from the team `active` and everybody's bounds, with `threshold` = c/(T-t).
+    """Choose the target, given the `active` team, everybody's bounds and `threshold` = c/(T-t).
 
     >>> ucb, lcb = np.array([0.6, 0.5, 0.9]), np.array([0.4, 0.3, 0.7])
     >>> choose_target([0, 1], ucb, lcb, threshold=0.2).target
@@ -245,7 +245,7 @@ def choose_target(
 def monotone_closure(
     active: Sequence[int], target: Sequence[int], ucb: FloatArray, lcb: FloatArray, threshold: float
 ) -> tuple[int, ...]:
-    """Follow any feasible choice of target by the paper's improving exchanges.
+    """Improve a feasible target by the paper's exchanges.
 
     >>> ucb, lcb = np.array([0.6, 0.5, 0.9]), np.array([0.4, 0.3, 0.7])
     >>> monotone_closure([0, 1], [0, 1], ucb, lcb, threshold=0.2)

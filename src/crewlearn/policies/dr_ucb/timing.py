@@ -1,7 +1,7 @@
 """TimeToReplace: when a new round of replacements may start (the paper's Section 4.3).
 
-The adaptive rule waits until the whole target is active and its least-observed worker has been seen N more times. The
-fixed calendar sets its dates at the start, whatever has been seen or completed.
+The adaptive rule waits until the whole target is active and its least-observed worker has been observed N more times.
+The fixed calendar sets its dates in advance, independently of observations and completions.
 """
 
 import math
@@ -17,18 +17,18 @@ TIMINGS = {"adaptive": ADAPTIVE, "fixed-calendar": FIXED_CALENDAR}
 """Names of the timing rules and their codes."""
 
 WAIT, NEW_CYCLE, CHOOSE_AGAIN = range(3)
-"""What to do this period."""
+"""Possible actions in a period."""
 
 CYCLE, DECIDED_AT, LEAST, SEEN_THEN, NEEDED, NEXT_DATE, DISTURBED = range(7)
-"""Places in the memory of a cycle: its number, its decision period, the least-observed worker of its target, that
-worker's count at the decision, how many more observations are needed, the fixed calendar's next date in periods after
-the first, and whether something outside the plan happened since the target was chosen."""
+"""Indices into the memory of a cycle: its number, its decision period, the least-observed worker of its target, that
+worker's count at the decision, the number of further observations needed, the fixed calendar's next date in periods
+after the first, and whether something unplanned happened since the target was chosen."""
 
 MEMORY = 7
 
 
 def block_threshold(gamma: float, observed: int) -> int:
-    """Return N, how many more observations of the least-observed worker a cycle needs; at least 1.
+    """Return N >= 1, the number of further observations of the least-observed worker that a cycle needs.
 
     >>> block_threshold(16.0, 0), block_threshold(16.0, 16)
     (16, 48)
@@ -37,7 +37,7 @@ def block_threshold(gamma: float, observed: int) -> int:
 
 
 def least_observed(target: IntArray, estimates: Estimates) -> int:
-    """Return the least-observed worker of the target, the lowest number among equals; empty stations do not count."""
+    """Return the target's least-observed worker, with ties by worker number, or NOBODY; empty stations are ignored."""
     least = NOBODY
     for worker in target:
         if worker == NOBODY:
@@ -52,7 +52,7 @@ def least_observed(target: IntArray, estimates: Estimates) -> int:
 
 
 def begin_cycle(memory: IntArray, target: IntArray, estimates: Estimates, period: int, gamma: float) -> None:
-    """Fix, at a decision, the least-observed worker of the new target and how often they must be seen."""
+    """Record, at a decision, the new target's least-observed worker and the number of observations needed."""
     least = least_observed(target, estimates)
     memory[DECIDED_AT] = period
     memory[LEAST] = least
@@ -62,9 +62,9 @@ def begin_cycle(memory: IntArray, target: IntArray, estimates: Estimates, period
 
 
 def idle(code: int, memory: IntArray | Sequence[int], period: int, pending: int, seen: int) -> bool:
-    """Return whether a few numbers already show that there is nothing to decide, as in most periods.
+    """Return whether a few counters show that there is nothing to decide, as in most periods.
 
-    `pending` counts the pending replacements, `seen` the observations of the least-observed worker.
+    `pending` is the number of pending replacements, `seen` that of observations of the least-observed worker.
     """
     if memory[CYCLE] == 0 or memory[DISTURBED] != 0:
         return False
@@ -76,7 +76,7 @@ def idle(code: int, memory: IntArray | Sequence[int], period: int, pending: int,
 
 
 def seen_of_least(memory: IntArray, estimates: Estimates) -> int:
-    """Count the observations of the cycle's least-observed worker."""
+    """Return the number of observations of the cycle's least-observed worker."""
     return 0 if memory[LEAST] == NOBODY else int(estimates.counts[memory[LEAST]])
 
 
@@ -90,9 +90,9 @@ def time_to_replace(
     period: int,
     gamma: float,
 ) -> int:
-    """Return what to do: wait, begin a new cycle, or choose this cycle's target again because it fell through.
+    """Return the action: WAIT, NEW_CYCLE, or CHOOSE_AGAIN if this cycle's target can no longer be reached.
 
-    A disturbance (a failed pair, a revised setting) only leads to another choice if it put the target out of reach.
+    After a disturbance (a failed pair, a revised setting), the target is chosen again only if it is out of reach.
     """
     pending, seen = int(roster.counts[PENDING]), seen_of_least(memory, estimates)
     if idle(code, memory, period, pending, seen):
@@ -120,7 +120,7 @@ def target_is_active(target: IntArray, roster: RosterArrays) -> bool:
 
 
 def on_track(target: IntArray, roster: RosterArrays, may_enter: BoolArray) -> bool:
-    """Return whether active and pending workers still lead to the target, with no empty station left to fill."""
+    """Return whether the active and pending workers still lead to the target, and no empty station can be filled."""
     size = len(target)
     if size != len(roster.stations):
         return False
@@ -137,7 +137,7 @@ def on_track(target: IntArray, roster: RosterArrays, may_enter: BoolArray) -> bo
             return False
     if arriving != roster.counts[PENDING]:
         return False
-    uncommitted = 0  # active workers outside the target whom no pending hire names
+    uncommitted = 0  # active workers in no pending replacement
     for station in range(size):
         worker = roster.stations[station]
         if worker != NOBODY and roster.role[worker] == FREE:
@@ -160,6 +160,6 @@ def someone_free(roster: RosterArrays, may_enter: BoolArray) -> bool:
 
 
 def _next_date(memory: IntArray, period: int, gamma: float) -> None:
-    """Move the calendar to its first date after `period`."""
+    """Advance the calendar to its first date after `period`."""
     while 1 + memory[NEXT_DATE] <= period:
         memory[NEXT_DATE] += block_threshold(gamma, memory[NEXT_DATE])

@@ -1,6 +1,6 @@
 """A-AHT (Agrawal, Hegde and Teneketzis, 1990), adapted to delays and fees as in the paper's numerical study.
 
-It works in frames of blocks that grow, and lets one candidate at a time challenge the leaders.
+It works in frames of growing blocks. In each block one candidate challenges the leaders.
 """
 
 import math
@@ -25,23 +25,23 @@ from crewlearn.problem.errors import one_of
 from crewlearn.problem.model import Setting
 
 FRAME, BLOCK, BLOCKS, BLOCK_START, CANDIDATE = 2, 3, 4, 5, 6
-"""Places in the numbers: the frame, the next block within it, how many blocks it has, the period in which the
-next one starts, and who challenges then."""
+"""Indices into `TeamMemory.numbers`: the frame, the next block within it, the number of its blocks, the period in
+which the next block starts, and the candidate of that block."""
 
 CLEAN_START, RELEASED_START = range(2)
 
 STARTS = {"clean": CLEAN_START, "as-released": RELEASED_START}
-"""Names of the starts and their codes."""
+"""Names of the starting phases and their codes."""
 
 
 class AHTParameters(NamedTuple):
-    """The code of the start."""
+    """The code of the starting phase."""
 
     start: int
 
 
 def blocks_in_frame(frame: int, workers: int) -> int:
-    """Count the blocks of a frame; frames past the sixth outlast any horizon."""
+    """Return the number of blocks in a frame; frames after the sixth outlast any horizon."""
     if frame == 0:
         return workers
     if frame > 6:
@@ -53,11 +53,11 @@ def blocks_in_frame(frame: int, workers: int) -> int:
 def decide_aht(
     parameters: AHTParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Follow the start, then the blocks: a team is asked for at a block's start only, and a block lasts its periods.
+    """Play the starting phase, then the blocks; a team is requested only at the start of a block.
 
-    Clean start: groups of m consecutive workers, each asked for once and held m periods. As-released start: every m
-    periods the numbers bm to bm+m-1, read as 1-based worker numbers, while the blocks run in between; a block that is
-    interrupted goes on afterwards.
+    The clean start requests groups of m consecutive workers, each once, and keeps each for m periods. The as-released
+    start requests every m periods the numbers bm to bm+m-1, read as 1-based worker numbers, with blocks in between; an
+    interrupted block continues afterwards.
     """
     numbers, workers, team = memory.numbers, len(memory.desired), len(facts.roster.stations)
     completed = period - 1
@@ -75,7 +75,7 @@ def decide_aht(
             numbers[BLOCK_START] = 1 + groups * team
             return n
     elif completed < workers * team and completed % team == 0:
-        first = completed - 1  # number bm is worker bm - 1
+        first = completed - 1  # the 1-based number bm is worker bm - 1
         for worker in range(workers):
             memory.desired[worker] = first <= worker < first + team
         ghosts = team - (min(first + team, workers) - max(first, 0)) if first < workers else team
@@ -103,7 +103,7 @@ def decide_aht(
 
 
 def _next_aht(numbers: IntArray, start: int, period: int, team: int, workers: int) -> int:
-    """Return the next period in which a block starts or, with the as-released start, a group is asked for."""
+    """Return the next period in which a block starts or, with the as-released start, a group is requested."""
     following = int(numbers[BLOCK_START])
     if start == RELEASED_START and period <= (workers - 1) * team:
         following = min(following, (period + team - 1) // team * team + 1)
@@ -111,7 +111,7 @@ def _next_aht(numbers: IntArray, start: int, period: int, team: int, workers: in
 
 
 def _name_group(memory: TeamMemory, facts: RuleFacts, first: int, team: int) -> None:
-    """Name the group that starts at worker `first`, filled up with random others."""
+    """Name the group of `team` workers from `first` on, filled up with random others."""
     for worker in range(len(memory.desired)):
         memory.scores[worker] = 1.0 if first <= worker < first + team else 0.0
     bar_ineligible(memory.scores, facts)
@@ -119,9 +119,9 @@ def _name_group(memory: TeamMemory, facts: RuleFacts, first: int, team: int) -> 
 
 
 def _name_challenged(memory: TeamMemory, facts: RuleFacts, completed: int, candidate: int, team: int) -> None:
-    """Name the leaders, or the best of them with the candidate in the place of the last, if its UCB may beat them.
+    """Name the leaders, with the candidate in place of the last one if the candidate's UCB is not below its mean.
 
-    Leaders have the best means among those seen in at least 1/(2k) of the periods.
+    The leaders have the best means among workers observed in at least 1/(2k) of the periods.
     """
     desired, scores, order = memory.desired, memory.scores, memory.order
     counts, sums = facts.estimates.counts, facts.estimates.sums
@@ -151,9 +151,9 @@ def _name_challenged(memory: TeamMemory, facts: RuleFacts, completed: int, candi
 
 @dataclass(frozen=True)
 class AAHT(TeamPolicy):
-    """Lets one candidate at a time challenge the leaders, in blocks that grow.
+    """Lets one candidate at a time challenge the leaders, in growing blocks.
 
-    `begin` is "clean" or "as-released", the start that the printed tables need.
+    `begin` is "clean", or "as-released" for the starting phase behind the printed tables.
     """
 
     begin: str = "clean"
@@ -164,9 +164,9 @@ class AAHT(TeamPolicy):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "a-aht"
 
     def parameters(self, setting: Setting) -> AHTParameters:
-        """Return the code of the start."""
+        """Return the rule's parameters."""
         return AHTParameters(STARTS[self.begin])

@@ -20,13 +20,13 @@ from crewlearn.policies.teams.rules import (
 from crewlearn.problem.arrays import IntArray
 
 DECISIONS = 2
-"""The place in the numbers of the decisions so far."""
+"""Index into `TeamMemory.numbers`: the number of decisions so far."""
 
 
 def decide_omm(
     parameters: NoParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Name the m highest scores mean + sqrt(2 log r / n), r counting decisions, this one included, from 2."""
+    """Name the m highest scores mean + sqrt(2 log r / n), where r >= 2 is the number of decisions including this."""
     memory.numbers[DECISIONS] += 1
     optimistic_scores(facts.estimates, math.log(max(memory.numbers[DECISIONS], 2)), memory.scores)
     bar_ineligible(memory.scores, facts)
@@ -42,5 +42,5 @@ class AOMM(TeamPolicy):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "a-omm"

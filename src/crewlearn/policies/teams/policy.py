@@ -1,4 +1,4 @@
-"""What policies that name a desired team have in common: their state, and how their rule is called."""
+"""The base class of policies that name a desired team: their state, and how it is passed to their rule."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from crewlearn.problem.model import Setting
 
 @dataclass(frozen=True)
 class TeamState:
-    """What such a policy remembers: its counters, the team last named, interview scores, its own stream."""
+    """The state of a team policy: its counters, the last desired team, interview scores and random stream."""
 
     numbers: tuple[int, ...]
     desired: tuple[int, ...]
@@ -30,17 +30,17 @@ class TeamPolicy(Policy[TeamState]):
     rule: ClassVar[Rule]
 
     def parameters(self, setting: Setting) -> Any:
-        """Return the named tuple of numbers that the rule takes."""
+        """Return the rule's parameters; by default none."""
         return NoParameters()
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> TeamState:
-        """Begin with no team named."""
+        """Return the initial state, with no desired team."""
         scores = () if interview is None else tuple(interview.tolist())
         return TeamState((0,) * NUMBERS, (), scores, (stream_key, 0))
 
     def decide(self, state: TeamState, situation: Situation) -> tuple[list[Pair], TeamState]:
-        """Name the team to aim at, if it is time to, and ask for what is missing."""
-        if nothing_to_ask(state.numbers, situation.period):  # before any array is made
+        """Name the desired team, if a decision is due, and request the replacements that lead to it."""
+        if nothing_to_ask(state.numbers, situation.period):  # a fast path that allocates no arrays
             return [], state
         parameters, facts = self.parameters(situation.setting), facts_of(self, situation, state.interview)
         memory = _memory(state, parameters, facts)
@@ -48,11 +48,11 @@ class TeamPolicy(Policy[TeamState]):
         return pairs, _state(memory, state.interview)
 
     def observe(self, state: TeamState, report: Report) -> TeamState:
-        """Look again after anything failed."""
+        """Decide again after a replacement failed."""
         return _unsettled(state) if report.failed else state
 
     def revise(self, state: TeamState, situation: Situation) -> TeamState:
-        """Look again after any change."""
+        """Decide again after any change."""
         return _unsettled(state)
 
 

@@ -1,7 +1,7 @@
-"""From a desired team to replacements: what all policies share that name a team rather than pairs.
+"""Rule functions shared by the policies that name a desired team rather than pairs.
 
-The difference between the active and the desired team becomes pairs at random: outgoing in worker order (empty stations
-first), incoming shuffled. Pairs with a worker in a pending replacement are dropped, not queued.
+The difference between the active and the desired team is paired at random: outgoing workers in worker order (empty
+stations first), incoming workers shuffled. Pairs with a worker in a pending replacement are dropped, not queued.
 """
 
 import math
@@ -18,18 +18,18 @@ from crewlearn.problem.chance import shuffle
 from crewlearn.problem.transitions import RosterArrays, unclaimed_stations
 
 SETTLED, NEXT = range(2)
-"""The first two places in `TeamMemory.numbers`: whether there is nothing to ask for before the period `NEXT`."""
+"""Indices into `TeamMemory.numbers`: if SETTLED is not 0, there is nothing to request before the period at NEXT."""
 
 NUMBERS = 7
 FOREVER = 2**62
 
 
 class TeamMemory(NamedTuple):
-    """What a policy that names teams remembers, as arrays that its rule changes.
+    """The memory of a policy that names teams.
 
-    `numbers` are counters that each policy lays out after SETTLED and NEXT; `desired` flags the team last named;
-    `interview` holds the scores bought before period 1; `stream` is the key and number of draws of its own stream.
-    `order`, `scores`, `outgoing` and `incoming` are scratch: no rule depends on what they held.
+    `numbers` are counters, with each policy's own after SETTLED and NEXT. `desired` flags the last desired team.
+    `interview` holds the scores bought before period 1. `stream` is the key and the number of draws of the policy's
+    random stream. `order`, `scores`, `outgoing` and `incoming` are scratch, whose old contents do not matter.
     """
 
     numbers: IntArray
@@ -43,7 +43,7 @@ class TeamMemory(NamedTuple):
 
 
 def fresh_team_memory(workers: int, team: int, stream_key: int, interview: FloatArray) -> TeamMemory:
-    """Begin with no team named."""
+    """Allocate the memory, with no desired team."""
     memory = TeamMemory(
         np.zeros(NUMBERS, dtype=np.int64),
         np.zeros(workers, dtype=np.bool_),
@@ -59,45 +59,45 @@ def fresh_team_memory(workers: int, team: int, stream_key: int, interview: Float
 
 
 def fresh_team(parameters: Any, facts: RuleFacts, stream_key: int) -> TeamMemory:
-    """Begin a run with no team named."""
+    """Return the memory of a new run, with no desired team."""
     return fresh_team_memory(len(facts.roster.role), len(facts.roster.stations), stream_key, facts.interview)
 
 
 def nothing_to_name(parameters: Any, memory: TeamMemory, period: int, facts: RuleFacts, behind: int) -> bool:
-    """Return whether a policy that names teams has nothing to ask for this period."""
+    """Return whether the next decision is not due yet."""
     return nothing_to_ask(memory.numbers, period)
 
 
 def look_again_after_failures(parameters: Any, memory: TeamMemory, happened: Happened) -> None:
-    """Look again after anything failed."""
+    """Decide again after a replacement failed."""
     if len(happened.failed_in) > 0:
         memory.numbers[SETTLED] = 0
 
 
 def team_rule(decide: Callable[..., int]) -> Rule:
-    """Return the rule of a policy that names teams, from how it decides."""
+    """Return the rule of a policy that names teams, given its `decide` function."""
     return Rule(fresh_team, decide, nothing_to_name, after_moves=look_again_after_failures)
 
 
 def nothing_to_ask(numbers: IntArray | Sequence[int], period: int) -> bool:
-    """Return, from two numbers, whether there is nothing to ask for this period."""
+    """Return whether the counters show that there is nothing to request this period."""
     return bool(numbers[SETTLED] != 0 and period < numbers[NEXT])
 
 
 def within_horizon(n: int, period: int, horizon: int) -> int:
-    """Return how many of `n` replacements are asked for: all, and none in the last period, when none can pay."""
+    """Return `n`, or 0 in the last period, when no replacement can pay."""
     return n if period < horizon else 0
 
 
 def ask_for_team(memory: TeamMemory, ghosts: int, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
-    """Do as `request_team` does, except in the last period, when no replacement can pay."""
+    """Call `request_team`, but request nothing in the last period, when no replacement can pay."""
     return within_horizon(request_team(memory, ghosts, facts, outs, ins), period, facts.horizon)
 
 
 def request_team(memory: TeamMemory, ghosts: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
-    """Fill in the pairs that lead from the active to the desired team, as far as they are allowed; return their number.
+    """Fill in the legal pairs that lead from the active to the desired team; return their number.
 
-    `ghosts` incoming workers who do not exist take part in the shuffle and are dropped with their pair.
+    `ghosts` nonexistent incoming workers take part in the shuffle, and their pairs are dropped.
     """
     roster, may_enter, may_leave = facts.roster, facts.may_enter, facts.may_leave
     desired, station_of = memory.desired, roster.station_of
@@ -105,7 +105,7 @@ def request_team(memory: TeamMemory, ghosts: int, facts: RuleFacts, outs: IntArr
     n_out, n_in = max(unclaimed_stations(roster), 0), 0
     for index in range(n_out):
         outgoing[index] = NOBODY
-    for worker in range(len(desired)):  # written always and counted if it holds: quicker than branching
+    for worker in range(len(desired)):  # branch-free: always write, advance the count only if it applies
         active = station_of[worker] >= 0
         outgoing[n_out] = worker
         n_out += active and not desired[worker] and may_leave[worker]
@@ -125,7 +125,7 @@ def request_team(memory: TeamMemory, ghosts: int, facts: RuleFacts, outs: IntArr
 
 
 def team_is_active(memory: TeamMemory, roster: RosterArrays) -> bool:
-    """Return whether the desired team is the active one, with no empty station left to fill from it."""
+    """Return whether the active team is exactly the desired one."""
     desired, station_of = memory.desired, roster.station_of
     missing = 0
     for worker in range(len(desired)):
@@ -143,7 +143,7 @@ def optimistic_scores(estimates: Estimates, log_value: float, scores: FloatArray
 
 
 def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> None:
-    """Score everybody by their mean, those never observed by `untried`."""
+    """Score everybody by their mean; those never observed get `untried`."""
     counts, sums = estimates.counts, estimates.sums
     for worker in range(len(scores)):
         n = counts[worker]
@@ -151,7 +151,7 @@ def mean_scores(estimates: Estimates, untried: float, scores: FloatArray) -> Non
 
 
 def bar_ineligible(scores: FloatArray, facts: RuleFacts) -> None:
-    """Score those outside who may not enter below everybody else, so that no place is kept for them."""
+    """Give outside workers who may not enter the lowest score, so that they are not chosen."""
     station_of, may_enter = facts.roster.station_of, facts.may_enter
     for worker in range(len(scores)):
         if station_of[worker] < 0 and not may_enter[worker]:
@@ -159,10 +159,10 @@ def bar_ineligible(scores: FloatArray, facts: RuleFacts) -> None:
 
 
 def choose_top(memory: TeamMemory, scores: FloatArray, size: int) -> None:
-    """Desire the `size` highest scores, ties at the edge broken at random.
+    """Set `memory.desired` to the `size` highest scores, with ties at the cutoff broken at random.
 
-    `memory.order` is any permutation of the workers and is left sorted by score; one kept from period to period is
-    nearly sorted already. What is chosen does not depend on it.
+    `memory.order` is a permutation of the workers, which is sorted by score. From period to period it stays nearly
+    sorted, so insertion sort is fast. The choice does not depend on it.
     """
     order, chosen, tied = memory.order, memory.desired, memory.incoming
     n = len(scores)

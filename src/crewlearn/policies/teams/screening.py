@@ -1,4 +1,4 @@
-"""InterviewScreen and WorkTrial: hiring practice as policies, on interview scores bought before period 1."""
+"""InterviewScreen and WorkTrial: common hiring practice as policies, based on interview scores bought in advance."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -26,7 +26,7 @@ from crewlearn.problem.model import MOST, Setting
 from crewlearn.problem.transitions import FREE
 
 STAGE, STAGE_START = 2, 3
-"""Places in the numbers: the stage (0 before the first team is named), and the period in which it began."""
+"""Indices into `TeamMemory.numbers`: the stage (0 before the first team is named), and the period it began in."""
 
 INTERVIEW_COSTS = ("once", "per-candidate")
 
@@ -38,7 +38,7 @@ class TrialParameters(NamedTuple):
 
 
 def _ask_until_reached(memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
-    """Ask for what is missing of the desired team; settle once it is active."""
+    """Request the missing workers of the desired team; settle once it is active."""
     if team_is_active(memory, facts.roster):
         memory.numbers[SETTLED] = 1
         return 0
@@ -49,7 +49,7 @@ def _ask_until_reached(memory: TeamMemory, period: int, facts: RuleFacts, outs: 
 def decide_interview_screen(
     parameters: NoParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Name the m best interview scores once, and ask for them until they are all there."""
+    """Name the m best interview scores once, and request them until they are all active."""
     if memory.numbers[STAGE] == 0 or not _attainable(memory, facts):
         memory.numbers[STAGE] = 1
         memory.numbers[NEXT] = FOREVER
@@ -63,7 +63,7 @@ def decide_interview_screen(
 def decide_work_trial(
     parameters: TrialParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Try the first and then the second half of a shortlist of 2m, `parameters.trial` periods each; keep the best m."""
+    """Try each half of a shortlist of 2m for `parameters.trial` periods, then keep the best m."""
     numbers, team, trial = memory.numbers, len(facts.roster.stations), parameters.trial
     if numbers[STAGE] == 0 or (numbers[STAGE] < 3 and period >= numbers[STAGE_START] + trial):
         numbers[STAGE] += 1
@@ -76,9 +76,10 @@ def decide_work_trial(
 
 
 def _attainable(memory: TeamMemory, facts: RuleFacts) -> bool:
-    """Return whether the desired team can still be had whole.
+    """Return whether the complete desired team can still be reached.
 
-    Not so if one of it has left or is blocked, or if it is smaller than the stations while somebody else could come.
+    It cannot if one of its workers has left or is blocked, or if it is smaller than the number of stations while
+    another worker may enter.
     """
     roster, may_enter = facts.roster, facts.may_enter
     missing = named = others = 0
@@ -94,7 +95,7 @@ def _attainable(memory: TeamMemory, facts: RuleFacts) -> bool:
 
 
 def _name_stage(memory: TeamMemory, facts: RuleFacts, stage: int, team: int) -> None:
-    """Name the team of a trial stage; the shortlist is ranked by interview score, the lower number among equals."""
+    """Name the team of a stage; the shortlist is ranked by interview score, with ties by worker number."""
     workers, scores = len(memory.desired), memory.scores
     shortlist = min(2 * team, workers)
     rank = np.empty(workers, dtype=np.int64)
@@ -126,7 +127,7 @@ def _name_stage(memory: TeamMemory, facts: RuleFacts, stage: int, team: int) -> 
 
 @dataclass(frozen=True)
 class _Screening(TeamPolicy):
-    """Buys interview scores with correlation `rho` to the true means, for c once or for c a candidate."""
+    """Buys interview scores with correlation `rho` to the true means, for a fee of c in total or per candidate."""
 
     rho: float = 0.3
     interview_cost: str = "once"
@@ -136,20 +137,20 @@ class _Screening(TeamPolicy):
         one_of("interview_cost", self.interview_cost, INTERVIEW_COSTS)
 
     def interview(self, setting: Setting) -> Interview:
-        """Return the scores bought and what they cost."""
+        """Return the correlation of the scores and their total fee."""
         candidates = setting.workers if self.interview_cost == "per-candidate" else 1
         return Interview(self.rho, setting.cost * candidates)
 
 
 @dataclass(frozen=True)
 class InterviewScreen(_Screening):
-    """Hires the m best interview scores and never looks again."""
+    """Hires the m best interview scores and keeps them."""
 
     rule: ClassVar[Rule] = team_rule(decide_interview_screen)
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "interview-screen"
 
 
@@ -166,9 +167,9 @@ class WorkTrial(_Screening):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "work-trial"
 
     def parameters(self, setting: Setting) -> TrialParameters:
-        """Return the length of a trial."""
+        """Return the rule's parameters."""
         return TrialParameters(int(self.trial))

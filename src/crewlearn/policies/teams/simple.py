@@ -1,4 +1,4 @@
-"""Three simple policies that people ask for: epsilon-greedy, a threshold, and greedy on a fixed schedule."""
+"""Three simple policies: epsilon-greedy, a threshold, and greedy on a fixed schedule."""
 
 import math
 from dataclasses import dataclass
@@ -41,14 +41,14 @@ class EpsilonParameters(NamedTuple):
 
 
 class ThresholdParameters(NamedTuple):
-    """The least mean output, and how many observations it takes to be judged by it."""
+    """The least acceptable mean output, and the number of observations before a worker is judged by it."""
 
     level: float
     trial: int
 
 
 class ScheduleParameters(NamedTuple):
-    """The periods from one date to the next."""
+    """The number of periods between decisions."""
 
     every: int
 
@@ -56,7 +56,7 @@ class ScheduleParameters(NamedTuple):
 def decide_epsilon_greedy(
     parameters: EpsilonParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """With probability epsilon, try a random worker in the place of the worst; else move to the m best means seen."""
+    """With probability epsilon, try a random worker in place of the worst; else move to the m best observed means."""
     roster, may_enter, may_leave = facts.roster, facts.may_enter, facts.may_leave
     if parameters.decay == SQRT_DECAY:
         epsilon = parameters.epsilon / math.sqrt(period)
@@ -68,7 +68,7 @@ def decide_epsilon_greedy(
     bar_ineligible(memory.scores, facts)
     if next_uniform(memory.stream) >= epsilon:
         choose_top(memory, memory.scores, len(roster.stations))
-        for worker in range(len(memory.desired)):  # nobody unseen is hired, nor let go for want of data
+        for worker in range(len(memory.desired)):  # unobserved workers are neither hired nor let go
             if math.isinf(memory.scores[worker]):
                 memory.desired[worker] = roster.station_of[worker] >= 0
         return ask_for_team(memory, 0, period, facts, outs, ins)
@@ -95,9 +95,9 @@ def decide_epsilon_greedy(
 def decide_threshold(
     parameters: ThresholdParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Replace whoever was seen `trial` times with a mean below `level`, untried workers coming first.
+    """Replace workers observed at least `trial` times with a mean below `level`, preferably by untried ones.
 
-    Those who were seen and are no better than the one they would replace are not brought back.
+    Workers who were observed are brought back only if their mean is above that of the worker they would replace.
     """
     roster, estimates, may_enter, may_leave = facts.roster, facts.estimates, facts.may_enter, facts.may_leave
     team, n = len(roster.stations), 0
@@ -131,7 +131,7 @@ def decide_threshold(
 def decide_fixed_schedule(
     parameters: ScheduleParameters, memory: TeamMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Every `every` periods, move to the m best means, the untried first."""
+    """Every `every` periods, move to the m best means, with the untried first."""
     roster, every = facts.roster, parameters.every
     due = period > 1 and (period - 1) % every == 0
     memory.numbers[SETTLED] = 1
@@ -154,7 +154,7 @@ def _can_come(roster: RosterArrays, may_enter: BoolArray, worker: int) -> bool:
 
 @dataclass(frozen=True)
 class EpsilonGreedy(TeamPolicy):
-    """Tries someone at random with a probability that decays, as 1/sqrt(t) or by half every `half_life` periods."""
+    """Tries a random worker with a probability that decays as 1/sqrt(t), or halves every `half_life` periods."""
 
     decay: str = "sqrt"
     epsilon: float = 1.0
@@ -168,17 +168,17 @@ class EpsilonGreedy(TeamPolicy):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "epsilon-greedy"
 
     def parameters(self, setting: Setting) -> EpsilonParameters:
-        """Return the decay's code and numbers."""
+        """Return the rule's parameters."""
         return EpsilonParameters(DECAYS[self.decay], float(self.epsilon), float(self.half_life))
 
 
 @dataclass(frozen=True)
 class Threshold(TeamPolicy):
-    """Replaces whoever has been seen `trial` times with a mean output below `level`."""
+    """Replaces workers observed at least `trial` times with a mean output below `level`."""
 
     level: float = 0.5
     trial: int = 20
@@ -190,17 +190,17 @@ class Threshold(TeamPolicy):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "threshold"
 
     def parameters(self, setting: Setting) -> ThresholdParameters:
-        """Return the level and the length of the trial."""
+        """Return the rule's parameters."""
         return ThresholdParameters(float(self.level), int(self.trial))
 
 
 @dataclass(frozen=True)
 class FixedScheduleGreedy(TeamPolicy):
-    """Every `every` periods, moves to the m best means, the untried first."""
+    """Every `every` periods, moves to the m best means, with the untried first."""
 
     every: int = 30
     rule: ClassVar[Rule] = team_rule(decide_fixed_schedule)
@@ -210,9 +210,9 @@ class FixedScheduleGreedy(TeamPolicy):
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "fixed-schedule-greedy"
 
     def parameters(self, setting: Setting) -> ScheduleParameters:
-        """Return the length of the schedule's step."""
+        """Return the rule's parameters."""
         return ScheduleParameters(int(self.every))

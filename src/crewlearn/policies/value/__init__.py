@@ -1,1 +1,1 @@
-"""Value of replacement: replace where the expected gain over the periods left exceeds the fees."""
+"""Value of replacement: replace if the expected gain over the remaining periods exceeds the fees."""

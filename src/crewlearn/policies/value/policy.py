@@ -1,10 +1,9 @@
-"""The policy `value-of-replacement`: the rule of `worth` with its memory, what it believes, and its reasons."""
+"""The policy `value-of-replacement`: the rule of `value.rule` with its state, beliefs and reasons."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,18 +11,17 @@ from crewlearn.beliefs.posterior import (
     BETWEEN,
     CENTRE,
     GUESS_WEIGHT,
-    LEARN,
     NOISE,
     NOISE_GUESS,
-    TWO_SIDED_95,
     Assumed,
     Beliefs,
+    assume,
     chance_above,
     learned,
 )
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Belief, Level, PolicyWait, Reason
-from crewlearn.policies.rule import Rule, RuleFacts, facts_of
+from crewlearn.policies.rule import Rule, RuleFacts, as_lists, facts_of
 from crewlearn.policies.teams.rules import NEXT, SETTLED, nothing_to_ask
 from crewlearn.policies.value.rule import (
     ENTERS,
@@ -32,10 +30,10 @@ from crewlearn.policies.value.rule import (
     ValueMemory,
     ValueParameters,
     decide_learned,
-    draw_queue,
     fresh_value_memory,
     next_outside,
     periods_left,
+    queue_of,
     rank_outside,
     trial_of,
 )
@@ -47,9 +45,9 @@ from crewlearn.problem.model import MOST, Setting
 
 @dataclass(frozen=True)
 class ValueState:
-    """What the policy remembers: when to look again, the key of its queue, and who came with data of unknown spread.
+    """The policy's state: when to decide again, the key of its queue, and prior data of unknown spread.
 
-    `known` counts the workers there were when that was noted.
+    `known` is the number of workers when the prior data were recorded.
     """
 
     settled: bool
@@ -63,7 +61,7 @@ class ValueState:
 
 @dataclass(frozen=True)
 class PoolBelief:
-    """What is believed of the pool: its centre, the spread between workers, and that of a worker's own output."""
+    """The belief about the pool: its centre, the spread between workers, and the noise of a worker's output."""
 
     centre: float
     between_sd: float
@@ -72,7 +70,7 @@ class PoolBelief:
 
 @dataclass(frozen=True, kw_only=True)
 class ValueReason(Reason):
-    """The expected gain of a pair as a trial that may be undone, and what it rests on."""
+    """The expected gain of a pair as a trial that may be reversed, and the numbers behind it."""
 
     out_belief: Belief = field()
     in_belief: Belief = field()
@@ -91,13 +89,16 @@ class ValueReason(Reason):
 
 @dataclass(frozen=True)
 class ValueOfReplacement(Policy[ValueState]):
-    """Makes the replacements whose expected gain over the periods left exceeds the fees, and no others.
+    """Makes exactly the replacements whose expected gain over the remaining periods exceeds the fees.
 
-    The gain must exceed the fees by `margin` fees: what looks barely worth its fee is where the beliefs err most, and
-    where least is lost by keeping. What output varies by is guessed, as the standard deviation `noise_guess` (the
-    largest there is) with the weight of `guess_weight` observations, and learned; so are the pool's centre and spread.
-    Who knows them may tell them: `centre`, `between_sd` and `noise_sd` are then taken for certain. Where nothing is
-    pending and nothing pays, the policy looks again after the least-seen active worker was seen one `recheck`-th more.
+    - `margin`: the gain must exceed the fee by this many fees. A replacement that looks barely worth its fee is the
+      most likely to be a mistake, and the least costly to forgo.
+    - `noise_guess`, `guess_weight`: prior guess of the output's standard deviation (by default the largest possible),
+      and its weight in observations.
+    - `centre`, `between_sd`, `noise_sd`: the pool's centre, the spread between workers and the noise, if known; they
+      are then taken as certain. By default they are learned from data.
+    - `recheck`: if nothing is pending and nothing pays, the policy decides again after the least-observed active
+      worker's observations have grown by one `recheck`-th.
     """
 
     margin: float = 1.0
@@ -112,33 +113,27 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def __post_init__(self) -> None:
         real("margin", self.margin, 0.0, 100.0)
-        real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
-        real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         whole("recheck", self.recheck, 1, MOST)
-        if self.centre is not None:
-            real("centre", self.centre, 0.0, 1.0)
-        if self.between_sd is not None:
-            real("between_sd", self.between_sd, 0.001, 0.5)
-        if self.noise_sd is not None:
-            real("noise_sd", self.noise_sd, 0.0, 0.5)
+        self._assumed()
 
     @property
     def name(self) -> str:
-        """The name people know the policy by."""
+        """The policy's name."""
         return "value-of-replacement"
 
     def parameters(self, setting: Setting) -> ValueParameters:
-        """Return the numbers that the rule takes."""
-        known = (LEARN if number is None else float(number) for number in (self.centre, self.between_sd, self.noise_sd))
-        assumed = Assumed(float(self.noise_guess), float(self.guess_weight), *known)
-        return ValueParameters(int(self.recheck), float(self.margin), assumed)
+        """Return the rule's parameters."""
+        return ValueParameters(int(self.recheck), float(self.margin), self._assumed())
+
+    def _assumed(self) -> Assumed:
+        return assume(self.noise_guess, self.guess_weight, self.centre, self.between_sd, self.noise_sd)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> ValueState:
-        """Begin, noting whose earlier output came without its spread."""
+        """Return the initial state, with the prior data of unknown spread."""
         return _sparing_newcomers(ValueState(settled=False, look_again=0, stream_key=stream_key), situation)
 
     def decide(self, state: ValueState, situation: Situation) -> tuple[list[Pair], ValueState]:
-        """Ask for the replacements that pay and are not better decided later."""
+        """Request the replacements that pay, unless deciding later pays more."""
         if nothing_to_ask((int(state.settled), state.look_again), situation.period):
             return [], state
         parameters, team = self.parameters(situation.setting), situation.roster.team
@@ -149,15 +144,15 @@ class ValueOfReplacement(Policy[ValueState]):
         return list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True)), state
 
     def observe(self, state: ValueState, report: Report) -> ValueState:
-        """Look again after anything came about or failed."""
+        """Decide again after a replacement completed or failed."""
         return replace(state, settled=False) if report.completed or report.failed else state
 
     def revise(self, state: ValueState, situation: Situation) -> ValueState:
-        """Look again after any change; earlier output of newcomers came without its spread too."""
+        """Decide again after any change, and record the prior data of newcomers."""
         return _sparing_newcomers(replace(state, settled=False), situation)
 
     def beliefs(self, state: ValueState, situation: Situation) -> tuple[PoolBelief, list[Belief]]:
-        """Return what is believed of the pool and of everybody's mean output."""
+        """Return the beliefs about the pool and about each worker's mean output."""
         beliefs = _learned(state, situation, self.parameters(situation.setting))
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
         pairs = zip(beliefs.means, beliefs.variances, strict=True)
@@ -165,16 +160,16 @@ class ValueOfReplacement(Policy[ValueState]):
 
     @property
     def weighs_fees(self) -> bool:
-        """The expected gain is held against the fee."""
+        """True: the expected gain is compared with the fee."""
         return True
 
     def reasons(
         self, state: ValueState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
     ) -> list[ValueReason]:
-        """Return what spoke for each pair at the start of the situation's period.
+        """Return the reason for each pair at the start of the situation's period.
 
-        `pairs` are all that were proposed together: each counts on somebody else outside to go back to. The policy
-        decides by the setting's fee, so that is the fee it gives, whatever the `costs`.
+        `pairs` must be all that were proposed together, since each has a different worker as its fallback. The policy
+        decides by the setting's fee, so it reports that fee and ignores `costs`.
         """
         parameters = self.parameters(situation.setting)
         memory, facts = _memory(state, situation, parameters), _facts(self, situation)
@@ -208,29 +203,21 @@ class ValueOfReplacement(Policy[ValueState]):
         return reasons
 
     def break_even(self, situation: Situation, reason: Reason) -> float | None:
-        """Return the fee that the gain exceeds by just the margin."""
+        """Return the fee that the gain exceeds by exactly the margin."""
         return None if reason.gain is None else reason.gain / (1.0 + self.margin)
 
     def waiting(self, state: ValueState, situation: Situation) -> PolicyWait:
-        """Return when it looks again; the period after the horizon stands for never."""
+        """Return the period of the next decision; the period after the horizon means never."""
         return PolicyWait(look_again=min(int(state.look_again), situation.setting.horizon + 1))
 
     def levels(self, state: ValueState, situation: Situation) -> list[Level]:
-        """Return everybody's posterior mean and sd, with a 95% interval cut to the range of output."""
+        """Return each worker's posterior mean and sd, with a 95% interval clipped to [0, 1]."""
         _, everybody = self.beliefs(state, situation)
-        return [
-            Level(
-                mean=belief.mean,
-                low=max(0.0, belief.mean - TWO_SIDED_95 * belief.sd),
-                high=min(1.0, belief.mean + TWO_SIDED_95 * belief.sd),
-                sd=belief.sd,
-            )
-            for belief in everybody
-        ]
+        return [Level.of_normal(belief.mean, belief.sd) for belief in everybody]
 
 
 def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
-    """Note who came with output whose spread is not known; where the situation has none, keep what was noted."""
+    """Record the prior data of unknown spread; if the situation has no prior, keep what was recorded."""
     known = len(situation.estimates.counts)
     if situation.prior is None:
         return replace(state, known=known)
@@ -246,24 +233,15 @@ def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:
 
 
 def _facts(policy: Policy[Any], situation: Situation) -> RuleFacts:
-    return _plain(facts_of(policy, situation))
-
-
-Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
-
-
-def _plain(arrays: Arrays) -> Arrays:
-    """Return a named tuple of arrays as one of lists, which plain Python reads and writes several times as fast."""
-    items = (item.tolist() if isinstance(item, np.ndarray) else item for item in arrays)
-    return type(arrays)(*(_plain(item) if isinstance(item, tuple) else item for item in items))
+    return as_lists(facts_of(policy, situation))
 
 
 def _memory(state: ValueState, situation: Situation, parameters: ValueParameters) -> ValueMemory:
-    """Return what the rule works with, all that was seen learned."""
-    queue = np.array(_queue(situation.setting.workers, state.stream_key), dtype=np.int64)
+    """Return the rule's memory, with up-to-date beliefs."""
+    queue = np.array(queue_of(situation.setting.workers, state.stream_key), dtype=np.int64)
     beliefs = _learned(state, situation, parameters)
     room = fresh_value_memory(situation.roster.team, beliefs.spared_counts, beliefs.spared_sums, queue)
-    return _plain(room._replace(beliefs=beliefs))
+    return as_lists(room._replace(beliefs=beliefs))
 
 
 def _learned(state: ValueState, situation: Situation, parameters: ValueParameters) -> Beliefs:
@@ -272,9 +250,3 @@ def _learned(state: ValueState, situation: Situation, parameters: ValueParameter
     counts[list(state.spared_workers)] = state.spared_counts
     sums[list(state.spared_workers)] = state.spared_sums
     return learned(situation.estimates, counts, sums, parameters.assumed)
-
-
-@lru_cache(maxsize=64)
-def _queue(workers: int, stream_key: int) -> tuple[int, ...]:
-    """Draw the queue, once for each pool: in plain Python, that takes as long as much of the rule."""
-    return tuple(draw_queue(workers, stream_key).tolist())

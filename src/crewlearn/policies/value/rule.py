@@ -1,19 +1,22 @@
-"""Value of replacement: replace where the expected gain over the periods left exceeds the fees, and nowhere else.
+"""The rule of value-of-replacement: replace exactly where the expected gain exceeds the fees.
 
-Each period, from the worst active worker i up, the outside worker j whose trial gains most (`trials`) is a candidate to
-take i's place. The pair is made if its gain is positive and waiting would not gain more. Waiting has two reasons:
+In each period, from the worst active worker i up, the outside worker j whose trial gains most (see `trials`) is the
+candidate to replace i. The pair is requested if its gain over the remaining periods, net of fees, is large enough and
+waiting would not gain more. There are two reasons to wait:
 
-- i is still being learned, which costs nothing. Once i is known better the fee may turn out not to be worth paying, or
-  worth more; so i stays as long as the expected gain of deciding later exceeds that of acting now.
-- Stations whose entrant is still on the way may need j more than i's station does. If those outside who would beat i
-  are no more than such stations, j is kept for the one that will gain most from it, unless acting now gains more.
+- Observing i for longer costs nothing. With i better known, the fee may turn out not to be worth paying, or to be worth
+  more. So i stays as long as the expected gain of deciding later exceeds that of acting now.
+- A station whose entrant has not arrived may need j more than i's station does. If the expected number of outside
+  workers better than i is at most the number of such stations, j is reserved for the one that would gain most, unless
+  acting now gains more.
 
-Several pairs of one period share one pool: the r-th takes the r-th best entrant, and counts on the r-th best of those
-outside to go back to. Among workers equally good as far as is known, a random order drawn at the start decides, so that
-nobody is tried first for a low number.
+The pairs of a period share one pool: the r-th pair takes the r-th best entrant, and its fallback is the r-th best of
+those who stay outside. Ties between workers are broken by a random order drawn at the start of the run, so that low
+worker numbers are not tried first.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +50,7 @@ from crewlearn.problem.transitions import FREE, PENDING, RosterArrays, unclaimed
 
 
 class ValueParameters(NamedTuple):
-    """How soon to look again, by how many fees a gain must exceed the fees, and what is assumed of the pool."""
+    """The policy's `recheck` and `margin`, and its assumptions about the pool."""
 
     recheck: int
     margin: float
@@ -55,25 +58,26 @@ class ValueParameters(NamedTuple):
 
 
 OUTSIDE = 2
-"""The place in `ValueMemory.numbers`, after SETTLED and NEXT, of how many outside may enter."""
+"""Index into `ValueMemory.numbers`, after SETTLED and NEXT: the number of outside workers who may enter."""
 
 ENTERS = -1
-"""Stands, in `ValueMemory.standing`, for a worker who enters in this period."""
+"""Marks, in `ValueMemory.standing`, a worker who enters in this period."""
 
 LEAST_GAIN = 0.01
-"""What a replacement must gain in all, in units of output, so that equals are not exchanged where there is no fee."""
+"""Least total gain of a replacement, in units of output, so that equals are not exchanged if there is no fee."""
 
 WAITS = (0.5, 1.5)
-"""How long waiting for a worker to become known may take, in multiples of all that is known so far."""
+"""Waiting times considered for learning about a worker, as multiples of noise / variance."""
 
 
 class ValueMemory(NamedTuple):
-    """What the rule works with. All but SETTLED and NEXT in `numbers`, `queue` and what `beliefs` spares is scratch.
+    """The rule's memory. Only SETTLED and NEXT in `numbers`, `queue` and the prior data in `beliefs` persist.
 
-    `queue` is the order, drawn once, in which workers come who are equally good as far as is known. `outside` are those
-    who may enter, from whom most is expected down, `others` what is expected of each, `standing` where a worker stands
-    among them. `scores` are the gains of the `entrants`, whose `ranks` say who comes first; `levels` are what the
-    stations of the `leavers` are worth, whose `order` says who goes first.
+    - `queue`: the random order in which ties are broken.
+    - `outside`, `others`: the workers who may enter, best first, and their expected means; `standing` is each worker's
+      position in this list.
+    - `entrants`, `scores`, `ranks`: the candidates to enter, the gains of their trials, and their order, best first.
+    - `leavers`, `levels`, `order`: the candidates to leave, the worth of their stations, and their order, worst first.
     """
 
     numbers: IntArray
@@ -91,7 +95,7 @@ class ValueMemory(NamedTuple):
 
 
 def draw_queue(workers: int, stream_key: int) -> IntArray:
-    """Draw the order of those who are equally good as far as is known."""
+    """Draw the random order in which ties between workers are broken."""
     queue = np.arange(workers)
     stream = np.zeros(2, dtype=np.int64)
     stream[0] = stream_key
@@ -99,8 +103,14 @@ def draw_queue(workers: int, stream_key: int) -> IntArray:
     return queue
 
 
+@lru_cache(maxsize=64)
+def queue_of(workers: int, stream_key: int) -> tuple[int, ...]:
+    """Draw the queue, cached because drawing it in plain Python is slow compared with the rule."""
+    return tuple(draw_queue(workers, stream_key).tolist())
+
+
 def fresh_value(parameters: ValueParameters, facts: RuleFacts, stream_key: int) -> ValueMemory:
-    """Begin a run."""
+    """Return the memory of a new run."""
     queue = draw_queue(len(facts.roster.role), stream_key)
     return fresh_value_memory(len(facts.roster.stations), facts.prior.counts, facts.prior.sums, queue)
 
@@ -108,17 +118,17 @@ def fresh_value(parameters: ValueParameters, facts: RuleFacts, stream_key: int) 
 def nothing_to_value(
     parameters: ValueParameters, memory: ValueMemory, period: int, facts: RuleFacts, behind: int
 ) -> bool:
-    """Return whether nothing can have become worth its fee since the last look."""
+    """Return whether the next decision is not due yet."""
     return nothing_to_ask(memory.numbers, period)
 
 
 def look_again(parameters: ValueParameters, memory: ValueMemory, happened: Happened) -> None:
-    """Look again after anything came about or failed."""
+    """Decide again after a replacement completed or failed."""
     memory.numbers[SETTLED] = 0
 
 
 def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArray, queue: IntArray) -> ValueMemory:
-    """Begin: make room."""
+    """Allocate the memory."""
     workers = len(spared_counts)
     return ValueMemory(
         np.zeros(3, dtype=np.int64),
@@ -139,7 +149,7 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
 def decide_value(
     parameters: ValueParameters, memory: ValueMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Learn from all that was seen, and fill in the pairs that pay; return their number."""
+    """Update the beliefs, fill in the pairs that pay, and return their number."""
     learn(memory.beliefs, facts.estimates, parameters.assumed)
     return decide_learned(parameters, memory, period, facts, outs, ins)
 
@@ -147,7 +157,7 @@ def decide_value(
 def decide_learned(
     parameters: ValueParameters, memory: ValueMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Fill in the pairs that pay by what is believed already; return their number."""
+    """Fill in the pairs that pay under the current beliefs, and return their number."""
     numbers, roster = memory.numbers, facts.roster
     numbers[SETTLED] = 1
     numbers[NEXT] = FOREVER
@@ -160,22 +170,22 @@ def decide_learned(
         n_in = _list_entrants(memory, facts, float(memory.levels[memory.order[0]]), left)
         n = _make_pairs(parameters, memory, facts, n_out, n_in, left, outs, ins)
     numbers[NEXT] = period + 1
-    if n == 0 and roster.counts[PENDING] == 0:  # as long as little is learned, there is nothing new to decide
+    if n == 0 and roster.counts[PENDING] == 0:  # nothing changes until enough is learned
         numbers[NEXT] += _least_seen(facts) // parameters.recheck
     return n
 
 
 VALUE_RULE = Rule(fresh_value, decide_value, nothing_to_value, after_moves=look_again)
-"""Value of replacement as the engine plays it."""
+"""The rule of value-of-replacement."""
 
 
 def periods_left(facts: RuleFacts, period: int) -> float:
-    """Return the periods that a worker asked for now can be expected to work."""
+    """Return the expected number of periods that a worker requested now would work."""
     return float(facts.horizon - period + 1.0 - facts.mean_delay)
 
 
 def _least_seen(facts: RuleFacts) -> int:
-    """Count the observations of the active worker least seen."""
+    """Return the number of observations of the least-observed active worker."""
     least = FOREVER
     for worker in facts.roster.stations:
         if worker != NOBODY:
@@ -184,7 +194,7 @@ def _least_seen(facts: RuleFacts) -> int:
 
 
 def _list_leavers(memory: ValueMemory, facts: RuleFacts) -> int:
-    """List who may make room, and rank them by what their station is worth a period: nothing, if it is empty."""
+    """List who may make room, and rank them by their station's worth per period, 0 if empty; return their number."""
     roster, leavers, levels = facts.roster, memory.leavers, memory.levels
     n = 0
     for worker in range(len(roster.station_of)):
@@ -201,15 +211,15 @@ def _list_leavers(memory: ValueMemory, facts: RuleFacts) -> int:
 
 
 def _list_entrants(memory: ValueMemory, facts: RuleFacts, level: float, left: float) -> int:
-    """List who may enter and might pay at a station worth `level`, and rank them by what their trial gains there.
+    """List who may enter and might pay at a station worth `level`, ranked by their trial's gain; return their number.
 
-    Those who would not pay even if all about them came to be known at once are left out. All are ranked for a trial as
-    long as suits the one least known; of the others there is less to find out.
+    Workers who would not pay even with perfect information about them are left out. All are ranked by a trial of the
+    length that is best for the least-known entrant, since there is less to learn about the others.
     """
     roster, beliefs, counts = facts.roster, memory.beliefs, facts.estimates.counts
     scores, entrants, fee, noise = memory.scores, memory.entrants, facts.cost, float(beliefs.pool[NOISE])
     rank_outside(memory, facts)
-    # the untried are all alike: reckon once
+    # The untried all have the same posterior, so this is computed once.
     doubt = math.sqrt(beliefs.pool[BETWEEN] + beliefs.pool[CENTRE_DOUBT])
     promise_untried = left * upside(float(beliefs.pool[CENTRE]), doubt, level)
     n, least_known = 0, NOBODY
@@ -240,7 +250,7 @@ def _list_entrants(memory: ValueMemory, facts: RuleFacts, level: float, left: fl
 
 
 def rank_outside(memory: ValueMemory, facts: RuleFacts) -> None:
-    """Rank those who may enter by what is to be expected of them: whom trials that fail can go back to."""
+    """Rank those who may enter by expected output, as fallbacks for failed trials."""
     roster, means, variances = facts.roster, memory.beliefs.means, memory.beliefs.variances
     n = 0
     for worker in range(len(means)):
@@ -259,13 +269,13 @@ def rank_outside(memory: ValueMemory, facts: RuleFacts) -> None:
 
 
 def best_other(memory: ValueMemory, worker: int, claimed: int) -> float:
-    """Return the most to be expected of anybody outside, this worker apart and so many that others may go back to."""
+    """Return the expected output of the best fallback other than `worker`, when `claimed` better ones are taken."""
     place = claimed + 1 if memory.standing[worker] <= claimed else claimed
     return float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
 
 
 def trial_of(memory: ValueMemory, fee: float, worker: int, level: float, left: float, other: float) -> Trial:
-    """Return the best trial of a worker outside at a station worth `level`, if `other` is expected of a way back."""
+    """Return the best trial of an outside worker at a station worth `level`, with a fallback worth `other`."""
     beliefs = memory.beliefs
     mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
     return best_trial(mean, variance, float(beliefs.pool[NOISE]), other, fee, level, left)
@@ -281,7 +291,7 @@ def _make_pairs(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
-    """Pair the best entrants with the worst leavers while that pays; leavers who had better wait are passed over."""
+    """Pair the best entrants with the worst leavers while that pays, skipping leavers for whom waiting pays more."""
     roster = facts.roster
     room = len(roster.stations) - roster.counts[PENDING]
     least = LEAST_GAIN + float(parameters.margin * facts.cost)
@@ -309,7 +319,7 @@ def _make_pairs(
 def _keep_paying(
     memory: ValueMemory, fee: float, n: int, least: float, left: float, outs: IntArray, ins: IntArray
 ) -> int:
-    """Reckon each pair again, now that all who enter are known: trials go back only to those who stay outside."""
+    """Drop the pairs that no longer pay once all entrants, who cannot be fallbacks, are known; return how many stay."""
     means = memory.beliefs.means
     for pair in range(n):
         memory.standing[ins[pair]] = ENTERS
@@ -327,14 +337,14 @@ def _keep_paying(
 
 
 def next_outside(memory: ValueMemory, place: int) -> int:
-    """Return the place, from this one on, of the next worker outside who does not enter."""
+    """Return the first position from `place` on, in `memory.outside`, of a worker who does not enter."""
     while place < memory.numbers[OUTSIDE] and memory.standing[memory.outside[place]] == ENTERS:
         place += 1
     return place
 
 
 def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, left: float) -> bool:
-    """Return whether to see more of the leaver before deciding."""
+    """Return whether to observe the leaver for longer before deciding."""
     beliefs = memory.beliefs
     mean, variance, noise = float(beliefs.means[leaver]), float(beliefs.variances[leaver]), float(beliefs.pool[NOISE])
     for multiple in range(len(WAITS)):
@@ -354,7 +364,7 @@ def _needed_elsewhere(
     gain: float,
     left_then: float,
 ) -> bool:
-    """Return whether to keep the entrant for a station whose own entrant, still on the way, may well turn out worse."""
+    """Return whether to reserve the entrant for a station whose pending entrant may turn out worse."""
     beliefs = memory.beliefs
     stations, worst = 0, NOBODY
     for slot in range(roster.counts[PENDING]):

@@ -1,13 +1,13 @@
-"""What it is worth to try a worker in somebody's place: the chance to keep who turns out better, against the fees.
+"""The expected gain of a trial: replacing a worker with the option to reverse it for another fee.
 
-A trial of j at a station whose output is worth `level` a period costs the fee. It is watched for some periods; then j
-stays, or the station goes back, for another fee, to the better of `level` and the best other worker outside. Over the
-periods left, with M what j's mean is then thought to be,
+A trial of worker j at a station worth `level` per period costs the fee. After `length` periods either j stays, or the
+station goes, for another fee, to the better of `level` and the best other outside worker. With M the posterior mean of
+j after the trial, the gain over the remaining periods is
 
     gain = length (E M - level) + rest E[max(M, fallback)] - rest level - fee,   fallback = better - fee / rest.
 
-M is normal around j's posterior mean, and the longer the trial the more it varies: up to j's posterior variance, when
-all is known. The length is the one that gains most. Output never exceeds 1, so nobody can turn out better than that.
+M is normal around j's current posterior mean. Its variance grows with the length of the trial, up to j's posterior
+variance for perfect information. The length is the one that gains most. Output is at most 1, so M is capped there.
 """
 
 import math
@@ -31,7 +31,7 @@ WEIGHTS = (
     0.0307571239675865,
     0.0005482688559722,
 )
-"""Seven values of a standard normal and their weights (Gauss and Hermite): an average over what may be found out."""
+"""Nodes and weights of 7-point Gauss-Hermite quadrature for a standard normal."""
 
 HIGHEST = 1.0
 _ROOT_HALF = math.sqrt(0.5)
@@ -40,10 +40,10 @@ _FAR = 8.0
 
 
 class Trial(NamedTuple):
-    """A trial of one worker, at whatever station.
+    """A trial of a worker at any station.
 
-    `mean` is what is expected, `sd` the spread of what will be thought after `length` periods, `other` the mean of the
-    best worker outside to go back to instead, `fee` the fee of each replacement.
+    `mean` is the worker's posterior mean, `sd` the standard deviation of the posterior mean after `length` periods,
+    `other` the expected mean of the best other outside worker, and `fee` the fee of each replacement.
     """
 
     mean: float
@@ -54,7 +54,7 @@ class Trial(NamedTuple):
 
 
 def excess(mean: float, sd: float, level: float) -> float:
-    """Return how far a normal exceeds a level in expectation, counting nothing below it."""
+    """Return E[max(X - level, 0)] for a normal X."""
     distance = mean - level
     if distance >= _FAR * sd:
         return distance
@@ -65,7 +65,7 @@ def excess(mean: float, sd: float, level: float) -> float:
 
 
 def upside(mean: float, sd: float, level: float) -> float:
-    """Return the expected excess over a level of a normal that is cut off at the highest possible output.
+    """Return E[max(X - level, 0)] for a normal X capped at the highest possible output.
 
     >>> round(upside(0.5, 0.1, 0.5), 4), round(upside(0.5, 0.1, 0.9), 6)
     (0.0399, 1e-06)
@@ -76,7 +76,7 @@ def upside(mean: float, sd: float, level: float) -> float:
 
 
 def possible(mean: float, sd: float) -> float:
-    """Return what to expect of a normal that is cut off at the highest possible output.
+    """Return the mean of a normal capped at the highest possible output.
 
     >>> round(possible(0.5, 0.1), 6), round(possible(1.0, 0.1), 3)
     (0.5, 0.96)
@@ -85,7 +85,7 @@ def possible(mean: float, sd: float) -> float:
 
 
 def sd_of_finding(variance: float, noise: float, periods: float) -> float:
-    """Return the spread of what will be thought of a worker after so many periods, as seen from now.
+    """Return the standard deviation, as seen now, of a worker's posterior mean after `periods` more observations.
 
     >>> round(sd_of_finding(0.04, 0.04, 1.0), 4), round(sd_of_finding(0.04, 0.04, 1e9), 4)
     (0.1414, 0.2)
@@ -94,7 +94,7 @@ def sd_of_finding(variance: float, noise: float, periods: float) -> float:
 
 
 def gain_of(trial: Trial, level: float, left: float) -> float:
-    """Return the gain of a trial at a station worth `level` over the periods left, all fees paid.
+    """Return the expected gain, net of fees, of a trial at a station worth `level` over `left` periods.
 
     >>> round(gain_of(Trial(0.6, 0.0, 1.0, 0.0, 5.0), 0.5, 100.0), 6)  # 100 periods at 0.1 more, less the fee
     5.0
@@ -110,7 +110,7 @@ def gain_of(trial: Trial, level: float, left: float) -> float:
 def best_trial(
     mean: float, variance: float, noise: float, other: float, fee: float, level: float, left: float
 ) -> Trial:
-    """Return the trial of a worker at a station worth `level` whose length, a power of 2, gains most."""
+    """Return the trial of a worker at a station worth `level`, with the best length among powers of 2."""
     best = Trial(mean, sd_of_finding(variance, noise, 1.0), 1.0, other, fee)
     most = gain_of(best, level, left)
     length = 2.0
@@ -124,9 +124,10 @@ def best_trial(
 
 
 def gain_later(trial: Trial, mean: float, sd: float, highest: float, left: float) -> float:
-    """Return the expected gain of deciding on a trial later, when the station's worth will be known better.
+    """Return the expected gain of deciding on a trial later, when the station's worth is better known.
 
-    It will be normal around `mean` with spread `sd`, and at most `highest`; a trial that does not pay is not made.
+    As seen now, that worth is normal with `mean` and `sd`, capped at `highest`. A trial that does not pay then is not
+    made.
     """
     total = 0.0
     if left > trial.length:

@@ -1,1 +1,1 @@
-"""The paper's tables and figures, each as a function from a lab to a part of a study."""
+"""The paper's tables and figures, each a function that makes a part of a study from a lab."""

@@ -18,7 +18,7 @@ MAIN = ("regret", "normalized_loss")
 
 
 def _simulated(lab: Lab, team: int) -> SimulationResult:
-    """Play the benchmark once for all tables and curves of a team size."""
+    """Simulate the benchmark once for all tables and curves of a team size."""
     return lab.simulate(benchmark(team, lab.conventions), POLICIES, at=list(MONTHS.values()))
 
 
@@ -82,15 +82,15 @@ def curves(lab: Lab) -> Part:
                     Line(
                         policy,
                         np.arange(first, TWO_YEARS + 1.0),
-                        getattr(ours, curve).mean[first - 1 :],
-                        getattr(ours, curve).std[first - 1 :],
+                        getattr(played, curve).mean[first - 1 :],
+                        getattr(played, curve).std[first - 1 :],
                     )
-                    for policy, ours in result.policies.items()
+                    for policy, played in result.policies.items()
                 ),
             )
             for title, label, curve, first in (
                 (f"Cumulative regret, m = {team}", "regret", "regret_curve", 1),
-                # the first days divide the fees of the start by next to no output
+                # Before that, the initial fees are divided by very little output.
                 (f"Normalized loss, m = {team}", "percent of the best team's output", "loss_curve", 30),
             )
         )
@@ -133,7 +133,7 @@ def design(lab: Lab) -> Part:
 
 
 def high_cost(lab: Lab) -> Part:
-    """Fee 168 over 12 months, beside never replacing anyone, which the paper's table leaves out."""
+    """Fee 168 over 12 months, with keep-team for comparison, which is not in the paper's table."""
     policies = ("dr-ucb", "dr-ucb-without-screening", "keep-team")
     result = lab.simulate(design_choices(YEAR, lab.conventions, cost=168.0), policies)
     rows = [
@@ -150,7 +150,7 @@ def high_cost(lab: Lab) -> Part:
 
 
 def agreement(rows: list[StudyRow], lab: Lab) -> list[str]:
-    """Return sentences on how many printed cells ours agree with, by measure."""
+    """Return a sentence for each measure on how many of our numbers agree with the printed ones."""
     findings = []
     for measure in dict.fromkeys(name for row in rows for name in row.numbers):
         cells = [row.numbers[measure] for row in rows if measure in row.numbers]
@@ -163,14 +163,12 @@ def agreement(rows: list[StudyRow], lab: Lab) -> list[str]:
             f"errors of the printed ones; the furthest is {_distance(furthest):.1f} standard errors off."
         )
     if findings and not lab.released:
-        findings.append(
-            "The printed tables ran under other conventions than the text states, so agreement is not expected."
-        )
+        findings.append("The printed tables used other conventions than the text states, so agreement is not expected.")
     return findings
 
 
 def standing_against(comparisons: Sequence[Comparison], rivals: str) -> list[str]:
-    """Return sentences on where DR-UCB is significantly worse than rivals, and where the runs do not decide."""
+    """Return sentences on where DR-UCB is significantly worse than rivals, and where the difference is open."""
     findings = [
         f"At {comparison.setting} DR-UCB loses more than {comparison.rival} after {comparison.at} periods, "
         f"by {comparison.difference:,.0f} (95% interval {comparison.low:,.0f} to {comparison.high:,.0f})."
@@ -178,7 +176,7 @@ def standing_against(comparisons: Sequence[Comparison], rivals: str) -> list[str
         if comparison.worse
     ]
     findings += [
-        f"At {comparison.setting} these runs do not tell DR-UCB and {comparison.rival} apart."
+        f"At {comparison.setting} the difference between DR-UCB and {comparison.rival} is not significant."
         for comparison in comparisons
         if not comparison.worse and not comparison.better
     ]
@@ -189,11 +187,11 @@ def side_by_side(name: str, title: str, rows: list[StudyRow]) -> Picture:
     """Draw the paper's numbers and ours as points with bars of ±1 SD, policy by policy."""
     labels = tuple(row.policy for row in rows)
     cells = [row.numbers["regret"] for row in rows]
-    printed = [(place, cell.paper) for place, cell in enumerate(cells) if cell.paper is not None]
+    printed = [(index, cell.paper) for index, cell in enumerate(cells) if cell.paper is not None]
     lines = (
         Line(
             "paper",
-            np.array([place - 0.12 for place, _ in printed]),
+            np.array([index - 0.12 for index, _ in printed]),
             np.array([float(paper.mean) for _, paper in printed]),
             np.array([float(paper.std or 0.0) for _, paper in printed]),
             points=True,
@@ -215,7 +213,7 @@ def _distance(cell: Number) -> float:
 
 
 def _below(rows: list[StudyRow], rival: str, whose: str) -> str:
-    """Describe by how much DR-UCB's mean is below or above a rival's, in our numbers or the paper's."""
+    """Return by how much DR-UCB's mean is below or above a rival's, in our numbers or the paper's."""
 
     def mean(policy: str) -> float:
         number = next(row for row in rows if row.policy == policy).numbers["regret"]

@@ -1,4 +1,4 @@
-"""Where the paper's text and its printed tables differ, point by point, and what each point does to the numbers."""
+"""The differences between the paper's text and its printed tables, and the effect of each on the numbers."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +16,10 @@ WRITTEN, RELEASED = "as-written", "as-released"
 
 @dataclass(frozen=True)
 class ConventionPoint:
-    """One point: what the text says, what the tables ran; what to change, in the policy or the problem, to switch it.
+    """A point of difference: what the text says, what the tables used, and how to switch it to the text.
 
-    `policies` are those it touches. `policy_fields` are set on them, `problem_fields` taken from the benchmark as
-    written.
+    `policies` are those concerned. To switch, `policy_fields` are set on them and `problem_fields` are taken from the
+    benchmark as written.
     """
 
     point: str
@@ -75,11 +75,11 @@ DIFFERENCES = (
         policy_fields="begin=clean",
     ),
 )
-"""What differs between the conventions. All else is the same in both."""
+"""All differences between the conventions."""
 
 
 def conventions(lab: Lab) -> Part:
-    """12-month regret as released, with each point switched to the text alone, and with all of them switched."""
+    """12-month regret as released, with each point alone switched to the text, and with all of them switched."""
     released = replace(lab, conventions=RELEASED)
     rows = []
     for policy in POLICIES:
@@ -97,7 +97,7 @@ def conventions(lab: Lab) -> Part:
             printed = benchmark_cell(10, YEAR, policy, "regret") if not switched else None
             rows.append(row_of(result, spec, setting, YEAR, {"regret": printed}, named=policy))
     findings = [
-        f"{policy}: {base:,.0f} as released, {text:,.0f} as written; what moves it most is {point} "
+        f"{policy}: {base:,.0f} as released, {text:,.0f} as written; {point} has the largest effect "
         f"({signed(step, '{:,.0f}')} alone)."
         for policy in POLICIES
         for base, text, point, step in [_largest_step([row for row in rows if row.policy == policy])]
@@ -106,9 +106,9 @@ def conventions(lab: Lab) -> Part:
 
 
 def _switched(problem: Problem, differences: list[ConventionPoint]) -> Problem:
-    """Take the fields that differences name from the benchmark as written.
+    """Take the fields that the differences name from the benchmark as written.
 
-    Its conventions too: the policies' own are passed apart.
+    Its conventions are taken too, since those of the policies are passed separately.
     """
     text = benchmark(10, WRITTEN)
     names = [name for difference in differences for name in difference.problem_fields]
@@ -117,7 +117,7 @@ def _switched(problem: Problem, differences: list[ConventionPoint]) -> Problem:
 
 
 def _largest_step(rows: list[StudyRow]) -> tuple[float, float, str, float]:
-    """Return the mean as released and as written, and the point that alone moves it most, with how far."""
+    """Return the mean as released and as written, the point with the largest effect alone, and that effect."""
     base, *steps, text = (row.numbers["regret"].ours.mean for row in rows)
     by_point = zip((row.setting for row in rows[1:-1]), steps, strict=True)
     point, step = max(by_point, key=lambda pair: abs(pair[1] - base))

@@ -1,4 +1,4 @@
-"""How DR-UCB works inside: the learning cycle of a real run, and how large the frontier gets."""
+"""DR-UCB's inner workings: the learning cycles of a run, and the size of the frontier."""
 
 import numpy as np
 
@@ -20,18 +20,18 @@ def _events(lab: Lab, spec: str, runs: int) -> tuple[IntArray, int]:
     """Return the events of the benchmark's runs and its horizon."""
     problem, policy = benchmark(10, lab.conventions), make_policy(spec, lab.conventions)
     key = {"result": result_key(problem, policy, runs, lab.seed, (problem.horizon,), lab.conventions)}
-    kept = lab.measure("events", key, lambda: {"events": events_of_runs(problem, policy, runs, lab.seed)})
-    return kept["events"], problem.horizon
+    arrays = lab.measure("events", key, lambda: {"events": events_of_runs(problem, policy, runs, lab.seed)})
+    return arrays["events"], problem.horizon
 
 
 def frontier(lab: Lab) -> Part:
-    """The largest frontier of each decision, built even where it is not needed."""
+    """The largest frontier of each decision, built even if it is not needed."""
     spec = "dr-ucb:always_build_frontier=true"
     events, horizon = _events(lab, spec, lab.runs)
     decisions = events[events[:, 2] == DECISION]
     periods, sizes = decisions[:, 1].astype(float), decisions[:, 4].astype(float)
-    seen = sizes > 0  # the first decision knows nobody, so there is nothing to build
-    periods, sizes = periods[seen], sizes[seen]
+    built = sizes > 0  # at the first decision nobody was observed, so there is nothing to build
+    periods, sizes = periods[built], sizes[built]
     blocks = [decisions[decisions[:, 0] // RUNS == block, 4] for block in range(max(1, lab.runs // RUNS))]
     largest = np.array([block.max() for block in blocks], dtype=float)
     rows = (
@@ -67,37 +67,38 @@ def _range(values: FloatArray) -> str:
 
 
 def smoothed(x: FloatArray, y: FloatArray, at: FloatArray, width: float = TREND_WIDTH) -> FloatArray:
-    """Average y with Gaussian weights around each point.
+    """Return the average of y around each point of `at`, with Gaussian weights.
 
     >>> smoothed(np.array([0.0, 10.0]), np.array([1.0, 3.0]), np.array([5.0])).tolist()
     [2.0]
     """
-    values, first = np.unique(np.stack([x, y]), axis=1, return_counts=True)
-    weights = np.exp(-0.5 * ((at[:, None] - values[0]) / width) ** 2) * first
+    values, counts = np.unique(np.stack([x, y]), axis=1, return_counts=True)
+    weights = np.exp(-0.5 * ((at[:, None] - values[0]) / width) ** 2) * counts
     trend: FloatArray = (weights * values[1]).sum(axis=1) / weights.sum(axis=1)
     return trend
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Keep one point of those that fall on each other."""
-    places = np.unique(np.stack([x, y]), axis=1)
-    return places[0], places[1]
+    """Remove duplicate points."""
+    points = np.unique(np.stack([x, y]), axis=1)
+    return points[0], points[1]
 
 
 def cycles_of(events: IntArray, run: int, horizon: int) -> tuple[CycleSpan, ...]:
-    """Return the cycles of a run of DR-UCB: from each decision to the next, and when its target was whole.
+    """Return the cycles of a run of DR-UCB: from each decision to the next, and when its target was complete.
 
-    A target is whole in the first period that ends with nothing under way: with no delay that is the period of the
+    A target is complete in the first period that ends with nothing pending. Without delay that is the period of the
     decision itself.
     """
-    ours = events[events[:, 0] == run]
-    decided = ours[ours[:, 2] == DECISION, 1].tolist()
+    in_run = events[events[:, 0] == run]
+    decided = in_run[in_run[:, 2] == DECISION, 1].tolist()
     cycles = []
     for number, start in enumerate(decided, start=1):
         end = decided[number] if number < len(decided) else horizon + 1
-        asked = int(((ours[:, 1] == start) & (ours[:, 2] == REQUEST)).sum())
-        came = np.sort(ours[(ours[:, 1] >= start) & (ours[:, 1] < end) & np.isin(ours[:, 2], (ARRIVAL, LAPSE)), 1])
-        complete = start if asked == 0 else int(came[asked - 1]) if len(came) >= asked else end
+        requests = int(((in_run[:, 1] == start) & (in_run[:, 2] == REQUEST)).sum())
+        in_cycle = in_run[(in_run[:, 1] >= start) & (in_run[:, 1] < end)]
+        settled = np.sort(in_cycle[np.isin(in_cycle[:, 2], (ARRIVAL, LAPSE)), 1])
+        complete = start if requests == 0 else int(settled[requests - 1]) if len(settled) >= requests else end
         cycles.append(CycleSpan(number, start, complete, end))
     return tuple(cycles)
 

@@ -1,4 +1,4 @@
-"""Every number that the paper's tables print."""
+"""Every number printed in the paper's tables."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ RUNS = 250
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed mean and standard deviation over runs; None where the paper prints no deviation."""
+    """A printed mean and standard deviation over runs; `std` is None if the paper prints none."""
 
     mean: float
     std: float | None = None
@@ -50,17 +50,17 @@ def high_cost(policy: str) -> Printed | None:
 
 
 def milliseconds_a_run(policy: str) -> Printed | None:
-    """Return the authors' time for one run of 730 periods."""
+    """Return the authors' time for a run of 730 periods."""
     cell = _tables()["runtime_ms_per_run"].get(policy)
     return None if cell is None else Printed(*cell)
 
 
 def choose_target_milliseconds() -> tuple[Printed, float]:
-    """Return the authors' time for one call of ChooseTarget, and the longest."""
+    """Return the authors' mean time for a call of ChooseTarget, and the longest."""
     cell = _tables()["choose_target_ms"]
     return Printed(cell["mean"], cell["std"]), float(cell["max"])
 
 
 def largest_frontier() -> Printed:
-    """Return the largest frontier that the authors saw."""
+    """Return the size of the largest frontier that the authors report."""
     return Printed(_tables()["largest_frontier"])

@@ -1,4 +1,4 @@
-"""What theory promises and what is measured, over the horizon."""
+"""The bounds of theory and the measured regret, as functions of the horizon."""
 
 import math
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ def bounds(lab: Lab) -> Part:
     )
     caption = (
         f"DR-UCB at gamma*, mean over {counted(lab.runs, 'run')}. Above: the benchmark, and the bound that holds on "
-        "every instance with its terms in grey; the minimax rate is known up to a constant only, here drawn as 1. "
-        "Below: one fixed pool with 0/1 output, and the bounds for just these means; the lower is a limit for large T."
+        "every instance, with its terms in grey; the minimax rate is known only up to a constant, drawn as 1 here. "
+        "Below: one fixed pool with 0/1 output, and the bounds for these means; the lower bound holds for large T."
     )
     ratios = [row.numbers["bound"].ours.mean / row.numbers["regret"].ours.mean for row in any_rows]
     first, last = any_rows[0].numbers["regret"].ours.mean, any_rows[-1].numbers["regret"].ours.mean

@@ -1,4 +1,4 @@
-"""How long a run and a choice of target take, compiled and in plain Python, beside the authors' times."""
+"""Timing of a run and of a choice of target, compiled and in plain Python, compared with the authors' times."""
 
 import platform
 import time
@@ -36,7 +36,7 @@ PLAIN_RUNS = 5
 
 
 def a_run(lab: Lab) -> Part:
-    """Milliseconds of a run of 730 periods: compiled on one thread, by blocks of 50 runs; and in plain Python."""
+    """Milliseconds per run of 730 periods: compiled on one thread, in blocks of 50 runs, and in plain Python."""
     problem = benchmark(10, lab.conventions)
     blocks = max(1, lab.runs // RUNS_IN_A_BLOCK)
 
@@ -47,8 +47,8 @@ def a_run(lab: Lab) -> Part:
             compile_first(problem, [policy], lab.seed)
             lab.tell(f"{name}, timed")
             firsts = range(0, blocks * RUNS_IN_A_BLOCK, RUNS_IN_A_BLOCK)
-            ours = [Block(problem, policy, lab.seed, first, RUNS_IN_A_BLOCK, (problem.horizon,)) for first in firsts]
-            times[f"compiled {name}"] = _milliseconds(play_block, ours) / RUNS_IN_A_BLOCK
+            timed = [Block(problem, policy, lab.seed, first, RUNS_IN_A_BLOCK, (problem.horizon,)) for first in firsts]
+            times[f"compiled {name}"] = _milliseconds(play_block, timed) / RUNS_IN_A_BLOCK
             lab.tell(f"{name}, timed in plain Python")
             worlds = [World(problem, lab.seed, run) for run in range(min(PLAIN_RUNS, lab.runs))]
             times[f"plain {name}"] = _milliseconds(partial(_play_plainly, policy), worlds)
@@ -62,8 +62,8 @@ def a_run(lab: Lab) -> Part:
     )
     findings = [
         *(f"{row.policy}, {row.setting}: {_times_faster(row)} the authors' program." for row in rows),
-        "Each program ran on a machine of its own, so these ratios are rough.",
-        f"Compiled times are of {counted(blocks, 'block')} of {RUNS_IN_A_BLOCK} runs, and their deviation is that "
+        "The two programs ran on different machines, so these ratios are rough.",
+        f"Compiled times are from {counted(blocks, 'block')} of {RUNS_IN_A_BLOCK} runs, with the standard deviation "
         f"between blocks; plain Python is timed on {counted(min(PLAIN_RUNS, lab.runs), 'run')}.",
     ]
     return lab.part(rows, (), (), findings)
@@ -75,7 +75,7 @@ def _play_plainly(policy: Policy[Any], world: World) -> None:
 
 
 def choose_target(lab: Lab) -> Part:
-    """Milliseconds of one choice of target, on every decision of a few runs, with the frontier always built."""
+    """Milliseconds per choice of target, over all decisions of a few runs, with the frontier always built."""
     runs = min(lab.runs, 20)
 
     def make() -> dict[str, FloatArray]:
@@ -83,7 +83,7 @@ def choose_target(lab: Lab) -> Part:
         problem = benchmark(10, lab.conventions)
         chosen = make_policy("dr-ucb", lab.conventions)
         assert isinstance(chosen, DRUCB)
-        watched = _Watched(radius=chosen.radius, pairing=chosen.pairing)
+        watched = _RecordingDRUCB(radius=chosen.radius, pairing=chosen.pairing)
         for run in range(runs):
             _play_plainly(watched, World(problem, lab.seed, run))
         lab.tell("compiling the selection rule")
@@ -108,15 +108,15 @@ def choose_target(lab: Lab) -> Part:
 
 @dataclass(frozen=True)
 class _Met:
-    """The input of one choice of target."""
+    """The input of a choice of target."""
 
     candidates: Candidates
     threshold: float
 
 
 @dataclass(frozen=True)
-class _Watched(DRUCB):
-    """DR-UCB that records the input of its selection rule in each decision with everybody active observed."""
+class _RecordingDRUCB(DRUCB):
+    """DR-UCB that records the input of its selection rule in each decision, once all active workers are observed."""
 
     met: list[_Met] = field(default_factory=list, compare=False)
 
@@ -143,7 +143,7 @@ def _select(rule: Callable[..., int], met: _Met) -> None:
 
 
 def _milliseconds(work: Callable[[Any], object], items: list[Any]) -> FloatArray:
-    """Time a piece of work on each item, once before the clock counts."""
+    """Time `work` on each item, after a warm-up call."""
     work(items[0])
     times = []
     for item in items:
@@ -168,5 +168,5 @@ def _times_faster(row: StudyRow) -> str:
 
 
 def _machine() -> dict[str, str]:
-    """Return what identifies the machine behind the times."""
+    """Return what identifies the machine and code behind the times."""
     return {"node": platform.node(), "python": platform.python_version(), "sources": code_digest()}

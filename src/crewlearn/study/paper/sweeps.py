@@ -1,4 +1,4 @@
-"""What changes with the mean delay, the fee, gamma, and the quality of interviews."""
+"""Sweeps over the mean delay, the fee, gamma, and the quality of interviews."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,7 +14,7 @@ from crewlearn.study.paper.benchmark import TWO_YEARS, YEAR, standing_against
 from crewlearn.theory.gamma import gamma1, gamma2, gamma_star
 
 SWEPT = ("dr-ucb", "a-aht", "a-omm", "keep-team")
-"""The paper sweeps the first three; keeping the team shows where sweeping costs more than it gains."""
+"""The paper's three policies, and keep-team to show where replacing costs more than it gains."""
 
 DELAYS = (0.0, 1.0, 3.0, 7.0)
 COSTS = (3.0, 7.0, 30.0, 60.0, 90.0)
@@ -57,24 +57,24 @@ def _sweep(lab: Lab, name: str, field: str, values: Sequence[float], problem: Ca
 def _panel(results: dict[float, SimulationResult], measure: str, words: str) -> Panel:
     lines = []
     for policy in SWEPT:
-        every = [values_of(result, policy, measure, TWO_YEARS) for result in results.values()]
-        mean, sd = np.array([values.mean() for values in every]), np.array([values.std() for values in every])
+        by_value = [values_of(result, policy, measure, TWO_YEARS) for result in results.values()]
+        mean, sd = np.array([values.mean() for values in by_value]), np.array([values.std() for values in by_value])
         lines.append(Line(policy, np.array(list(results)), mean, sd))
     title = MEASURES[measure].title
     unit = f"{title} (percent)" if measure == "normalized_loss" else title
-    by_cost = words == "cost" and measure != "completed"  # grows with the cost itself
+    by_cost = words == "cost" and measure != "completed"  # these grow in proportion to the cost
     return Panel(title.capitalize(), words, unit, tuple(lines), log_x=by_cost, log_y=by_cost)
 
 
 def _trend(rows: list[StudyRow], words: str, values: Sequence[float]) -> str:
-    """Describe how many replacements DR-UCB completes at both ends of the sweep."""
+    """Return a sentence on how many replacements DR-UCB completes at both ends of the sweep."""
     completed = [row.numbers["completed"].ours.mean for row in rows if row.policy == "dr-ucb"]
     first, last = (f"{completed[end]:,.1f} replacements at {words} {values[end]:g}" for end in (0, -1))
     return f"DR-UCB completes {first} and {last}."
 
 
 def gamma(lab: Lab) -> Part:
-    """Regret over five years against gamma, with the three choices that theory offers."""
+    """Regret over five years against gamma, with theory's three choices marked."""
     problem = gamma_curve(lab.conventions)
     setting = problem.setting
     choices = {"gamma1": gamma1(setting), "gamma2": gamma2(setting), "gamma*": gamma_star(setting)}
@@ -110,7 +110,7 @@ def gamma(lab: Lab) -> Part:
         marks=tuple(Mark(value, name) for name, value in choices.items()),
         log_x=True,
     )
-    caption = f"Mean over {counted(lab.runs, 'run')} with a band of ±1 SD; the choices of theory are marked."
+    caption = f"Mean over {counted(lab.runs, 'run')} with a band of ±1 SD; theory's choices are marked."
     findings = [
         f"The best of the values tried is gamma = {best:.1f} with mean regret {means[best]:,.0f}.",
         *(
@@ -144,13 +144,13 @@ def interviews(lab: Lab) -> Part:
     for months, at in ((12, YEAR), (24, TWO_YEARS)):
         lines = []
         for policy in screens:
-            every = [result.regret(specs[policy, rho], at) for rho in RHOS]
+            summaries = [result.regret(specs[policy, rho], at) for rho in RHOS]
             lines.append(
                 Line(
                     policy,
                     np.array(RHOS),
-                    np.array([summary.mean for summary in every]),
-                    np.array([summary.std for summary in every]),
+                    np.array([summary.mean for summary in summaries]),
+                    np.array([summary.std for summary in summaries]),
                 )
             )
         for policy in others:
@@ -159,8 +159,8 @@ def interviews(lab: Lab) -> Part:
     findings = []
     for policy in screens:
         for at in (YEAR, TWO_YEARS):
-            ours = result.regret("dr-ucb", at).mean
-            better = [rho for rho in RHOS if result.regret(specs[policy, rho], at).mean < ours]
+            dr_ucb = result.regret("dr-ucb", at).mean
+            better = [rho for rho in RHOS if result.regret(specs[policy, rho], at).mean < dr_ucb]
             when = f"at rho = {', '.join(f'{rho:g}' for rho in better)}" if better else "at no rho"
             findings.append(f"After {at} periods {policy} does better than DR-UCB {when}.")
     caption = (

@@ -1,4 +1,4 @@
-"""Value-of-replacement against DR-UCB and against keeping the team, on the paper's benchmark and its sweeps."""
+"""Value-of-replacement compared with DR-UCB and keep-team, on the paper's benchmark and its sweeps."""
 
 from collections.abc import Sequence
 
@@ -18,17 +18,17 @@ MEASURES = ("regret", "completed")
 
 
 def against_dr_ucb(lab: Lab) -> Part:
-    """Regret at 12 and 24 months for m = 10, 5, 20, every fee and delay of the sweeps, and the fee of 168."""
+    """Regret at 12 and 24 months for m = 10, 5, 20, all fees and delays of the sweeps, and a fee of 168."""
     months = list(MONTHS.values())
     teams = {f"m={team}": lab.simulate(benchmark(team, lab.conventions), PLAYED, months) for team in TEAMS}
     costs = {cost: lab.simulate(benchmark(10, lab.conventions, cost=cost), PLAYED, months) for cost in COSTS}
     delays = {mean: lab.simulate(benchmark(10, lab.conventions, mean_delay=mean), PLAYED, months) for mean in DELAYS}
-    dear = lab.simulate(design_choices(YEAR, lab.conventions, cost=168.0), PLAYED)
+    high_fee = lab.simulate(design_choices(YEAR, lab.conventions, cost=168.0), PLAYED)
     settings = {
         **teams,
         **{f"cost={cost:g}": result for cost, result in costs.items()},
         **{f"mean_delay={mean:g}": result for mean, result in delays.items()},
-        "c=168": dear,
+        "c=168": high_fee,
     }
     rows: list[StudyRow] = []
     comparisons: list[Comparison] = []
@@ -55,7 +55,7 @@ def against_dr_ucb(lab: Lab) -> Part:
 
 
 def findings(rows: Sequence[StudyRow], comparisons: Sequence[Comparison]) -> list[str]:
-    """Return sentences on the share of DR-UCB's regret that remains, and on settings with significantly more."""
+    """Return sentences on regret as a share of DR-UCB's, and on settings where it is significantly larger."""
     means = {(row.policy, row.setting, row.at): row.numbers["regret"].ours.mean for row in rows}
     shares = {
         (setting, at): means[OURS, setting, at] / mean
@@ -75,20 +75,21 @@ def findings(rows: Sequence[StudyRow], comparisons: Sequence[Comparison]) -> lis
         for comparison in comparisons
         if comparison.worse
     ]
-    return sentences + (lost or ["Nowhere here does it lose more than DR-UCB or keep-team beyond doubt."])
+    return sentences + (lost or ["In no setting does it lose significantly more than DR-UCB or keep-team."])
 
 
 def _swept(title: str, words: str, results: dict[float, SimulationResult], *, log: bool = False) -> Panel:
     x = np.array(list(results))
     lines = []
     for policy in PLAYED:
-        every = [result.regret(policy, TWO_YEARS) for result in results.values()]
-        means, sds = (np.array([getattr(summary, name) for summary in every]) for name in ("mean", "std"))
+        summaries = [result.regret(policy, TWO_YEARS) for result in results.values()]
+        means, sds = (np.array([getattr(summary, name) for summary in summaries]) for name in ("mean", "std"))
         lines.append(Line(policy, x, means, sds))
     return Panel(title, words, "regret", tuple(lines), log_x=log, log_y=log)
 
 
 def _curves(setting: str, result: SimulationResult) -> Panel:
     x = np.arange(1.0, TWO_YEARS + 1.0)
-    lines = (Line(name, x, ours.regret_curve.mean, ours.regret_curve.std) for name, ours in result.policies.items())
+    curves = {name: played.regret_curve for name, played in result.policies.items()}
+    lines = (Line(name, x, curve.mean, curve.std) for name, curve in curves.items())
     return Panel(f"Cumulative regret, {setting}", "period", "regret", tuple(lines))

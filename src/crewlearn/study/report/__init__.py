@@ -1,1 +1,1 @@
-"""Reports: tables of text, figures, and the page that holds them."""
+"""Reports: text tables, figures, and the HTML page."""

@@ -1,7 +1,7 @@
-"""Pictures drawn from their data: as wide as a printed page, for colour-blind readers, with labels at the lines.
+"""Drawing of pictures with matplotlib: sized for a printed page, colour-blind safe, with labels at the lines.
 
-Each policy has one colour (of Okabe and Ito's palette), one dash and one marker everywhere, so that a line can be told
-by any of them.
+Each policy has the same colour (from Okabe and Ito's palette), dash and marker in every figure, so that any of the
+three identifies its line.
 """
 
 import io
@@ -25,7 +25,7 @@ from crewlearn.study.outcome import Line, Panel, Picture, Timeline
 
 @dataclass(frozen=True)
 class Style:
-    """How a line looks."""
+    """The style of a line."""
 
     colour: str
     dash: Any = "-"
@@ -51,10 +51,10 @@ STYLES = {
 }
 
 TRANSITION, EXPLORATION = "#c8453b", "#bcd9ee"
-"""Red and blue as in the paper's timeline, the red much darker."""
+"""Red and blue as in the paper's timeline, with a much darker red."""
 
 PAGE_WIDTH, PANEL_HEIGHT = 7.0, 2.7
-"""In inches, so that letters keep their size in print."""
+"""In inches, so that text has its intended size in print."""
 
 LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -139,7 +139,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
 
 
 def _categories(axes: Axes, panel: Panel) -> None:
-    """Draw points with error bars, one category per line, so that long names fit."""
+    """Draw points with error bars, one category per row, so that long names fit."""
     for line in panel.lines:
         style = STYLES[line.label]
         look: dict[str, Any] = {"fmt": style.marker, "color": style.colour, "capsize": 3, "markersize": 5}
@@ -182,17 +182,17 @@ def _line(axes: Axes, line: Line) -> None:
 
 
 MOST_POINTS = 250
-"""Drawn of a line: more cannot be seen, and make files large."""
+"""Upper limit on the points drawn of a line: more are not visible and make files large."""
 
 LEAST_GAP = 0.062
-"""Between two labels, as a share of the height of the axes."""
+"""Least distance between two labels, as a fraction of the axes' height."""
 
 
 def _label_lines(axes: Axes, lines: Sequence[Line]) -> None:
-    """Write each line's name at its right end, moved apart where ends are close."""
+    """Write each line's name at its right end, moving labels apart if they would overlap."""
     if not lines:
         return
-    axes.get_ylim()  # settles the limits
+    axes.get_ylim()  # computes the limits, which the transforms need
     to_axes = axes.transAxes.inverted()
     ends = [to_axes.transform(axes.transData.transform((line.x[-1], line.y[-1])))[1] for line in lines]
     for line, height in zip(lines, apart(ends, LEAST_GAP), strict=True):
@@ -209,7 +209,7 @@ def _label_lines(axes: Axes, lines: Sequence[Line]) -> None:
 
 
 def _darker(colour: str) -> tuple[float, float, float]:
-    """Return a colour dark enough for letters on white."""
+    """Return a colour dark enough for text on white."""
     red, green, blue = to_rgb(colour)
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     share = min(1.0, 0.36 / light) if light > 0.0 else 1.0
@@ -217,7 +217,7 @@ def _darker(colour: str) -> tuple[float, float, float]:
 
 
 def apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move heights in [0, 1] apart so that none are closer than `gap`, or as far as there is room, and stay inside.
+    """Move heights in [0, 1] apart so that none are closer than `gap`, or less if there is no room for that.
 
     >>> [round(height, 3) for height in apart([0.5, 0.5, 0.9], 0.1)]
     [0.45, 0.55, 0.9]
@@ -236,7 +236,7 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
             if need > 0.0:
                 placed[index] -= need / 2.0
                 placed[index + 1] += need / 2.0
-    steps = gap * np.arange(len(placed))  # back inside, from below and then from above
+    steps = gap * np.arange(len(placed))  # move them back into [0, 1], from below and then from above
     placed = np.minimum(np.maximum(placed, steps), 1.0 - steps[::-1])
     result = np.empty(len(placed))
     result[order] = placed
@@ -245,12 +245,12 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
 
 def _timeline(timeline: Timeline) -> Figure:
     figure = Figure(figsize=(PAGE_WIDTH, 3.0), layout="constrained")
-    whole, close = figure.subplots(2, 1)
-    _cycles(whole, timeline, timeline.horizon, named=False)
-    whole.set_title(f"The whole run: {len(timeline.cycles)} cycles")
-    _cycles(close, timeline, timeline.close_up, named=True)
-    close.set_title("Its first cycles from close by")
-    close.set_xlabel("period")
+    overview, close_up = figure.subplots(2, 1)
+    _cycles(overview, timeline, timeline.horizon, named=False)
+    overview.set_title(f"The whole run: {len(timeline.cycles)} cycles")
+    _cycles(close_up, timeline, timeline.close_up, named=True)
+    close_up.set_title("The first cycles in detail")
+    close_up.set_xlabel("period")
     return figure
 
 
@@ -271,5 +271,5 @@ def _cycles(axes: Axes, timeline: Timeline, until: int, *, named: bool) -> None:
     axes.spines["left"].set_visible(False)
     if named:
         handles = [Patch(facecolor=colour, edgecolor="#555555", linewidth=0.4) for colour in (TRANSITION, EXPLORATION)]
-        names = ["transition: team is not yet the target", "exploration: team is the target"]
+        names = ["transition: the team is not yet the target", "exploration: the team is the target"]
         axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=2)

@@ -1,4 +1,4 @@
-"""Reports: one self-contained HTML page, figures as PNG and SVG, numbers as CSV, tables for LaTeX."""
+"""Writing of reports: a self-contained HTML page, figures as PNG and SVG, numbers as CSV, tables for LaTeX."""
 
 import base64
 import struct
@@ -26,7 +26,7 @@ DOTS_AN_INCH, PAGE_DOTS_AN_INCH = 200, 120
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """The page that was written, and the number of figures and tables beside it."""
+    """The path of the page, and the number of figures and tables written."""
 
     page: Path
     figures: int
@@ -34,7 +34,7 @@ class WrittenReport:
 
 
 def write_report(outcomes: Sequence[Outcome], folder: Path, kept: ResultCache) -> WrittenReport:
-    """Write a report on the outcomes into a folder: `report.html`, or the study's name if there is only one."""
+    """Write a report to a folder; the page is `report.html`, or named after the study if there is only one."""
     drawn = {
         (outcome.study, part.conventions, picture.name): _drawn(picture, kept)
         for outcome in outcomes
@@ -53,7 +53,7 @@ def write_report(outcomes: Sequence[Outcome], folder: Path, kept: ResultCache) -
 
 
 def check_folder(folder: Path) -> None:
-    """Create the folders of a report; raise before any work is done if they cannot be written."""
+    """Create the folders of a report, and raise if they are not writable, before any work is done."""
     for path in (folder, folder / "figures", folder / "tables"):
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -75,18 +75,19 @@ def render(outcomes: Sequence[Outcome], drawn: Mapping[tuple[str, str, str], Map
         title="Sequential hiring of contingent workers, reproduced",
         lead=(
             "Lee, Chao and Duenyas, Sequential Hiring of Contingent Workers Through Learning-Based Optimization: "
-            "the paper's numbers beside ours, as its tables ran and as its text says."
+            "the paper's numbers and ours, under the conventions of its tables and of its text."
         ),
         sections=sections,
-        foot=f"crewlearn {crewlearn.__version__}. Numbers of ours are means ± standard deviations over runs; z is the "
-        "difference to the paper in standard errors of both. Regret is output lost against the best team, plus fees.",
+        foot=f"crewlearn {crewlearn.__version__}. Our numbers are means ± standard deviations over runs; z is the "
+        "difference from the paper in combined standard errors. Regret is output lost against the best team, plus "
+        "fees.",
     )
 
 
 def _write_part(
     outcome: Outcome, part: Part, folder: Path, drawn: Mapping[tuple[str, str, str], Mapping[str, bytes]]
 ) -> int:
-    """Write a part's figures and tables and return the number of tables; names mark what is not as released."""
+    """Write a part's figures and tables; return the number of tables. File names show conventions if not released."""
     ending = "" if part.conventions == "as-released" else f"-{part.conventions}"
     for picture in part.pictures:
         for kind, image in drawn[outcome.study, part.conventions, picture.name].items():
@@ -117,8 +118,8 @@ def _section(outcome: Outcome, drawn: Mapping[tuple[str, str, str], Mapping[str,
 
 
 def how_made(part: Part) -> str:
-    """Describe the convention and the number of runs."""
-    pools = {"as-written": "a fresh pool in each", "as-released": "the tables' pool in all"}[part.conventions]
+    """Return a sentence on the conventions, runs and seed."""
+    pools = {"as-written": "a fresh pool in each", "as-released": "all with the tables' pool"}[part.conventions]
     words = part.conventions.replace("-", " ").capitalize()
     return f"{words}: {counted(part.runs, 'run')}, {pools}, seed {part.seed}."
 
@@ -135,7 +136,7 @@ def _part(study: str, part: Part, drawn: Mapping[tuple[str, str, str], Mapping[s
 
 
 def _points(part: Part) -> list[dict[str, str]]:
-    """Return the differences between the conventions, each with what it alone does to the policies it touches."""
+    """Return the differences between the conventions, each with its own effect on the policies concerned."""
     means = {(row.policy, row.setting): row.numbers["regret"].ours.mean for row in part.rows}
     points = []
     for difference in DIFFERENCES:
@@ -154,7 +155,7 @@ def _points(part: Part) -> list[dict[str, str]]:
 
 
 def _image(picture: Picture, images: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return a picture as the page shows it, with its size so that nothing moves while it loads."""
+    """Return a picture's data for the page, with its size so that the layout does not shift while it loads."""
     width, height = struct.unpack(">II", images["png"][16:24])
     lines = [line.label for panel in picture.panels for line in panel.lines]
     titles = "; ".join(panel.title for panel in picture.panels) or "Timeline of learning cycles"
@@ -183,7 +184,7 @@ def _drawn(picture: Picture, kept: ResultCache) -> Mapping[str, bytes]:
 
 
 def _plain(value: Any) -> Any:
-    """Return data that can be hashed: arrays as lists, dataclasses as dictionaries."""
+    """Convert to plain data for hashing: arrays to lists, dataclasses to dictionaries."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):

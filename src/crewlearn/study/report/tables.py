@@ -1,4 +1,4 @@
-"""A study's rows as tables of text, the same for terminal, report and LaTeX, and as one flat CSV."""
+"""A study's rows as text tables for the terminal, report and LaTeX, and as flat CSV."""
 
 import csv
 import io
@@ -13,12 +13,12 @@ from crewlearn.study.paired import Comparison
 NONE = "–"
 
 MOST_MEASURES = 5
-"""Side by side in a table, so that it fits a page."""
+"""Upper limit on the measures in a table, so that it fits a page."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A titled table of text; `words` leading columns are names, the rest numbers."""
+    """A titled text table; the first `words` columns are names, the rest numbers."""
 
     title: str
     columns: tuple[str, ...]
@@ -27,7 +27,7 @@ class TextTable:
 
 
 def tables_of(part: Part) -> list[TextTable]:
-    """Return a part's tables: measures that the paper prints beside ours, then all other measures side by side."""
+    """Return a part's tables: first measures that the paper prints too, then all other measures side by side."""
     beside: list[str] = []
     alone: list[str] = []
     for measure in dict.fromkeys(name for row in part.rows for name in row.numbers):
@@ -43,7 +43,7 @@ def tables_of(part: Part) -> list[TextTable]:
 
 
 def _beside_paper(part: Part, measure: str) -> list[TextTable]:
-    """One table for each setting if each is read at several periods, else one for all."""
+    """Return a table for each setting if each has several checkpoints, else a single table."""
     rows = [row for row in part.rows if measure in row.numbers]
     settings = list(dict.fromkeys(row.setting for row in rows))
     per_setting = len(settings) > 1 and all(
@@ -79,7 +79,7 @@ def _side_by_side(part: Part, measures: Sequence[str]) -> TextTable:
 
 
 def conventions_table(outcome: Outcome) -> TextTable | None:
-    """Return the study's main numbers in both conventions side by side; None if only one was run."""
+    """Return the study's main numbers under both conventions side by side, or None if only one was run."""
     by_name = {
         part.conventions: {(row.policy, row.setting, row.at): row for row in part.rows}
         for part in outcome.parts.values()
@@ -124,7 +124,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> TextTable:
 
 
 def _leading_columns(rows: Sequence[StudyRow]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Name each row by its policy and by what else differs between rows."""
+    """Return the names and values of the leading columns: the policy and whatever else differs between rows."""
     every = {
         "policy": [row.policy for row in rows],
         "setting": [row.setting for row in rows],
@@ -134,7 +134,7 @@ def _leading_columns(rows: Sequence[StudyRow]) -> tuple[list[str], list[tuple[st
     if {"setting", "at"} <= set(names) and len(set(zip(every["setting"], every["at"], strict=True))) == len(
         set(every["setting"])
     ):
-        names.remove("at")  # the setting says it
+        names.remove("at")  # the setting determines it
     return names, list(zip(*(every[name] for name in names), strict=True))
 
 
@@ -146,7 +146,7 @@ def _cells(number: Number, measure: Measure) -> tuple[str, str, str, str]:
 
 
 def signed(value: float, form: str) -> str:
-    """Format a difference with its sign; one that rounds to zero has none.
+    """Format a difference with its sign, except if it rounds to zero.
 
     >>> signed(3.2, "{:.0f}"), signed(-3.2, "{:.0f}"), signed(-0.2, "{:.0f}")
     ('+3', '−3', '0')
@@ -156,7 +156,7 @@ def signed(value: float, form: str) -> str:
 
 
 def _ours(number: Number, measure: Measure) -> str:
-    """Format our number, with its deviation if it was measured more than once."""
+    """Format our number, with its standard deviation if it was measured more than once."""
     return _plus_minus(number.ours.mean, None if number.exact or number.runs < 2 else number.ours.std, measure)
 
 
@@ -185,7 +185,7 @@ CSV_COLUMNS = (
 
 
 def to_csv(outcome: Outcome) -> str:
-    """Return every number of a study, one a line, in full precision."""
+    """Return every number of a study as CSV, one per line, in full precision."""
 
     def lines() -> Iterable[tuple[object, ...]]:
         for part in outcome.parts.values():
@@ -215,7 +215,7 @@ def to_csv(outcome: Outcome) -> str:
 
 
 def lines_to_csv(part: Part) -> dict[str, str]:
-    """Return what each picture draws, one point a line, by the picture's name."""
+    """Return the data of each picture as CSV, one point per line, by the picture's name."""
     texts = {}
     for picture in part.pictures:
         if picture.timeline is not None:
@@ -223,17 +223,17 @@ def lines_to_csv(part: Part) -> dict[str, str]:
             texts[picture.name] = _csv_text(("cycle", "decided", "complete", "end"), cycles)
             continue
         points = [
-            (panel.title, line.label, x, y, "" if line.sd is None else line.sd[place])
+            (panel.title, line.label, x, y, "" if line.sd is None else line.sd[index])
             for panel in picture.panels
             for line in panel.lines
-            for place, (x, y) in enumerate(zip(line.x.tolist(), line.y.tolist(), strict=True))
+            for index, (x, y) in enumerate(zip(line.x.tolist(), line.y.tolist(), strict=True))
         ]
         texts[picture.name] = _csv_text(("panel", "line", "x", "y", "sd"), points)
     return texts
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
-    """Return the leaderboard's numbers, one policy and setting a line."""
+    """Return the leaderboard's numbers as CSV, one policy and setting per line."""
     columns = ("family", "setting", "policy", "mean", "std", "stderr", "p95", "relative", "over_best_rival")
     return _csv_text(
         columns,
@@ -288,7 +288,7 @@ def latex_text(text: str) -> str:
 
 
 def to_latex(table: TextTable, label: str, how: str = "") -> str:
-    """Return a table for a paper, with how it was made in the caption; it needs the package booktabs."""
+    """Return a table as LaTeX, with `how` it was made in the caption; it needs the package booktabs."""
     columns = "l" * table.words + "r" * (len(table.columns) - table.words)
     lines = [
         "\\begin{table}[t]",

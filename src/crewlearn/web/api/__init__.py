@@ -1,4 +1,4 @@
-"""The HTTP API, one module a noun."""
+"""The HTTP API, one module per resource."""
 
 from fastapi import APIRouter
 

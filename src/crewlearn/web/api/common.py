@@ -19,16 +19,16 @@ from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.snapshots import Snapshot
 
 LISTING = SIGNED_IN | answers(422)
-"""Refusals of a request that names nothing in its path."""
+"""Error statuses of a request without a path parameter."""
 
 READING = LISTING | answers(404)
-"""Refusals of a request that reads what its path names."""
+"""Error statuses of a request that reads the resource in its path."""
 
 ASKING = READING | answers(403, 409)
-"""Refusals of a request that starts or does something there, whatever the site's version."""
+"""Error statuses of a request that acts on the resource, whatever the site's version."""
 
 WRITING = ASKING | answers(412)
-"""Refusals of a request that changes a site and may name the version it means."""
+"""Error statuses of a request that changes a site and may send If-Match."""
 
 SiteName = Annotated[str, Path(description="The site's name.", examples=["north"])]
 ProposalNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER, description="The proposal's number.", examples=[7])]
@@ -51,7 +51,7 @@ LOCATED = {"Location": {"description": "Where it is.", "schema": {"type": "strin
 
 @dataclass(frozen=True)
 class Here:
-    """A request about a site: the caller, the store, a snapshot, and the version that a change is meant for."""
+    """A request about a site: the caller, the store, a snapshot, and the version named in If-Match."""
 
     caller: Caller
     store: Store
@@ -65,7 +65,7 @@ class Here:
 
     @property
     def expected(self) -> int | None:
-        """The event number of the version that a change is meant for; None for any."""
+        """The event number of the version in If-Match; None for any."""
         return None if self.meant is None else etags.meant(self.store, self.snapshot, self.meant)
 
     def now(self) -> Snapshot:
@@ -74,7 +74,7 @@ class Here:
 
 
 def at(role: str) -> Any:
-    """Return the dependency of a request about the path's site that takes a role there."""
+    """Return a dependency for requests about the path's site that require a role there."""
 
     def here_with_role(request: Request, site: SiteName, credentials: SentCredentials) -> Here:
         return _here(request, site, credentials, role)
@@ -84,7 +84,7 @@ def at(role: str) -> Any:
 
 def _here(request: Request, site: str, credentials: Credentials, role: str) -> Here:
     store: Store = request.app.state.store
-    with store.reading() as connection:  # one transaction for both, as every request about a site passes here
+    with store.reading() as connection:  # one transaction for both: every request about a site needs it
         caller = caller_in(connection, now_of(store), credentials)
         allowed = caller is not None and caller.may(role, site)
         cached = snapshots.current(store, connection, site) if allowed else None
@@ -98,22 +98,22 @@ _IfMatch = Annotated[
     Header(
         alias="If-Match",
         json_schema_extra={"pattern": _VERSION.pattern},
-        description="The version that this change is meant for, from an ETag; if it is stale, 412 says what changed. "
-        "The number alone is accepted too, but repeats after a backup was restored.",
+        description="The version that this change is based on, from an ETag; if it is stale, 412 says what changed. "
+        "The number alone is accepted too, but numbers repeat after a backup is restored.",
         examples=['"41-5f0c1a2b3c4d"'],
     ),
 ]
 
 
 def changing(role: str, *, must_say: bool = False) -> Any:
-    """Return the dependency of a request that changes the path's site; it may, or must, send If-Match."""
+    """Return a dependency for requests that change the path's site; If-Match is optional or required."""
 
     def here_at_version(
         request: Request, site: SiteName, credentials: SentCredentials, if_match: _IfMatch = None
     ) -> Here:
         here = _here(request, site, credentials, role)
         if if_match is None and must_say:
-            raise HTTPException(428, "Send If-Match with the ETag of what you saw, so that nobody's changes are lost.")
+            raise HTTPException(428, "Send If-Match with the ETag you read, so that no changes are overwritten.")
         if if_match is None or if_match == "*":
             return here
         if not _VERSION.fullmatch(if_match):

@@ -1,4 +1,4 @@
-"""Files in the bodies of requests, and how they are to be read."""
+"""Files in request bodies, and the parameters for reading them."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 
 
 def csv_body(example: str) -> dict[str, Any]:
-    """Describe the body of a request that brings a file, for the OpenAPI document."""
+    """Return the OpenAPI description of a request body that is a CSV file."""
     content = {"text/csv": {"schema": {"type": "string"}, "example": example}}
     described = (
         "A file as spreadsheets write it: UTF-8, UTF-16 or Windows-1252; commas, semicolons or tabs; decimal points or "
@@ -21,17 +21,17 @@ Maps = Annotated[
     Query(
         alias="map",
         max_length=50,
-        description="column=header where the file calls a column otherwise; repeat.",
+        description="column=header for a column whose header is not recognised; may be repeated.",
         examples=[["units=Pieces"]],
     ),
 ]
-DecimalMark = Annotated[Literal[".", ","] | None, Query(description="Decimal mark, if the file does not tell.")]
+DecimalMark = Annotated[Literal[".", ","] | None, Query(description="Decimal mark; detected if left out.")]
 DateOrder = Annotated[
-    Literal["day-first", "month-first"] | None, Query(description="How dates are written, if the file does not tell.")
+    Literal["day-first", "month-first"] | None, Query(description="Order of dates; detected if left out.")
 ]
 CheckOnly = Annotated[
     bool,
-    Query(description="Record nothing: say which header is taken for what, what would be recorded, what is wrong."),
+    Query(description="Record nothing: report the columns detected, what would be recorded, and the errors."),
 ]
 
 

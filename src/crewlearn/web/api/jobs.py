@@ -20,11 +20,11 @@ from crewlearn.web.jobs.work import PLAN, VERIFY, Kind
 router = APIRouter(tags=["jobs"])
 
 QUEUED_ANSWER: dict[int | str, dict[str, Any]] = {
-    202: {"model": models.JobModel, "description": "It is done by a job.", "headers": LOCATED}
+    202: {"model": models.JobModel, "description": "A job does it.", "headers": LOCATED}
 }
-BEGUN: dict[int | str, dict[str, Any]] = ASKING | {202: {"description": "It is begun.", "headers": LOCATED}}
+BEGUN: dict[int | str, dict[str, Any]] = ASKING | {202: {"description": "The job is queued.", "headers": LOCATED}}
 DONE_BEFORE: dict[int | str, dict[str, Any]] = {
-    200: {"model": models.JobModel, "description": "It was asked for already, and is over.", "headers": LOCATED}
+    200: {"model": models.JobModel, "description": "The job was submitted before, and is over.", "headers": LOCATED}
 }
 
 
@@ -38,12 +38,12 @@ def get_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: J
     "/jobs/{job}",
     response_model=models.JobModel,
     operation_id="cancelJob",
-    responses=ASKING | {200: {"description": "It is cancelled, or was already."}},
+    responses=ASKING | {200: {"description": "The job is cancelled, or was already."}},
 )
 def cancel_job(request: Request, caller: Annotated[Caller, require(VIEWER)], job: JobNumber) -> Response:
-    """Cancel a job that is queued, or a plan or a check that is under way. Takes the role manager at its site.
+    """Cancel a job that is queued, or a running plan or check. Requires the role manager at its site.
 
-    A job that is over, and an import that is under way, cannot be cancelled: both are a conflict.
+    Cancelling a finished job or a running import is a conflict.
     """
     seen = _seen(request, caller, job)
     if not caller.may(MANAGER, seen.site):
@@ -116,7 +116,7 @@ def queued(
     file: bytes | None = None,
     again: bool = False,
 ) -> Response:
-    """Submit a job and answer with it; the same one, under way or (unless `again`) done, is found and not repeated."""
+    """Submit a job and return it; the same job, if unfinished or (unless `again`) done, is returned instead."""
     job = queue.submit(here.store, here.name, kind, here.caller.name, wanted, file, again=again)
     return _located(request, job, 200 if job.over and not again else 202)
 

@@ -21,14 +21,12 @@ router = APIRouter(prefix="/sites/{site}/ledger", tags=["ledger"])
 @router.get("/events", response_model=models.Events, operation_id="listEvents", responses=READING)
 def list_events(
     here: Annotated[Here, at(VIEWER)],
-    after: Annotated[
-        int | None, Query(ge=0, le=MOST_NUMBER, description="Only those after this number, as the last one known.")
-    ] = None,
+    after: Annotated[int | None, Query(ge=0, le=MOST_NUMBER, description="Only events after this number.")] = None,
     newest: Annotated[bool, Query(description="The newest first.")] = False,
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List the events of the record, by number; `after` returns only those that are new since a known one."""
+    """List the events of the record by number; `after` returns only those after a known event."""
     with here.store.reading() as connection:
         read = partial(read_entries, connection, here.snapshot.key, after=after)
         events, following = paging.numbered(cursor, f"events {after}", newest, limit, read, lambda event: event.number)
@@ -51,7 +49,7 @@ def export_ledger(
     here: Annotated[Here, at(VIEWER)],
     what: Annotated[
         Literal["events", "decisions", "output", "workers"],
-        Query(description="events for a program, decisions for an auditor, or what was put in."),
+        Query(description="events for programs, decisions for auditors, output and workers as imported."),
     ] = "events",
 ) -> Export:
     """Return an export of the record, as `crewlearn ledger export` writes it."""

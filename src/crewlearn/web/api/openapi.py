@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, with components under their public names and errors as we answer them."""
+"""The OpenAPI document: FastAPI's, with public component names and our problem documents as errors."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ _PROBLEM = {MEDIA_TYPE: {"schema": {"$ref": f"{_REFERENCE}Problem"}}}
 
 
 def install(app: FastAPI) -> None:
-    """Publish the document of an application in this form."""
+    """Make an application publish its document in this form."""
     plain = app.openapi
 
     @cache
@@ -26,8 +26,8 @@ def install(app: FastAPI) -> None:
 def published(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return FastAPI's document as we publish it.
 
-    A component is named by its title: the class has the longer name where another class of the project has the same.
-    FastAPI describes errors by a model and a media type of its own, which we never answer with.
+    Components are named by their titles, without the `Model` suffix of some class names. FastAPI's own error model and
+    media type are removed, because we never respond with them.
     """
     components = document["components"]
     titles = {name: schema.get("title", name) for name, schema in components["schemas"].items()}

@@ -1,11 +1,11 @@
-"""Output: what stands on record, and taking more in."""
+"""Output: list what is on record, and import more."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.exports import output_document
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
@@ -29,7 +29,7 @@ from crewlearn.web.jobs.work import OUTPUT_IMPORT, is_big, take_in
 router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
 
-Correct = Annotated[bool, Query(description="Replace what is on record where this differs; else that is a conflict.")]
+Correct = Annotated[bool, Query(description="Replace recorded values that differ; otherwise they are a conflict.")]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
 
 
@@ -42,7 +42,7 @@ def list_output(
     limit: paging.Limit = 100,
     cursor: paging.Cursor = None,
 ) -> Response:
-    """List the output that stands, by worker in the order they joined, and then by day."""
+    """List the current output by worker, in the order they joined, and then by day."""
     now = here.snapshot
     workers = range(len(now.site.workers)) if worker is None else [now.number_of(worker)]
     calendar = now.site.config.calendar
@@ -71,10 +71,10 @@ def import_output(
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
 ) -> Response:
-    """Record output, all rows or none: rows on record already are passed over, other values are a conflict."""
+    """Record output, all rows or none. Rows already on record are skipped; different values are a conflict."""
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = imports.import_output(
+    done = output_imports.import_output(
         here.store,
         here.name,
         rows,
@@ -91,7 +91,7 @@ def import_output(
 
 
 def _rows(new: models.NewOutputs) -> list[OutputRow]:
-    """Return the rows as those of a file; their lines are counted from 1."""
+    """Return the rows as file rows, with lines counted from 1."""
     errors, rows = ErrorCollector(WHAT_ROWS), []
     for line, sent in enumerate(new.rows, start=1):
         values = row_fields(OUTPUT, sent)
@@ -123,17 +123,17 @@ def import_output_csv(
     skip_unknown: SkipUnknown = False,
     check_only: CheckOnly = False,
 ) -> Response:
-    """Take in a CSV file of output, all rows or none; or, with check_only, say what that would do.
+    """Import a CSV file of output, all rows or none; or, with check_only, report what that would do.
 
-    Columns: date or period, worker_id, units, and optionally shift, hours, attendance; usual other headers are
-    understood. A file of more than 20,000 lines is taken in by a job, whose result is what is answered otherwise;
-    If-Match then counts at the time of the request.
+    Columns: date or period, worker_id, units, and optionally shift, hours, attendance; common other headers
+    are recognised. A file of more than 20,000 lines is imported by a job, whose result is the response otherwise;
+    If-Match is then checked at the time of the request.
     """
     options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
-                pass  # only to learn whether the version is still current
+                pass  # only to check If-Match
         return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
     file = ImportFile(OUTPUT.kind, data, options)
     document = take_in(here.store, here.name, file, here.caller.name, here.expected)

@@ -1,4 +1,4 @@
-"""Cursor paging: a list continues after a place, so that items added meanwhile are neither skipped nor repeated."""
+"""Cursor paging: a page continues after the last item, so that none is skipped or repeated when items are added."""
 
 import base64
 import binascii
@@ -14,19 +14,19 @@ from crewlearn.web.settings import MOST_NUMBER
 
 T = TypeVar("T")
 MOST = 1000
-Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="Most items in a page.")]
 Cursor = Annotated[
     str | None, Query(max_length=50_000, description="The `next` of the page before; the beginning if left out.")
 ]
 
 
 def written(listing: str, place: Any) -> str:
-    """Return a cursor: the list it belongs to, filters included, and the place to continue after."""
+    """Return a cursor: its list, including filters, and the position to continue after."""
     return base64.urlsafe_b64encode(json.dumps([listing, place]).encode()).decode().rstrip("=")
 
 
 def place_in(cursor: str | None, listing: str, sound: Callable[[Any], bool]) -> Any:
-    """Return a cursor's place, None at the beginning; one of another list, or malformed, is refused."""
+    """Return a cursor's position, None at the beginning; refuse a malformed one or one of another list."""
     if cursor is None:
         return None
     try:
@@ -35,11 +35,11 @@ def place_in(cursor: str | None, listing: str, sound: Callable[[Any], bool]) -> 
         decoded = None
     if isinstance(decoded, list) and len(decoded) == 2 and decoded[0] == listing and sound(decoded[1]):
         return decoded[1]
-    raise InvalidInput("cursor", cursor, "belongs to no such list; begin again without it")
+    raise InvalidInput("cursor", cursor, "does not belong to this list; start again without it")
 
 
 def is_number(place: Any) -> bool:
-    """Return whether a place is a number that fits a database column."""
+    """Return whether a position is a number that fits a database column."""
     return isinstance(place, int) and not isinstance(place, bool) and 0 <= place <= MOST_NUMBER
 
 
@@ -64,7 +64,7 @@ def numbered(
 def unseen(cursor: str | None, listing: str, limit: int, order: Sequence[int]) -> tuple[Sequence[int], str | None]:
     """Return a page of a list whose order may change meanwhile, such as by estimate, and the next cursor.
 
-    The cursor holds the numbers listed already, so that each comes exactly once, in the current order.
+    The cursor holds the numbers listed already, so that each is listed exactly once.
     """
     seen = _numbers_in(place_in(cursor, listing, _is_set))
     left = [number for number in order if number not in seen]
@@ -89,7 +89,7 @@ def _is_set(place: Any) -> bool:
 
 
 def _unpacked(place: str) -> bytes:
-    """Decompress a set; one larger than any pool of workers is refused."""
+    """Decompress a set; refuse one larger than any pool of workers."""
     unpacking = zlib.decompressobj()
     data = unpacking.decompress(base64.urlsafe_b64decode(place), 1 << 20)
     if unpacking.unconsumed_tail:

@@ -73,7 +73,7 @@ def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) ->
 def explain_proposal(
     here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """Explain in plain words why a proposal was made, as of then."""
+    """Explain in plain words why a proposal was made."""
     now, shown = _find(here, proposal)
     return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, shown), now)
 
@@ -192,7 +192,7 @@ def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
 
 
 def _took_back(here: Here) -> bool:
-    """Return whether the first event after the version meant is an undo by the caller."""
+    """Return whether the first event after the version in If-Match is an undo by the caller."""
     with here.store.reading() as connection:
         event = next(read_events(connection, here.snapshot.key, here.expected, limit=1), None)
     return event is not None and isinstance(event.fact, AnswerUndone) and event.actor == here.caller.name

@@ -17,7 +17,9 @@ class Health(BaseModel):
     """The health of the server and its store."""
 
     status: Literal["ok"] = "ok"
-    schema_: str = Field(serialization_alias="schema", description="The revision of the store.", examples=["0002"])
+    schema_: str = Field(
+        serialization_alias="schema", description="The revision of the store.", examples=[schema.SCHEMA]
+    )
 
 
 class Me(BaseModel):
@@ -25,7 +27,7 @@ class Me(BaseModel):
 
     name: str = Field(examples=["ann"])
     role: Role
-    sites: list[str] | None = Field(description="The sites they may see; null: all.", examples=[["north"]])
+    sites: list[str] | None = Field(description="The sites they may see; null for all.", examples=[["north"]])
 
 
 @router.get("/health", operation_id="getHealth", tags=["server"], responses=ANYBODY)

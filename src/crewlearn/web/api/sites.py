@@ -73,8 +73,8 @@ def _line(snapshot: snapshots.Snapshot) -> dict[str, Any]:
     responses=LISTING
     | answers(403, 409)
     | {
-        200: {"model": SiteView, "headers": LOCATED | TAGGED, "description": "It was set up like this already."},
-        201: {"headers": LOCATED | TAGGED, "description": "It is set up."},
+        200: {"model": SiteView, "headers": LOCATED | TAGGED, "description": "It exists already with these settings."},
+        201: {"headers": LOCATED | TAGGED, "description": "The site is created."},
     },
 )
 def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new: NewSite) -> Response:
@@ -96,7 +96,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
 
 
 def _is_the_same(store: Store, name: str, config: SiteConfig, key: int | None, actor: str) -> bool:
-    """Return whether a site was created by this very request before; a stream key drawn at random is not compared."""
+    """Return whether the same request created a site before; a random stream key is not compared."""
     with store.reading() as connection:
         site = store.key(connection, name)
         first = next(read_events(connection, site, limit=1))
@@ -133,7 +133,7 @@ def _view(snapshot: snapshots.Snapshot) -> dict[str, Any]:
     responses=WRITING | answers(428) | VERSIONED,
 )
 def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes: SiteChanges) -> Response:
-    """Change settings from now on, as a JSON merge patch. If-Match must name the version that they are meant for."""
+    """Change settings from now on, as a JSON merge patch. If-Match is required."""
     patch = changes.model_dump(mode="json", exclude_unset=True)
     now = here.snapshot.site.config.to_json()
     if "policy" in patch:
@@ -154,7 +154,7 @@ def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes
     responses=READING | VERSIONED | UNCHANGED,
 )
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
-    """Return the team, the pool, what is under way, and money so far."""
+    """Return the team, the pool, replacements under way, and money so far."""
     known = unless_known(if_none_match, here.snapshot)
     if known is not None:
         return known
@@ -170,5 +170,5 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
     responses=READING | VERSIONED | UNCHANGED,
 )
 def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
-    """Return what to do in the coming period, or what is being waited for; reading changes nothing."""
+    """Return what to do in the coming period, or what the site waits for; reading changes nothing."""
     return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot)

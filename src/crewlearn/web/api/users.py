@@ -1,4 +1,4 @@
-"""Users and their tokens; takes an admin of all sites."""
+"""Users and their tokens; requires an admin of all sites."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -42,7 +42,7 @@ def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, curso
     operation_id="addUser",
     responses=LISTING
     | answers(403, 409)
-    | {200: {"model": models.UserModel, "description": "There is such a user already."}},
+    | {200: {"model": models.UserModel, "description": "The user exists already."}},
 )
 def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     """Add a user. Repeating the request changes nothing; another role or sites for the same name are a conflict."""
@@ -61,7 +61,7 @@ def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     "/{name}/tokens", response_model=models.ShownToken, status_code=201, operation_id="addToken", responses=ASKING
 )
 def add_token(request: Request, caller: Admin, name: UserName, new: models.NewToken) -> Response:
-    """Create a token for a user. It is shown in this answer and never again; every request creates another."""
+    """Create a token for a user. Its secret is in this response only; every request creates another token."""
     _check_text(name, field="user")
     made, secret = users.new_token(_store(request), name, new.days, new.label)
     return answer(_plain({**asdict(made), "token": secret}), status=201)
@@ -81,7 +81,7 @@ def _store(request: Request) -> Store:
 
 
 def _check_text(*names: str, field: str = "site") -> None:
-    """Refuse names that PostgreSQL cannot even query, as ones that do not exist."""
+    """Refuse names that PostgreSQL cannot store, as unknown."""
     for name in names:
         if "\0" in name:
             raise Unknown(field, name, "does not exist")

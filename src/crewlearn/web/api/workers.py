@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.files import imports
+from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WORKERS, WorkerRow, row_fields
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
 from crewlearn.advisor.ledger.identities import People
@@ -41,7 +41,7 @@ WorkerPath = Annotated[
     str,
     Path(
         description="The firm's own id of the worker, percent-encoded; it may have slashes. "
-        "Clients take the ids `.` and `..` for steps in the path, so that they cannot be asked for like this.",
+        "The ids `.` and `..` cannot be used here, because clients resolve them as path segments.",
         examples=["0113"],
     ),
 ]
@@ -96,7 +96,7 @@ def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWork
     """Import workers, all or none: newcomers join, changes are recorded, and what is known already is skipped."""
     rows = [WorkerRow(**row_fields(WORKERS, worker)) for worker in new.workers]
     data = as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=here.expected)
+    done = worker_imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=here.expected)
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after)
 

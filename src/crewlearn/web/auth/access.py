@@ -39,8 +39,7 @@ class Caller:
         >>> ann.may(MANAGER, "north"), ann.may(ADMIN, "north"), ann.may(VIEWER, "south")
         (True, False, False)
 
-        Requests that belong to no site, such as setting one up, take a caller who is not limited to some sites; looking
-        does not.
+        Without a site, as for creating one, every role above viewer requires a caller who is not limited to some sites.
 
         >>> ann.may(VIEWER), ann.may(MANAGER)
         (True, False)
@@ -148,7 +147,7 @@ def _owner_of_session(connection: sa.Connection, now: float, session: str) -> Ca
 
 
 def owner_of_code(connection: sa.Connection, now: float, code: str) -> tuple[Caller, int] | None:
-    """Return whom a one-time link's code signs in, with the user's key; None if the code is not valid."""
+    """Return the user of a one-time link's code, with their key; None if the code is not valid."""
     row = connection.execute(_LINK, {"digest": digest_of(code), "now": now}).one_or_none()
     return None if row is None else (_caller(connection, row), row.id)
 

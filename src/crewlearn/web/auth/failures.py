@@ -14,13 +14,13 @@ MOST_FAILURES = 10
 FAILURE_SECONDS = 900.0
 
 _LOCK_KEY = 7_302_519_181
-"""The advisory lock under which failures are counted on PostgreSQL; SQLite has but one writer."""
+"""The advisory lock for counting failures on PostgreSQL; SQLite has only one writer."""
 
 
 def address_of(request: Request) -> str:
     """Return the network a request comes from: an IPv4 address, or the /64 of an IPv6 one.
 
-    A /64 belongs to one subscriber, who could otherwise try from as many addresses as they like.
+    A /64 belongs to one subscriber, who could otherwise try from any number of addresses.
     """
     host = request.client.host if request.client else ""
     try:
@@ -37,12 +37,12 @@ def address_of(request: Request) -> str:
 def count_failure(store: Store, address: str) -> None:
     """Count a failed sign-in; raise 429 if the network has had too many.
 
-    A valid token or link is accepted all the same: guessing one is out of reach, while a script with an old token must
-    not lock out everybody who shares its address.
+    A valid token or link is accepted even then: it cannot be guessed, and a script with an old token must not lock out
+    everybody who shares its address.
     """
     table, now = schema.sign_in_failures, now_of(store)
     with store.changing() as connection:
-        if connection.dialect.name == "postgresql":  # so that several servers count as one
+        if connection.dialect.name == "postgresql":  # several servers share one count
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_KEY)))
         _refuse_if_many(connection, address, now)
         connection.execute(sa.delete(table).where(table.c.at <= now - FAILURE_SECONDS))

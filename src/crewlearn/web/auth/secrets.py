@@ -1,7 +1,7 @@
-"""Secrets that sign somebody in: tokens, sessions and one-time links.
+"""Authentication secrets: tokens, sessions and one-time links.
 
-Each is 256 random bits, and the store holds only its digest. A plain digest suffices: keys of that length cannot be
-guessed, so a slow hash would slow down nobody but us.
+Each has 256 random bits, and the store holds only its digest. A fast digest suffices, because secrets of that length
+cannot be guessed; a slow hash would only slow down the server.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ def new_secret(prefix: str = "") -> tuple[str, str]:
 
 
 def digest_of(secret: str) -> str:
-    """Return the digest under which the store knows a secret."""
+    """Return the digest that the store holds of a secret."""
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 

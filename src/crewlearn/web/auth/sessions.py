@@ -30,7 +30,7 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
 
 
 def owner_of_link(store: Store, code: str, address: str) -> Caller:
-    """Return whom a one-time link would sign in, without using it up."""
+    """Return the user of a one-time link, without using the link."""
     with store.reading() as connection:
         owner = owner_of_code(connection, now_of(store), code)
     if owner is None:
@@ -39,7 +39,7 @@ def owner_of_link(store: Store, code: str, address: str) -> Caller:
 
 
 def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -> tuple[Caller, str]:
-    """Begin a session for a one-time link and use the link up."""
+    """Begin a session for a one-time link and delete the link."""
     table = schema.sign_in_links
     with store.changing() as connection:
         owner = owner_of_code(connection, now_of(store), code)
@@ -51,7 +51,7 @@ def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -
 
 
 def _no_link(store: Store, address: str) -> HTTPException:
-    """Count the failed sign-in and return its refusal."""
+    """Count a failed sign-in and return its 401 error."""
     count_failure(store, address)
     return not_signed_in(
         "This link is incomplete, was used already or is too old. Ask whoever runs this server for another, or sign in "
@@ -69,8 +69,8 @@ def sign_out(store: Store, session: str | None) -> None:
 def set_cookie(response: Response, settings: Settings, session: str) -> None:
     """Set the session cookie.
 
-    It is `lax`, not `strict`: a link in a mail should open the page, not the sign-in. Requests that change something
-    are refused when another site's page sends them.
+    It is `lax`, not `strict`, so that a link in a mail opens the page instead of the sign-in. Requests from other
+    sites' pages that would change something are refused anyway.
     """
     response.set_cookie(
         COOKIE,

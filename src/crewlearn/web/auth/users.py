@@ -1,4 +1,4 @@
-"""Users and their tokens, as the command line and the API manage them. A secret is returned once, when it is made."""
+"""Users and their tokens, managed by the command line and the API. A secret is returned only when it is created."""
 
 import re
 from collections.abc import Sequence
@@ -70,14 +70,14 @@ def add_first(store: Store, name: str) -> User | None:
 
 
 def any_users(store: Store) -> bool:
-    """Return whether somebody could sign in."""
+    """Return whether any user can sign in."""
     with store.reading() as connection:
         users = schema.users
         return connection.execute(sa.select(users.c.id).where(users.c.disabled.is_(False)).limit(1)).first() is not None
 
 
 def change(store: Store, name: str, role: str | None = None, sites: Sequence[str] | None = None) -> User:
-    """Change a user's role or sites; what is None stays. For all sites, use `everywhere`."""
+    """Change a user's role or sites, unless None. For all sites, use `everywhere`."""
     with store.changing() as connection:
         row = _known(connection, name)
         if role is not None:
@@ -109,7 +109,7 @@ def get(store: Store, name: str) -> User:
 
 
 def disable(store: Store, name: str) -> None:
-    """Lock a user out at once; the name stays, as the record may have it."""
+    """Disable a user at once; the name stays, because the record may contain it."""
     with store.changing() as connection:
         user = _known(connection, name).id
         connection.execute(sa.update(schema.users).where(schema.users.c.id == user).values(disabled=True))
@@ -150,14 +150,14 @@ def revoke(store: Store, name: str, token: int | None = None) -> int:
         else:
             row = connection.execute(sa.select(table.c.id).where(table.c.user == user, table.c.id == token)).first()
             if row is None:
-                raise Unknown("token", token, f"is no token of {name}; see: crewlearn users list")
+                raise Unknown("token", token, f"is not a token of {name}; see: crewlearn users list")
             mine = sa.and_(mine, table.c.id == token)
             connection.execute(sa.delete(schema.sessions).where(schema.sessions.c.token == token))
         return connection.execute(sa.update(table).where(mine).values(revoked=now_of(store))).rowcount
 
 
 def new_link(store: Store, name: str) -> str:
-    """Return a code that signs the user in once, within a quarter of an hour."""
+    """Return a one-time sign-in code for a user, valid for a quarter of an hour."""
     code, digest = new_secret()
     now, table = now_of(store), schema.sign_in_links
     with store.changing() as connection:

@@ -1,4 +1,4 @@
-"""Errors answered: as a problem document to programs, and as a page to people in a browser."""
+"""Error responses: problem documents for programs, pages for browsers."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from crewlearn.web.rendering import page
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of an application as a problem."""
+    """Make an application respond to every error with a problem."""
 
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
@@ -69,7 +69,7 @@ def _of_refusal(request: Request, error: HTTPException) -> ProblemDocument:
 
 
 def _next_query(request: Request) -> str:
-    """Return the query that leads from the sign-in page to the page that was asked for."""
+    """Return the query string that makes the sign-in page lead to the requested page."""
     asked = quote(request.scope["path"])
     if request.scope["query_string"]:
         asked += "?" + request.scope["query_string"].decode("latin-1")

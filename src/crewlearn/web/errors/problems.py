@@ -20,7 +20,7 @@ LONGEST_VALUE = 200
 
 
 class FieldError(BaseModel):
-    """One thing that is wrong: where, what stands there, and what would be right."""
+    """An error: its field, the value given, and the remedy."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"field": "fee", "value": "-1", "remedy": "must be >= 0"}})
 
@@ -32,7 +32,7 @@ class FieldError(BaseModel):
 
 
 class ProblemDocument(BaseModel):
-    """Why a request was not done."""
+    """Why a request failed."""
 
     model_config = ConfigDict(
         title="Problem",
@@ -72,10 +72,10 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 ANYBODY = answers(400, 413, 503)
-"""Refusals of any request: wrong host name, body too large, or store unavailable."""
+"""Error statuses of any request: wrong host name, body too large, store unavailable."""
 
 SIGNED_IN = ANYBODY | answers(401, 429)
-"""Refusals of any request that takes a signed-in caller."""
+"""Error statuses of any request that requires a signed-in caller."""
 
 
 def problem(
@@ -89,18 +89,18 @@ def problem(
 def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool = False) -> ProblemDocument:
     """Return an error of ours as a problem document; an unknown value that the path names is a 404.
 
-    A busy store is a conflict for a writer and unavailable for a reader. What is wrong with the store, and where it is,
-    is logged for those who run the server and not shown to callers.
+    A busy store is a conflict for a writer and unavailable for a reader. The store's address and fault are logged, and
+    not shown to callers.
     """
     if isinstance(error, StoreUnavailable):
         LOG.error("%s", error)
         if isinstance(error, Conflict) and not reading:
-            return problem(409, "Somebody else was writing at the same time; nothing was done. Try again.")
+            return problem(409, "Another writer was active at the same time; nothing was done. Try again.")
         return problem(503, "The store cannot be used at present; the server's log says why.")
     field_error = FieldError(field=error.field, value=shown(error.value), remedy=error.remedy)
     if isinstance(error, CsvErrors):
         listed = [
-            FieldError(  # what is wrong with a file as a whole is in no column
+            FieldError(  # an error of the file as a whole has no column
                 field=cell.column or error.what,
                 value=cell.value,
                 remedy=cell.expected,
@@ -110,13 +110,13 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
             for cell in error.errors
         ]
         more = f", of which the first {len(listed)} are listed" if error.total > len(listed) else ""
-        return problem(422, f"{error.what} has {counted(error.total, 'error')}{more}; nothing of it was used", listed)
+        return problem(422, f"{error.what} has {counted(error.total, 'error')}{more}; the file was not used", listed)
     if isinstance(error, Conflict):
         if isinstance(error, Stale):
             return problem(412, str(error), [field_error], changes_since(error))
         return problem(409, str(error), [field_error])
     if isinstance(error, Unknown) and str(error.value) in in_path:
-        if error.field == "site":  # the error names all sites, and not everybody may know of them
+        if error.field == "site":  # the error lists all sites, some of which the caller may not see
             field_error = FieldError(
                 field="site", value=field_error.value, remedy="does not exist, or is not one of yours"
             )

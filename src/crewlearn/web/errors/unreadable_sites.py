@@ -1,4 +1,4 @@
-"""A site whose stored state cannot be read: what is wrong in a sentence, and what to do about it."""
+"""Sites whose stored state cannot be read: a diagnosis and its remedies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a site, and what to do about it, the first thing first.
+    """What is wrong with a site, and the remedies, most likely first.
 
-    `checkable` says whether a check of the record would tell more: without the policy, no advice can be derived again.
+    `checkable` says whether a check of the record helps: without the policy, no advice can be derived again.
     """
 
     site: str
@@ -49,7 +49,7 @@ def diagnosis_of(error: InvalidInput) -> Diagnosis:
             site,
             f"Its policy, {cause.value}, cannot be used on this server: {why}.",
             (
-                "Install what it names where this server runs, and restart the server; nothing of the record is lost.",
+                "Install what it names where this server runs, and restart the server; nothing on record is lost.",
                 "If a newer crewlearn has this policy, upgrade this one.",
             ),
             checkable=False,

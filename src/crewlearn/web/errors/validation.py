@@ -1,7 +1,7 @@
 """Remedies for requests that fail validation, in the words of our own checks.
 
-The allowed values are looked up in the OpenAPI document, which has every bound and every name. Pages are not in it; for
-their parameters the error itself says enough.
+The allowed values are looked up in the OpenAPI document. Pages are not in it; for their parameters the error itself
+says enough.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +65,7 @@ def remedy_of(document: Schema, operation: Schema, error: Mapping[str, Any]) -> 
     if kind == "missing":
         return place_of(where), f"is missing; it {_allowed(wanted)}"
     if kind == "string_unicode":
-        return place_of(where), "must be text, without halves of characters"
+        return place_of(where), "must be text without lone surrogates"
     if tuple(where) == ("body",) and wanted.get("type") == "object":
         return "body", f"{_allowed(wanted)} (Content-Type: application/json)"
     if "enum" in wanted and isinstance(value, str):
@@ -97,7 +97,7 @@ def _schema_at(document: Schema, operation: Schema, where: Sequence[str | int]) 
 
 
 def _plain(document: Schema, schema: Schema) -> Schema:
-    """Resolve references, and drop the alternative null, which is no remedy."""
+    """Resolve references, and drop the alternative null, which is not a remedy."""
     while "$ref" in schema or "anyOf" in schema:
         if "$ref" in schema:
             schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
@@ -149,9 +149,9 @@ _PLAIN = {
 
 
 def _refusal(check: Callable[[], object]) -> str:
-    """Return the remedy with which a check refuses."""
+    """Return the remedy of the error that a check raises."""
     try:
         check()
     except InvalidInput as error:
         return error.remedy
-    raise AssertionError("the check lets anything through")
+    raise AssertionError("the check accepted an invalid value")

@@ -22,10 +22,10 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES
 WAITS = "waits for its turn"
 MOST_WAITING = 20
-"""Jobs of a kind that one person may have queued at a site."""
+"""The most jobs of a kind that one person may have queued at a site."""
 
 _LOCK_KEY = 7302
-"""The advisory lock for submitting jobs on PostgreSQL, per site: any number, the same in every process."""
+"""The advisory lock for submitting jobs on PostgreSQL, per site: an arbitrary number."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ def submit(
 ) -> Job:
     """Queue a job and return it; its file is stored until the job is over.
 
-    If the same person has submitted the same already, that job is returned: one under way or, unless it is to be done
-    `again`, one that is done. Beyond `MOST_WAITING` queued jobs of a kind, submitting is a conflict.
+    If the same person has submitted the same job before, that one is returned, provided it is unfinished or (unless
+    `again`) done. Beyond `MOST_WAITING` queued jobs of a kind, submitting is a conflict.
     """
     checked_text("actor", actor, LONGEST_ACTOR)
     table = schema.jobs
@@ -91,7 +91,9 @@ def submit(
             return read_in(connection, same)
         waiting = sa.select(sa.func.count()).select_from(table).where(theirs, table.c.status == QUEUED)
         if connection.execute(waiting).scalar_one() >= MOST_WAITING:
-            remedy = f"{MOST_WAITING} such jobs of {actor} wait at this site already; let one begin, or cancel one"
+            remedy = (
+                f"{MOST_WAITING} such jobs of {actor} are queued here already; wait for one to begin, or cancel one"
+            )
             raise Conflict("job", kind, remedy)
         made = connection.execute(
             table.insert().values(
@@ -154,7 +156,7 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
         if job.status == CANCELLED:
             return job
         if job.over:
-            raise Conflict("job", id, f"is over already: it is {job.status}")
+            raise Conflict("job", id, f"is over: it is {job.status}")
         if job.status == RUNNING and (why := unstoppable(job)) is not None:
             raise Conflict("job", id, why)
         outcome = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}

@@ -1,10 +1,11 @@
 """Running jobs: each server process claims free jobs, in lanes, and writes their heartbeats.
 
-A job belongs to the runner that claimed it for as long as its heartbeat changes. Whatever a runner writes about a job
-is conditional on still owning it, so a job is cancelled by taking it from its runner, whose heartbeat notices. Other
-runners watch a heartbeat by their own monotonic clocks: wall clocks of two machines differ, and any may be set. Kinds
-of job are not known here: each is a function given to a runner, which claims jobs of its own kinds only. A job may be
-started again, so such a function must do no harm when it runs twice.
+A job belongs to the runner that claimed it for as long as its heartbeat changes. Every write of a runner is conditional
+on still owning the job, so a job is cancelled by taking it from its runner, whose heartbeat notices. Other runners time
+a heartbeat by their own monotonic clocks, because wall clocks differ and may be changed.
+
+The kinds of job are functions given to a runner, which claims only jobs of its own kinds. A job may be started again,
+so such a function must be safe to run twice.
 """
 
 import json
@@ -30,7 +31,7 @@ BEAT_SECONDS = 2.0
 LOST_SECONDS = 10.0
 """Seconds without a heartbeat after which a job's server counts as gone."""
 PAUSE_SECONDS = 30.0
-"""Seconds before a job is retried that failed because of the store."""
+"""Seconds before a job that failed because of the store is retried."""
 MOST_ATTEMPTS = 3
 PATIENCE_SECONDS = 5.0
 """Seconds that a stopping server waits for its job to notice."""
@@ -42,7 +43,7 @@ LOG = logging.getLogger("crewlearn.web")
 Progress = Callable[[float, str], None]
 """Reports progress, from 0 to 1, and a message; raises `Interrupted` if the job must end.
 
-A job that reports several times a second ends as quickly when it is cancelled or its server stops.
+The more often a job reports, the sooner it ends when it is cancelled or its server stops.
 """
 
 Handler = Callable[[Store, Job, Progress], Any]
@@ -50,18 +51,18 @@ Handler = Callable[[Store, Job, Progress], Any]
 
 
 class Interrupted(Exception):
-    """The job must end: its server stops, it was cancelled, or another runner has claimed it."""
+    """The job must end: its server stops, it was cancelled, or another runner claimed it."""
 
 
 @dataclass(frozen=True)
 class _Sight:
-    """A job as a runner last saw it, and when, by that runner's clock, it is free if it does not change."""
+    """A job as a runner last saw it, and the time on that runner's clock when it is free unless it changes."""
 
     state: tuple[str, str | None, float | None]
     """Status, owner and heartbeat."""
     free_at: float
     checked: bool = False
-    """Whether the store could be written since: the owner's heartbeat may have waited for that."""
+    """Whether the store was writable since then: the owner's heartbeat may have waited for that."""
 
     @property
     def running(self) -> bool:
@@ -100,7 +101,7 @@ class JobRunner:
     def stop(self) -> None:
         """Stop; a running job goes back to the queue, as if it had not been tried.
 
-        One that cannot be stopped may still finish: it is left alone until its heartbeat is missed.
+        A job that cannot be stopped may still finish; it stays claimed until its heartbeat is missed.
         """
         self.ask_to_stop()
         if self._thread is not None:
@@ -110,7 +111,7 @@ class JobRunner:
                 work.give_back()
 
     def ask_to_stop(self) -> None:
-        """Start to stop, without waiting."""
+        """Request a stop, without waiting."""
         self._stopping.set()
         work = self._work
         if work is not None:
@@ -138,7 +139,7 @@ class JobRunner:
         while not self._stopping.is_set():
             try:
                 busy = self.run_one()
-            except Exception:  # such as an unavailable store: the next round may do better
+            except Exception:  # such as an unavailable store: try again in the next round
                 LOG.exception("looking for jobs failed")
                 busy = False
             if not busy:
@@ -147,9 +148,9 @@ class JobRunner:
     def _claim(self) -> Job | None:
         """Claim the oldest free job; of several runners that try, one gets it.
 
-        Where the store has one writer, a heartbeat may stand still because it waits, as we do then, for a long write to
-        end. So a job that seems lost is claimed only by a runner that could write, saw no change a beat later, and
-        could write again without waiting.
+        On a store with one writer, a heartbeat may be late because it waits for a long write to end. So a job that
+        seems lost is claimed only by a runner that could write, saw no change one beat later, and could write again
+        without waiting.
         """
         table = schema.jobs
         id = self._look()
@@ -204,14 +205,14 @@ class JobRunner:
         return next((id for id, sight in self._seen.items() if sight.free_at <= now), None)
 
     def _rest(self, status: str, heartbeat: float | None) -> float:
-        """Return for how long a job must not change; a queued one with a heartbeat was tried and put back."""
+        """Return how long a job must stay unchanged to be free; a queued one with a heartbeat was put back."""
         if status == RUNNING:
-            return self._lost_after - self._beat  # and a beat more before it is taken
+            return self._lost_after - self._beat  # and one more beat before it is claimed
         return 0.0 if heartbeat is None else self._pause
 
 
 class Lanes:
-    """Runners side by side, each with its own kinds of job: a long one in one lane delays nothing in another."""
+    """Parallel runners, each with its own kinds of job, so that a long job delays only its own lane."""
 
     def __init__(
         self, store: Store, lanes: Sequence[Mapping[str, Handler]], unstoppable: Unstoppable = lambda job: None
@@ -230,7 +231,7 @@ class Lanes:
         for runner in self.runners:
             try:
                 runner.stop()
-            except Exception:  # another runner will claim its job; the others can still be put back
+            except Exception:  # another runner will claim that job; still put the others back
                 LOG.exception("a job could not be put back in the queue")
 
 
@@ -241,7 +242,7 @@ class _Work:
         self.store, self.job, self.owner = store, job, owner
         self.end, self.over = threading.Event(), threading.Event()
         self._report: tuple[float, str] = (job.progress, job.message)
-        self._before = f"taken up again (attempt {job.attempts}): " if job.attempts > 1 else ""
+        self._before = f"restarted (attempt {job.attempts}): " if job.attempts > 1 else ""
 
     def do(self, handler: Handler) -> None:
         """Run the job and write its outcome."""
@@ -252,7 +253,7 @@ class _Work:
         except Interrupted:
             return self.give_back()
         except InvalidInput as error:
-            if isinstance(error, StoreUnavailable):  # not the job's fault: a retry may find the store in order
+            if isinstance(error, StoreUnavailable):  # not the job's fault: a retry may succeed
                 LOG.warning("job %d: attempt %d failed: %s", self.job.id, self.job.attempts, error)
                 outcome = self._after(error)
             else:
@@ -260,7 +261,7 @@ class _Work:
                 outcome |= {"message": problem["detail"], "result": json.dumps(problem)}
         except Exception:
             LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
-            outcome |= {"message": "failed by a fault of the program; the server's log has more"}
+            outcome |= {"message": "failed because of a bug; the server's log has more"}
         self._settle(outcome)
 
     def give_back(self) -> None:
@@ -271,10 +272,10 @@ class _Work:
         """Return the outcome of an attempt that failed because of the store: retried after a pause, or failed."""
         why = "the store could not be used; the server's log says why"
         if isinstance(error, Conflict):
-            why = "somebody else was writing at the same time"
+            why = "another writer was active at the same time"
         if self.job.attempts < MOST_ATTEMPTS:
             return {**_BACK, "message": f"put back, to be tried again after a pause: {why}"}
-        return {"status": FAILED, "message": f"{_GIVEN_UP}; at the last one {why}. It may be asked for again"}
+        return {"status": FAILED, "message": f"{_GIVEN_UP}; at the last one {why}. It may be submitted again"}
 
     def _settle(self, outcome: Mapping[str, Any]) -> None:
         """Write the job's outcome, retrying while the store is busy, so that finished work is not lost."""
@@ -307,7 +308,7 @@ class _Work:
                     beaten = time.monotonic()
                     if not self._written(connection, progress=progress, message=message, heartbeat=now_on(connection)):
                         self.end.set()
-            except Exception as error:  # such as a busy store; while that lasts, nobody else can claim the job
+            except Exception as error:  # such as a busy store; meanwhile no other runner can claim the job
                 LOG.warning("job %d: the heartbeat could not be written: %s", self.job.id, error)
 
     def _progress(self, progress: float, message: str) -> None:

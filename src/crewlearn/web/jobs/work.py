@@ -1,10 +1,9 @@
-"""The kinds of job: plan, verify and import of big files.
+"""The kinds of job: plan, verify, and import of large files.
 
-Each can be run twice without harm: a plan and a check change nothing, and rows on record already are skipped.
+Each is safe to run twice: plans and checks change nothing, and rows already on record are skipped.
 
-A plan's settings are completed when it is submitted, so that it simulates what was asked for even if the site's
-settings change before it runs. The workers' estimates are those of the moment it runs; the result names that version of
-the site.
+A plan's settings are completed when it is submitted, so that later changes of the site's settings do not affect it. The
+workers' estimates are those at the time it runs; the result names that version of the site.
 """
 
 import logging
@@ -29,19 +28,19 @@ Kind = Literal["plan", "verify", "output-import"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PLAN, VERIFY, OUTPUT_IMPORT = KINDS
 BIG_LINES = 20_000
-"""Files of more lines are imported by a job."""
-PREPARING = "preparing: the simulation is compiled, once on each machine"
+"""Files with more lines than this are imported by a job."""
+PREPARING = "preparing: compiling the simulation, once per machine"
 
 LOG = logging.getLogger("crewlearn.web")
 
 
 def is_big(data: bytes) -> bool:
-    """Return whether a file has too many lines to import within a request."""
+    """Return whether a file is too long to import within a request."""
     return max(data.count(b"\n"), data.count(b"\r")) > BIG_LINES
 
 
 def take_in(store: Store, site: str, file: ImportFile, actor: str, expected: int | None = None) -> dict[str, Any]:
-    """Import a file, or with `check_only` try it; return the document of what that did or would do."""
+    """Import a file, or with `check_only` make a dry run; return the document of the result."""
     if file.options.check_only:
         return documents.checked(dry_run.check(store, site, file, actor, expected=expected))
     done = imports.take_in(store, site, file, actor, expected=expected)
@@ -49,7 +48,7 @@ def take_in(store: Store, site: str, file: ImportFile, actor: str, expected: int
 
 
 def _advice(store: Store, site: str) -> str:
-    """Return a site's advice after an import; empty if it cannot be read, as the import is on record all the same."""
+    """Return a site's advice after an import; empty if it cannot be read, as the import succeeded anyway."""
     try:
         return snapshots.snapshot(store, site).sentence
     except Exception:
@@ -58,7 +57,7 @@ def _advice(store: Store, site: str) -> str:
 
 
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
-    """Import a big file of output."""
+    """Import a large file of output."""
     progress(0.1, "reading the file")
     options = {name: value for name, value in job.input.items() if name != "digest"}
     file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options))
@@ -70,8 +69,8 @@ def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     progress(0.0, "rebuilding the site from its first event")
 
     def report(taken: int, events: int) -> None:
-        events = max(events, taken)  # the stored count may be wrong, which the check reports in the end
-        progress(min(0.99, taken / events), f"{taken:,} of {events:,} events taken in again")
+        events = max(events, taken)  # the stored count may be wrong; the check reports that at the end
+        progress(min(0.99, taken / events), f"{taken:,} of {events:,} events replayed")
 
     return documents.verified(verify(store, job.site, report))
 
@@ -79,10 +78,10 @@ def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
 def plan_input(
     now: Snapshot, *, policies: Sequence[str] | None, runs: int, seed: int = 1, **changes: Any
 ) -> dict[str, Any]:
-    """Return the input of a plan's job: the settings asked for, the others as the site has them.
+    """Return the input of a plan's job: the settings requested, and the site's for the others.
 
-    Settings that cannot be simulated are refused. The site's own policy may be a class of the firm's; no other class
-    can be named here.
+    Settings that cannot be simulated are refused. The site's own policy may be a class of the firm; no other class can
+    be named here.
     """
     changed = {name: value for name, value in changes.items() if value is not None}
     current = now.site.config.policy
@@ -96,9 +95,9 @@ def plan_input(
 def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Simulate a site from what is known now, with the settings of the job.
 
-    Settings equal to the site's are not passed as changes, so that a learned delay goes on being learned.
+    Settings equal to the site's are not passed as changes, so that a learned delay is used as such.
     """
-    from crewlearn.planning.plan import plan  # loads the compiler, which no other request needs
+    from crewlearn.planning.plan import plan  # loads the compiler, which only plans need
 
     wanted = job.input
     done, total = 0, wanted["runs"] * len(wanted["policies"])
@@ -117,7 +116,7 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
 
 
 LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify, OUTPUT_IMPORT: run_import})
-"""The lanes of a server: plans, which may take minutes, apart from the kinds that somebody waits for."""
+"""The lanes of a server: plans, which may take minutes, and the kinds that people wait for."""
 
 
 def unstoppable(job: Job) -> str | None:
@@ -125,10 +124,10 @@ def unstoppable(job: Job) -> str | None:
     if job.kind != OUTPUT_IMPORT:
         return None
     if job.input.get("check_only"):
-        return "is trying a file in one transaction, which cannot be stopped halfway; it changes nothing"
+        return "is checking a file in one transaction, which cannot be stopped; it changes nothing"
     return (
-        "is taking in a file in one transaction, which cannot be stopped halfway; what is wrong in the file can be put "
-        "right by importing the right rows with `correct` once it is done"
+        "is importing a file in one transaction, which cannot be stopped; wrong rows can be corrected afterwards "
+        "by importing the right ones with `correct`"
     )
 
 

@@ -15,7 +15,7 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
-from crewlearn.web.auth.access import MANAGER, Caller
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, Role
 from crewlearn.web.errors.handlers import answer, wants_page
 from crewlearn.web.errors.problems import of_error
 from crewlearn.web.errors.unreadable_sites import SiteUnreadable, diagnosed
@@ -28,6 +28,16 @@ from crewlearn.web.views.reading import Reading, site_url
 
 MESSAGE_COOKIE = "crewlearn_said"
 """The cookie that carries a message across a redirect."""
+
+TABS: tuple[tuple[str, str, Role], ...] = (
+    ("Today", "", VIEWER),
+    ("History", "history", VIEWER),
+    ("Plan", "plan", VIEWER),
+    ("Import", "import", MANAGER),
+    ("Record", "record", VIEWER),
+    ("Settings", "settings", MANAGER),
+)
+"""The pages of a site in order: what the tab says, the end of its path, and who sees it."""
 
 _LONGEST_MESSAGE = 3000
 _MOST_FIELDS = 300
@@ -102,12 +112,10 @@ def show_site(
 ) -> Response:
     """Return a page of a site; forms are shown only to callers who may use them."""
     may_manage = caller.may(MANAGER, reading.name)
-    tabs = [("Today", ""), ("History", "history"), ("Plan", "plan"), ("Record", "record")]
-    if may_manage:
-        tabs[3:3] = [("Import", "import")]
-        tabs.append(("Settings", "settings"))
-    listed = tuple((words, site_url(reading.name, *([part] if part else []))) for words, part in tabs)
-    at = At(reading.name, reading.url(), listed)
+    tabs = tuple(
+        (words, reading.url(*filter(None, [part]))) for words, part, role in TABS if caller.may(role, reading.name)
+    )
+    at = At(reading.name, reading.url(), tabs)
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
 
 
@@ -156,7 +164,7 @@ def _messages(cookie: str | None) -> list[Flash]:
     try:
         data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
         flash = Flash(str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]))
-        json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded cannot be shown
+        json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded is dropped
         return [flash]
     except (ValueError, KeyError, TypeError, RecursionError):  # not written by us: ignored
         return []
@@ -167,7 +175,7 @@ def do(request: Request, url: str, action: Callable[[], str | Flash]) -> Respons
     try:
         outcome = action()
     except InvalidInput as error:
-        if isinstance(error, StoreUnavailable):  # a matter for those who run the server
+        if isinstance(error, StoreUnavailable):  # handled as a server error
             raise
         return go(request, url, f"Nothing was done: {formats.fault(error)}.", "bad")
     flash = Flash(outcome) if isinstance(outcome, str) else outcome

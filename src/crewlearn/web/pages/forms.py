@@ -1,4 +1,4 @@
-"""Forms: fields are parsed one by one, so that a page can show every error at its field, with what was typed."""
+"""Forms: each field is parsed separately, so that a page can show every error at its field, with the text typed."""
 
 import re
 import secrets
@@ -71,7 +71,7 @@ class Form:
         self.errors.setdefault(error.field, error.remedy)
 
     def read(self, name: str, parse: Callable[[str], T], otherwise: T) -> T:
-        """Parse a field; if that fails, note its error and return `otherwise`."""
+        """Parse a field; on failure, note the error and return `otherwise`."""
         try:
             return parse(self.value(name).strip())
         except InvalidInput as error:
@@ -135,14 +135,14 @@ def days_in(name: str, text: str) -> tuple[date, ...]:
 
 
 def _policy(text: str, before: SiteConfig | None) -> str:
-    """Return a registered policy, or the one that the site has: that may be a class on the server's machine."""
+    """Return a registered policy, or the site's own, which may be a class on the server's machine."""
     return registered("policy", text, None if before is None else before.policy)
 
 
 def new_site(today: date) -> Form:
-    """Return the form of a new site: examples where a site must say something, else the defaults of its settings.
+    """Return the form of a new site: examples for the required fields, else the defaults of the settings.
 
-    Two ticks are set, each explained on the page: most sites have no planned end, and learn how long offers take.
+    Two boxes are checked, each explained on the page: no planned end, and learning the delay of offers.
     """
     examples = SiteConfig(
         team=10,
@@ -155,7 +155,7 @@ def new_site(today: date) -> Form:
         learn_delay=True,
     )
     form = site_form(examples)
-    return replace(form, values={**form.values, "high": ""})  # no example: it would be taken for the site's own
+    return replace(form, values={**form.values, "high": ""})  # no example: it might be submitted by mistake
 
 
 def site_form(config: SiteConfig) -> Form:

@@ -31,7 +31,7 @@ def history(
     before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     withdrawn: bool = False,
 ) -> Response:
-    """Show a site's past: `to` a period, from a station on, decisions `before` a number, `withdrawn` ones too."""
+    """Show a site's past up to period `to`, from station `stations` on, with decisions `before` a number."""
     store, reading = store_of(request), reading_of(request, site)
     window = past.window_of(reading, to)
     stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals

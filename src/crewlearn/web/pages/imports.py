@@ -1,6 +1,6 @@
-"""Import: a file is chosen, dropped or pasted, tried and shown; only what was shown is then put on record.
+"""The Import page: a file is chosen, dropped or pasted, checked in a dry run, and recorded after confirmation.
 
-The server keeps nothing in between: the page that shows the dry run carries the file, packed.
+The server stores nothing in between: the page with the dry run carries the file, compressed.
 """
 
 import base64
@@ -33,9 +33,9 @@ from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/import")
 SHOWN = 8
-"""Rows shown of a file that is sound."""
+"""Rows shown of a file without errors."""
 WRONG = MOST_ERRORS
-"""Wrong rows shown: all that are told."""
+"""Rows with errors shown: as many as errors are listed."""
 _EXAMPLES = {
     OUTPUT.kind: "date,worker_id,units\n2026-11-16,007,41\n2026-11-16,008,38",
     WORKERS.kind: "worker_id,name,active\n007,Ann Ames,yes\n008,Ben Byrd,no",
@@ -44,7 +44,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A row of a file: its line, its cells with those that are wrong marked, and what is wrong."""
+    """A row of a file: its line, its cells with the wrong ones marked, and its errors."""
 
     line: int
     cells: tuple[tuple[str, bool], ...]
@@ -59,7 +59,7 @@ async def _given(request: Request) -> AsyncIterator[FormData]:
 
 @router.get("")
 def ask(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Ask for a file."""
+    """Show the form for a file."""
     return _ask(request, caller, reading_of(request, site))
 
 
@@ -71,6 +71,7 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
         "missing": f"{reading.day(missing[0])} to {reading.day(missing[1])}" if missing else "",
         "next_day": reading.day(reading.site.period),
         "examples": _EXAMPLES,
+        "optional": [column.name for column in OUTPUT.optional],
         "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
     }
     return show_site(request, caller, reading, "Import", "import.html", values, status)
@@ -83,7 +84,7 @@ async def take(
     caller: Annotated[Caller, require(MANAGER)],
     given: Annotated[FormData, Depends(_given)],
 ) -> Response:
-    """Check a file and show what was found, or, once that was seen, put it on record."""
+    """Check a file and show the result, or record it after confirmation."""
     upload = given.get("file")
     data = await upload.read() if isinstance(upload, UploadFile) else b""
     name = upload.filename or "" if isinstance(upload, UploadFile) else ""
@@ -97,24 +98,24 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
     except InvalidInput as error:
         return _ask(request, caller, reading, error.remedy, 422)
     confirmed = _text(form, "step") == "confirm"
-    # corrections are counted here, and asked about before they are made
+    # corrections are counted here and need a confirmation
     tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True))
     checked = dry_run.check(store, reading.name, tried, caller.name)
     if confirmed and checked.sound and (file.options.correct or not checked.result.corrected):
         return _import(request, reading, file, caller)
-    refused = "Tick that the rows on record are to be replaced." if confirmed and checked.sound else ""
+    refused = "Check the box to replace the rows on record." if confirmed and checked.sound else ""
     return _preview(request, caller, reading, file, checked, refused)
 
 
 def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -> ImportFile:
-    """Read the form; the file comes as a file, as text, or packed from the page before."""
+    """Read the form; the file is uploaded, pasted, or carried over from the page before."""
     text, packed = _text(form, "text"), _text(form, "packed")
     if not data and packed:
         data, name = _unpacked(packed, most), _text(form, "file_name")
     elif not data:
         data, name = text.encode(), "what was pasted"
     if not data.strip():
-        raise InvalidInput("file", name, "Choose a file, or paste what it holds.")
+        raise InvalidInput("file", name, "Choose a file, or paste its contents.")
     prefix = "column-"
     mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
     decimal, dates = _text(form, "decimal"), _text(form, "dates")
@@ -137,7 +138,7 @@ def _text(form: FormData, name: str) -> str:
 
 
 def packed(data: bytes) -> str:
-    """Pack a file so that a page can carry it."""
+    """Compress a file so that a page can carry it."""
     return base64.b64encode(zlib.compress(data)).decode()
 
 
@@ -160,7 +161,7 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
         return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
         done = imports.take_in(store, reading.name, file, caller.name)
-    except InvalidInput as error:  # somebody else was quicker
+    except InvalidInput as error:  # the site changed since the check
         if isinstance(error, StoreUnavailable):
             raise
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
@@ -213,7 +214,7 @@ def _preview(
 
 
 def _above(error: CsvError, file: ImportFile, headers: Sequence[str]) -> str:
-    """Describe an error of a file as a whole, or of its header."""
+    """Describe an error of the whole file, or of its header."""
     name = " or ".join(LABELS.get(part, part) for part in error.column.split(" or "))
     if error.line and headers and not file.options.mapping.get(error.column):
         present = ", ".join(header for header in headers if header)
@@ -225,7 +226,7 @@ def _caption(table: FileTable | None, checked: DryRun, rows: Sequence[Shown]) ->
     """Count the rows of the file, and those of them that are shown."""
     try:
         many = checked.rows or (0 if table is None else sum(1 for _ in table.rows()))
-    except CsvErrors:  # which is what is wrong with it, and told
+    except CsvErrors:  # an error that is shown anyway
         many = 0
     shown = sum(bool(row.cells) for row in rows)
     counted = f"{shown:,} of {wording.count(many, 'row')}" if shown < many else wording.count(many, "row")
@@ -278,14 +279,14 @@ def _general(errors: Sequence[CsvError]) -> list[str]:
 
 @router.get("/{job}")
 def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Caller, require(MANAGER)]) -> Response:
-    """Show how far a big import is, or what came of it."""
+    """Show the progress or the result of a large import."""
     reading = reading_of(request, site)
     running = jobs.read(store_of(request), job)
     if running.site != site or running.kind != work.OUTPUT_IMPORT:
         raise Unknown("job", str(job), "does not exist")
     result = running.result or {}
     errors = [_error_of(error) for error in result.get("errors", ())]
-    recorded = running.status == jobs.DONE and "sound" not in result  # what was only to be checked says whether it is
+    recorded = running.status == jobs.DONE and "sound" not in result  # a dry run reports whether the file is sound
     counts = [result.get(name, 0) for name in ("recorded", "known", "corrected")]
     values = {
         "job": running,

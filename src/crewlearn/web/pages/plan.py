@@ -1,6 +1,6 @@
 """The Plan page: what-if settings, simulated in the background, with the policies' results side by side.
 
-A field left as it was shown means the site's own value, which may have more digits than the form shows.
+A field that was not edited means the site's own value, which may have more digits than the form shows.
 """
 
 from collections.abc import Mapping
@@ -198,7 +198,7 @@ def _axis(plan: Mapping[str, Any]) -> Markup:
 
 
 def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:
-    """Draw the gain: a wide bar for 95% of the worlds, a narrow one for the interval of its mean."""
+    """Draw the gain: a wide bar for 95% of the worlds, a narrow one for the interval of the mean."""
     at = {end: 100.0 * scale.share(gain[end]) for end in ("low", "high", "worst", "best", "mean")}
     zero = 100.0 * scale.share(0.0)
     return Markup(

@@ -20,15 +20,8 @@ from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/record")
 AT_ONCE = 50
-KINDS = {
-    "": "Everything",
-    "advised": "Advice",
-    "proposal-approved": "Approvals",
-    "proposal-rejected": "Rejections",
-    "offer-recorded": "Offers",
-    "output-imported": "Output",
-    "site-changed": "Settings",
-}
+KINDS = {"": "Everything", **{name: kind.heading for name, kind in EVENT_KINDS.items() if kind.heading}}
+"""What the list can be limited to: an event's kind, and what the page calls it."""
 
 
 @router.get("")

@@ -50,8 +50,8 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
         form.errors[_blamed(error.field, before, wanted)] = error.remedy
         return _show(request, caller, reading, form, status=422)
     if not changes:
-        return go(request, reading.url("settings"), "Nothing was different, so nothing was changed.")
-    return go(request, reading.url(), "The settings are changed from now on, and the advice follows them.")
+        return go(request, reading.url("settings"), "No setting was changed.")
+    return go(request, reading.url(), "The new settings apply from now on, and the advice is updated.")
 
 
 _PARTS = {
@@ -62,7 +62,7 @@ _PARTS = {
 
 
 def _blamed(field: str, before: SiteConfig, wanted: SiteConfig) -> str:
-    """Return the field that an error is about: of several, the first that was changed."""
+    """Return the field that an error is about: of several candidates, the first that was changed."""
     part, names = _PARTS.get(field, ("", ()))
     for name in names:
         if getattr(getattr(before, part), name) != getattr(getattr(wanted, part), name):

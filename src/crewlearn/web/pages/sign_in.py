@@ -18,7 +18,7 @@ _LONGEST_ADDRESS = 2000
 
 @router.get("/sign-in")
 def sign_in_page(request: Request, next: str = "/") -> Response:
-    """Show the form for a token; `next` is the page that was asked for."""
+    """Show the form for a token; `next` is the page that was requested."""
     return page(request, "sign_in.html", {"fault": None, "next": here(next)})
 
 
@@ -51,8 +51,8 @@ def sign_in_once_page(
 ) -> Response:
     """Ask for confirmation before signing in by a one-time link; `next` is the page it leads to.
 
-    Opening it must not use it up: mail programs fetch links before people do. Nor may it sign in: another site's page
-    could open one, and the reader would go on under somebody else's name.
+    Opening the link must not use it up, because mail programs fetch links. Nor may it sign in: another site's page
+    could open it and leave the reader signed in as somebody else.
     """
     try:
         owner = sessions.owner_of_link(request.app.state.store, code, address_of(request))

@@ -33,7 +33,7 @@ from crewlearn.web.views.reading import Reading, site_url
 router = APIRouter(prefix="/sites/{site}")
 
 A_PAGE = 10
-"""Proposals or offers on a page."""
+"""Proposals or offers per page."""
 
 PageNumber = Annotated[int, Query(ge=1, le=MOST_NUMBER)]
 At = Annotated[int, Query(ge=0, le=MOST_NUMBER)]
@@ -49,7 +49,7 @@ def today(
     everybody: bool = False,
     sort: str = "",
 ) -> Response:
-    """Show a site as of today; of many workers the first ones, unless everybody is asked for."""
+    """Show a site as of today, with the first workers of many, or all on request."""
     seen, search = reading_of(request, site), Search(q, show, everybody, sort)
     with making(store_of(request), seen.snapshot) as now:
         reading = replace(seen, snapshot=now)
@@ -72,7 +72,7 @@ def _last_answer(request: Request, reading: Reading) -> str:
 def proposals(
     request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
 ) -> Response:
-    """Show a page of the proposals to answer: by its number, or the one with proposal `at`."""
+    """Show a page of the proposals to answer, by page number or containing proposal `at`."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(PROPOSED)
     first, pager = _page(reading.url("proposals"), "Proposals", everyone, page, at)
@@ -86,7 +86,7 @@ def proposals(
 def offers_under_way(
     request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
 ) -> Response:
-    """Show a page of the offers under way: by its number, or the one with offer `at`."""
+    """Show a page of the offers under way, by page number or containing offer `at`."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(*UNDER_WAY)
     first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
@@ -96,7 +96,7 @@ def offers_under_way(
 
 
 def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int) -> tuple[int, Pager]:
-    """Return where a page begins (the last page, if there are not so many) and the links to the others."""
+    """Return the first index of a page (of the last page, if there are fewer) and links to the others."""
     position = next((place for place, proposal in enumerate(everyone) if proposal.id == at), None)
     last = max(0, len(everyone) - 1) // A_PAGE
     here = min(page - 1, last) if position is None else position // A_PAGE
@@ -112,7 +112,7 @@ def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int
 
 
 def _back(site: str, form: Form) -> str:
-    """Return the URL that an answer redirects to: the page it was given on, with a message and the next proposal."""
+    """Return the URL that an answer redirects to: the page it came from, at the message and the next proposal."""
     if form.value("from") not in ("proposals", "offers"):
         return f"{site_url(site)}#said"
     asked = {name: form.value(name) for name in ("page", "at") if re.fullmatch("[0-9]{1,9}", form.value(name))}

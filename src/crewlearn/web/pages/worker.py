@@ -1,4 +1,4 @@
-"""The page of a worker: output over time, estimate, offers, and changes of their status."""
+"""The page of a worker: output over time, estimate, offers, and status changes."""
 
 from typing import Annotated, Any
 
@@ -93,7 +93,7 @@ def change(
         if "pinned" in form.values:
             changes["pinned"] = one_of("pinned", form.value("pinned"), ("yes", "no")) == "yes"
         if not changes:
-            raise InvalidInput("what to record", "", "is missing; use a button of the page")
+            raise InvalidInput("what to record", "", "is missing; use a button on the page")
         commands.change_worker(store_of(request), site, identifier, caller.name, **changes)
         return "Recorded. The advice takes it into account."
 
@@ -109,11 +109,11 @@ def erase(
     identifier = _identifier(reading, number)
     url = reading.url("workers", number)
     if form.value("sure") != "yes":
-        return go(request, url, "Nothing was done: tick that you are sure.", "warn")
+        return go(request, url, "Nothing was done: check the box to confirm.", "warn")
 
     def done() -> str:
         commands.erase_worker(store_of(request), site, identifier, caller.name)
-        return "Erased. The record keeps a bare number."
+        return "Erased. The record keeps only a number."
 
     return do(request, url, done)
 

@@ -54,7 +54,7 @@ def scale_over(values: Sequence[float], most: int = 5) -> Scale:
 
 
 def interval_bar(scale: Scale, low: float, mean: float, high: float, kind: str = "") -> Markup:
-    """Draw an interval with its mean as a bar; hidden from screen readers, as the numbers stand beside it."""
+    """Draw an interval with its mean as a bar, hidden from screen readers because the numbers are beside it."""
     start, end = 100.0 * scale.share(low), 100.0 * scale.share(high)
     return Markup(
         f'<svg class="bar {kind}" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
@@ -65,7 +65,7 @@ def interval_bar(scale: Scale, low: float, mean: float, high: float, kind: str =
 
 
 def axis(scale: Scale, words: Sequence[str]) -> Markup:
-    """Draw the axis above bars, with `words` at its ticks; narrow screens hide every second."""
+    """Draw the axis above bars, labelled with `words`; narrow screens hide every second label."""
     many = len(words) > _ALL_FIT
     return Markup(
         '<svg class="ticks" width="100%" height="14" aria-hidden="true">'
@@ -79,7 +79,7 @@ def axis(scale: Scale, words: Sequence[str]) -> Markup:
 
 
 _ALL_FIT = 4
-"""Labels that fit above the bars however narrow they are."""
+"""The most labels that fit above the bars on a narrow screen."""
 
 
 def _spare(place: int) -> str:
@@ -160,7 +160,7 @@ def chart(
 
 
 def _mark(mark: AxisMark, y: float, place: int) -> str:
-    """Draw a label of the axis; narrow screens hide every second."""
+    """Draw an axis label; narrow screens hide every second one."""
     anchor = "start" if mark.at < 0.06 else "end" if mark.at > 0.94 else "middle"
     return (
         f'<text class="tick{_spare(place)}" x="{100.0 * mark.at:.2f}%" y="{y:.0f}" text-anchor="{anchor}">'
@@ -204,14 +204,14 @@ class Span:
 
 
 ROW = 30
-"""Pixels of one row of a Gantt chart; the style sheet has the same for the names beside it."""
+"""Height in pixels of a Gantt chart's row; the style sheet has the same for the names beside it."""
 
 ROOMS = (240, 320, 480, 640, 800, 960)
 """Chart widths in pixels from which a text is shown; the style sheet has a rule for each."""
 
 
 def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[AxisMark]) -> Markup:
-    """Draw a Gantt chart, one row a station; names stand where nothing is hatched, if there is room."""
+    """Draw a Gantt chart with one row per station; names appear in unhatched parts where they fit."""
     height = ROW * len(rows) + 26
     parts = [
         f'<svg class="chart gantt" id="{name}" width="100%" height="{height}" role="img" '
@@ -263,7 +263,7 @@ def free_part(start: float, end: float, taken: Sequence[tuple[float, float]]) ->
 
 
 def room_for(text: str, share: float) -> int | None:
-    """Return how wide a chart must be for a text to fit in a share of it; None if it never fits.
+    """Return the chart width from which a text fits in a share of it; None if it never fits.
 
     >>> room_for("Ben Ivanova", 0.2), room_for("Ben Ivanova", 1.0), room_for("Ben Ivanova", 0.05), room_for("", 1.0)
     (480, 240, None, None)

@@ -1,4 +1,4 @@
-"""Decisions: proposals with their reasons as of then, and people's answers."""
+"""Decisions: proposals with their reasons at the time, and people's answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from crewlearn.web.views.proposals import STATUS_WORDS, Exchange, exchange
 from crewlearn.web.views.reading import Reading
 
 DECISIONS = 20
-"""Decisions on a page."""
+"""Decisions per page."""
 
 DECIDED = (*OPEN, STARTED, *FAILURES, REJECTED)
-"""Proposals answered or to be answered; the advisor may have withdrawn many others, which are left out."""
+"""Statuses of answered and open proposals; withdrawn ones, of which there may be many, are left out."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Decision:
 def decisions(
     reading: Reading, proposals: Sequence[Proposal], answers: Mapping[int, Sequence[tuple[Event, bool]]]
 ) -> list[Decision]:
-    """Return proposals with their reasons as of then, and people's answers."""
+    """Return proposals with their reasons at the time, and people's answers."""
     return [
         Decision(
             exchange(reading, proposal),

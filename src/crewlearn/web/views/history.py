@@ -108,7 +108,7 @@ def history(
 
 
 def marks(reading: Reading, window: Window, within: float = 0.5) -> list[AxisMark]:
-    """Return labels for a few days below a chart, at the middle of each day or `within` it, from 0 to 1."""
+    """Return labels for a few days below a chart, at position `within` each day, from 0 to 1."""
     calendar = reading.site.config.calendar
     words = [formats.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
     many = window.last - window.first + 1
@@ -154,7 +154,7 @@ def _gantt(
 def _transitions(
     reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal]
 ) -> list[tuple[int, int, str]]:
-    """Return the spans from an approval to its end at one station, with a title each."""
+    """Return the spans from approval to settlement at a station, each with a title."""
     transitions = []
     for proposal in proposals:
         ended = proposal.settled_in or reading.site.period
@@ -245,7 +245,7 @@ def _output(
 
 
 def _shared(standardised: Sequence[float]) -> float:
-    """Return how much more days vary than single workers do, as a good or bad day moves everybody."""
+    """Return how much more the team's days vary than independent workers would, because of common day effects."""
     if len(standardised) < _FEW:
         return 1.0
     return max(1.0, math.sqrt(sum(deviation * deviation for deviation in standardised) / len(standardised)))

@@ -28,7 +28,7 @@ class Learning:
 def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Learning:
     """Return a worker's output over time, and how the estimate narrowed with it.
 
-    The band is the estimate from their own days up to then, given the current estimates of the pool and of the noise.
+    The band is the estimate from their own days up to each day, given the current estimates of pool and noise.
     """
     site, units = reading.site, reading.site.config.units
     seen = [(row.period, value) for row in rows if (value := observation(site.config.units, row)) is not None]

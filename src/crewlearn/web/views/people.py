@@ -157,7 +157,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
 
 
 def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
-    """Return short notes on what is special about a worker."""
+    """Return short notes about a worker."""
     site, worker = reading.site, reading.site.workers[number]
     seated = int(site.roster.arrays.station_of[number]) >= 0
     notes = []

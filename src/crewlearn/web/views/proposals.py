@@ -31,7 +31,7 @@ STATUS_WORDS = {
 """Labels of a proposal's statuses."""
 
 TONES = {PROPOSED: "wait", STARTED: "good", "declined": "bad", "expired": "bad", "no-show": "bad", REJECTED: "bad"}
-"""Statuses that stand out, with their style."""
+"""Styles of the statuses that are highlighted."""
 
 
 def arrival(site: Site, proposal: Proposal) -> int:
@@ -79,7 +79,7 @@ class Exchange:
 
 
 def exchange(reading: Reading, proposal: Proposal) -> Exchange:
-    """Return a proposal with its reasons as of then."""
+    """Return a proposal with its reasons at the time."""
     reasons = facts(reading.site, proposal)
     ends = [reasons.into.low, reasons.into.high, *([] if reasons.out is None else [reasons.out.low, reasons.out.high])]
     scale = scale_over(ends, 4)
@@ -199,7 +199,7 @@ def _before(status: str, step: str) -> bool:
 
 
 def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
-    """List who may leave for the incoming worker: as agreed first, then whoever is not leaving anyway."""
+    """List who may leave for the incoming worker: the worker agreed on first, then those not leaving anyway."""
     site = reading.site
     leaving = {offer.out for offer in site.open_proposals(*UNDER_WAY) if offer.id != proposal.id}
     agreed = place(reading.people, proposal)

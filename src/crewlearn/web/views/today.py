@@ -15,10 +15,10 @@ from crewlearn.web.views.proposals import Answerable, OfferCard, answerable, off
 from crewlearn.web.views.reading import Reading
 
 SHOWN = 3
-"""Proposals and offers shown on the Today page, so that the team stays in sight; the others have a page."""
+"""Proposals and offers shown on the Today page, so that the team stays visible; the others have a page."""
 
 ROWS = 100
-"""Workers listed at first; a page of a thousand takes long to render and to scroll."""
+"""Workers listed at first; a page of a thousand is slow to render and to scroll."""
 
 
 @dataclass(frozen=True)
@@ -174,9 +174,9 @@ def card(reading: Reading, may_manage: bool) -> Card:
 
 
 def saying(reading: Reading, beside: bool = False) -> str:
-    """Return the advice in a sentence that stays short however much is proposed; the day stands beside it.
+    """Return the advice in a short sentence, without the day, which is shown beside it.
 
-    `beside`: the first proposals stand beside it too, so that the sentence need not repeat them.
+    `beside`: the first proposals are shown beside it too, so the sentence does not repeat them.
     """
     open_now = reading.site.open_proposals(PROPOSED)
     if not reading.site.workers:

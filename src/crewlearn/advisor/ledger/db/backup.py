@@ -1,4 +1,4 @@
-"""A copy of a whole store in one file, and its way back; PostgreSQL has programs of its own for that."""
+"""Backup and restore of SQLite stores; for PostgreSQL there are pg_dump and pg_restore."""
 
 import os
 import sqlite3
@@ -19,25 +19,25 @@ from crewlearn.advisor.ledger.db.upgrade import other_schema, schema_version
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.problem.errors import InvalidInput
 
-_BACKUP = 'is on PostgreSQL, whose own programs do this: pg_dump -Fc "$CREWLEARN_DB" > FILE'
+_BACKUP = 'is on PostgreSQL; use its own tool: pg_dump -Fc "$CREWLEARN_DB" > FILE'
 _RESTORE = (
-    "is on PostgreSQL, whose own programs do this, with the servers stopped: "
+    "is on PostgreSQL; stop the servers and use its own tool: "
     'pg_restore --clean --if-exists --single-transaction -d "$CREWLEARN_DB" FILE'
 )
 _PASSING = (schema.sessions, schema.sign_in_links)
-"""What must not come back with a copy: who was signed in when it was made."""
+"""Tables that a restore empties: nobody stays signed in from the time of the backup."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class _InUse(sqlite3.OperationalError):
-    """Somebody else kept a copy waiting for too long."""
+    """Another program held the database's lock for too long."""
 
 
 def back_up(engine: sa.Engine, file: Path) -> None:
-    """Copy a store as it stands at one moment, whoever writes to it meanwhile; a file that is there is left alone.
+    """Write a consistent copy of a store, which others may use meanwhile; never overwrite a file.
 
-    Nobody may read the copy who may not read the store.
+    The copy is readable only by those who may read the store.
     """
     source = _file_of(engine, _BACKUP)
     if _version(engine, source) is None:
@@ -47,15 +47,15 @@ def back_up(engine: sa.Engine, file: Path) -> None:
     with _as_ours(partial(InvalidInput, "file", str(file)), "cannot be written"), _beside(file) as unfinished:
         _fill(source, unfinished)
         with closing(sqlite3.connect(unfinished)) as copy:
-            copy.execute("PRAGMA journal_mode=DELETE").close()  # one file, with nothing beside it
+            copy.execute("PRAGMA journal_mode=DELETE").close()  # a single file, without a -wal file
         _name(unfinished, file)
 
 
 def restore(engine: sa.Engine, file: Path) -> None:
-    """Put a copy in the place of what the store holds, in one transaction: all of it, or nothing.
+    """Replace the contents of a store by those of a backup, in one transaction.
 
-    Copying the file itself would leave what SQLite keeps beside the old one, to be applied to the new one. What is
-    there must be a store, or nothing: anything else is somebody's own, or so damaged that it is better kept aside.
+    Copying the file would leave the old -wal file, which SQLite would apply to the new database. The target must be a
+    store or missing: anything else may be another program's file, or a damaged store worth keeping.
     """
     target = _file_of(engine, _RESTORE)
     if not file.is_file():
@@ -69,7 +69,7 @@ def restore(engine: sa.Engine, file: Path) -> None:
     finally:
         copied.dispose()
     if version is None:
-        raise InvalidInput("file", str(file), "holds no store")
+        raise InvalidInput("file", str(file), "is not a store")
     with _as_ours(partial(StoreUnavailable, shown(engine)), "cannot be restored"), _beside(target) as prepared:
         fault = _prepare(file, prepared)
         if fault is not None:
@@ -81,7 +81,7 @@ def restore(engine: sa.Engine, file: Path) -> None:
 
 
 def _prepare(file: Path, prepared: Path) -> str | None:
-    """Make of a copy what a store is to be: whole, nobody signed in, written as stores are. Return what is damaged."""
+    """Check a backup, sign everybody out and set the journal mode; return what is damaged, or None."""
     try:
         _fill(file, prepared)
         with closing(sqlite3.connect(prepared)) as copy:
@@ -115,7 +115,7 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 def _name(unfinished: Path, file: Path) -> None:
-    """Name a finished copy, if the name is still free: renaming would replace what others put there."""
+    """Give a finished copy its name, if that is still free; a rename would replace another program's file."""
     try:
         if not _linked(unfinished, file):
             _fill(unfinished, file)
@@ -124,7 +124,7 @@ def _name(unfinished: Path, file: Path) -> None:
 
 
 def _linked(unfinished: Path, file: Path) -> bool:
-    """Link a file to a second name; return whether the disk supports links."""
+    """Hard-link a file to a second name; return False if the file system does not support it."""
     try:
         os.link(unfinished, file)
     except FileExistsError:
@@ -139,7 +139,7 @@ def _exists(file: Path) -> InvalidInput:
 
 
 def _fill(source: Path, new: Path) -> None:
-    """Copy a database to a file that is not there yet and that nobody may read or write who may not the first."""
+    """Copy a database to a new file, which is accessible only to those who may access the first."""
     like = source.stat()
     made = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, stat.S_IMODE(like.st_mode) & 0o666 | 0o600)
     try:
@@ -147,10 +147,10 @@ def _fill(source: Path, new: Path) -> None:
     finally:
         os.close(made)
     try:
-        if status.st_gid != like.st_gid:  # that group is other people
+        if status.st_gid != like.st_gid:  # another group: give it no access
             new.chmod(stat.S_IMODE(status.st_mode) & ~0o070)
         _copy(source, new)
-    except _InUse:  # somebody took it for a new store
+    except _InUse:  # another program opened it as a new store: leave it
         raise
     except BaseException:
         for left in (new, new.with_name(f"{new.name}-journal")):
@@ -159,7 +159,7 @@ def _fill(source: Path, new: Path) -> None:
 
 
 def _file_of(engine: sa.Engine, remedy: str) -> Path:
-    """Return the file that an address names."""
+    """Return the file of an SQLite address."""
     if engine.dialect.name != "sqlite":
         raise StoreUnavailable(shown(engine), remedy)
     name = engine.url.database or ""
@@ -169,7 +169,7 @@ def _file_of(engine: sa.Engine, remedy: str) -> Path:
 
 
 def _version(engine: sa.Engine, file: Path) -> str | None:
-    """Return the schema of the store in a file, None if there is nothing; what is no store of ours is refused."""
+    """Return the schema of the store in a file, or None if there is none; refuse other databases."""
     if not file.is_file():
         return None
     with clear_errors(engine):
@@ -180,24 +180,24 @@ def _version(engine: sa.Engine, file: Path) -> str | None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a database into another, waiting for whoever uses it as long as writers wait for each other."""
+    """Copy a database into another, waiting for its lock for up to `LOCK_SECONDS`."""
     with closing(sqlite3.connect(source)) as here, closing(sqlite3.connect(target)) as there:
         here.backup(there, progress=_until(time.monotonic() + database.LOCK_SECONDS), sleep=0.05)
 
 
 def _until(deadline: float) -> Callable[[int, int, int], None]:
-    """End a copy that is kept waiting for too long: by itself it would wait for ever."""
+    """Return a progress callback that gives up on the lock after a deadline; SQLite would wait forever."""
 
     def tell(status: int, remaining: int, total: int) -> None:
         if status & 0xFF in database.BUSY and time.monotonic() > deadline:
-            raise _InUse("somebody else is using it; stop the servers, then try again")
+            raise _InUse("it is in use; stop the servers, then try again")
 
     return tell
 
 
 @contextmanager
 def _as_ours(error_of: Callable[[str], InvalidInput], what: str) -> Iterator[None]:
-    """Raise errors of files and databases as ours, made from their remedy."""
+    """Convert errors of files and databases, with `error_of` making the error from a remedy."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

@@ -1,6 +1,6 @@
 """The database: SQLite or PostgreSQL, with transactions that behave alike and errors that say what to do.
 
-An engine must not cross a fork: make it in the process that uses it.
+An engine must not be used across a fork: create it in the process that uses it.
 """
 
 import re
@@ -16,10 +16,10 @@ from crewlearn.advisor.ledger.errors import StoreBusy, StoreUnavailable
 from crewlearn.problem.errors import InvalidInput
 
 LOCK_SECONDS = 30.0
-"""How long a writer waits for another before it gives up with a clear error; read when a store is opened."""
+"""Seconds a writer waits for the lock before it fails; read when a store is opened."""
 
 _CLASHES = ("40001", "40P01")
-"""PostgreSQL's codes of a serialization failure and of a deadlock."""
+"""PostgreSQL's codes for a serialization failure and a deadlock."""
 
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
@@ -29,8 +29,8 @@ def make_engine(url: str | sa.URL) -> sa.Engine:
     try:
         address = sa.make_url(url)
         backend = address.get_backend_name()
-    except (sa.exc.ArgumentError, ValueError):  # not chained: it holds the address, and that may hold a password
-        remedy = "is no database address; write sqlite:///file.db or postgresql://…"
+    except (sa.exc.ArgumentError, ValueError):  # not chained, because the address may hold a password
+        remedy = "is not a database address; write sqlite:///file.db or postgresql://…"
         raise StoreUnavailable(re.sub(r"//.*@", "//***@", str(url)), remedy) from None
     if backend == "sqlite":
         return _sqlite_engine(address)
@@ -50,7 +50,7 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: Any) -> None:
-        connection.isolation_level = None  # transactions begin as we say, not as the driver guesses
+        connection.isolation_level = None  # we begin transactions ourselves
         for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-32768"):
             connection.execute(f"PRAGMA {pragma}").close()
 
@@ -65,7 +65,7 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
 def _postgresql_engine(address: sa.URL) -> sa.Engine:
     wait = {} if "connect_timeout" in address.query else {"connect_timeout": 10}
     engine = sa.create_engine(address, connect_args=wait, pool_pre_ping=True, hide_parameters=True)
-    milliseconds = max(1, int(LOCK_SECONDS * 1000))  # 0 would be for ever
+    milliseconds = max(1, int(LOCK_SECONDS * 1000))  # 0 would mean no timeout
 
     @sa.event.listens_for(engine, "begin")
     def begun(connection: sa.Connection) -> None:
@@ -77,7 +77,7 @@ def _postgresql_engine(address: sa.URL) -> sa.Engine:
 
 @contextmanager
 def begun_to_write(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Begin a transaction that writes, waiting for others; as long as it has not begun, trying again is safe."""
+    """Begin a write transaction, retrying for `LOCK_SECONDS`; nothing has been written until it begins."""
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
         connection = engine.connect().execution_options(crewlearn_writes=True)
@@ -97,7 +97,7 @@ def begun_to_write(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 @contextmanager
 def clear_errors(engine: sa.Engine) -> Iterator[None]:
-    """Raise errors of the database as ours, with what happened and what to do."""
+    """Convert database errors to ours, which say what happened and what to do."""
     try:
         yield
     except sa.exc.DBAPIError as error:
@@ -105,20 +105,20 @@ def clear_errors(engine: sa.Engine) -> Iterator[None]:
         if explained is None:
             raise
         raise explained from error
-    except sa.exc.TimeoutError as error:  # of the pool: it is none of the database's
+    except sa.exc.TimeoutError as error:  # from the connection pool
         raise StoreUnavailable(shown(engine), "has no free connection; nothing was done, try again") from error
 
 
 def _explained(engine: sa.Engine, error: sa.exc.DBAPIError) -> InvalidInput | None:
-    """Return a database error as one of ours; None if it is a fault of the program."""
+    """Return a database error as one of ours, or None if it is a bug."""
     message = str(error.orig).strip().partition("\n")[0]
     if _is_busy(error):
-        remedy = f"is being written to by somebody else for more than {LOCK_SECONDS:g} s; nothing was done, try again"
+        remedy = f"has been locked by another writer for more than {LOCK_SECONDS:g} s; nothing was done, try again"
         return StoreBusy(shown(engine), remedy)
     if isinstance(error, sa.exc.IntegrityError) or _code_of(error) in _CLASHES:
-        return StoreBusy(shown(engine), f"somebody else was quicker ({message}); nothing was done, try again")
+        return StoreBusy(shown(engine), f"another writer came first ({message}); nothing was done, try again")
     if error.connection_invalidated:
-        remedy = f"broke off ({message}); do it again: what is on record by now is passed over or refused as done"
+        remedy = f"lost the connection ({message}); try again: what was recorded already is skipped or refused"
         return StoreUnavailable(shown(engine), remedy)
     refused = _code_of(error) == "42501"  # insufficient privilege
     if refused or not isinstance(error, (sa.exc.ProgrammingError, sa.exc.DataError)):
@@ -127,7 +127,7 @@ def _explained(engine: sa.Engine, error: sa.exc.DBAPIError) -> InvalidInput | No
 
 
 def _is_busy(error: sa.exc.DBAPIError) -> bool:
-    """Return whether somebody else holds the lock."""
+    """Return whether another connection holds the lock."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     return _code_of(error) == "55P03" if code is None else code & 0xFF in BUSY
 

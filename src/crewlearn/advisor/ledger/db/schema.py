@@ -1,9 +1,9 @@
-"""The tables of a store: the record itself, what can be rebuilt from it, and who may use it over the web."""
+"""The tables of a store: the record, data derived from it, and users and jobs of the web server."""
 
 import sqlalchemy as sa
 
 SCHEMA = "0002"
-"""The newest revision; `migrations` brings older stores here."""
+"""The newest revision; `migrations` upgrade older stores to it."""
 
 VERSION_TABLE = "crewlearn_schema"
 
@@ -18,7 +18,7 @@ sites = sa.Table(
     sa.Column("head", sa.String(64), nullable=False),
     sa.Column("state", sa.Text, nullable=False),
 )
-"""One row a site: how many events it has, the hash of the last, and the state they come to."""
+"""One row per site: its number of events, the hash of the last one, and its state after it."""
 
 events = sa.Table(
     "events",
@@ -33,7 +33,7 @@ events = sa.Table(
     sa.Column("previous", sa.String(64), nullable=False),
     sa.Column("hash", sa.String(64), nullable=False),
 )
-"""The truth: only ever added to."""
+"""The record itself; rows are only ever added."""
 
 output_rows = sa.Table(
     "output_rows",
@@ -48,7 +48,7 @@ output_rows = sa.Table(
     sa.Column("replaced_in", sa.Integer),
     sqlite_with_rowid=False,
 )
-"""The rows of output imports; a corrected one says which event replaced it. Kept by worker, as they are looked up."""
+"""The rows of output imports; a corrected one names the event that replaced it. Clustered by worker for lookups."""
 
 sa.Index("output_rows_by_event", output_rows.c.site, output_rows.c.event)
 
@@ -61,7 +61,7 @@ identities = sa.Table(
     sa.Column("name", sa.String(200)),
     sa.UniqueConstraint("site", "external_id"),
 )
-"""Who the numbers of the record are; erasing a person empties their row and nothing else."""
+"""Ids and names of the workers; erasing a person empties their row and changes nothing else."""
 
 proposals = sa.Table(
     "proposals",
@@ -80,7 +80,7 @@ proposals = sa.Table(
     sa.Column("paid_in", sa.Integer, nullable=False),
     sa.Column("why", sa.Text, nullable=False),
 )
-"""Every proposal ever made, as it stands."""
+"""Every proposal ever made, in its current state."""
 
 stints = sa.Table(
     "stints",
@@ -91,7 +91,7 @@ stints = sa.Table(
     sa.Column("worker", sa.Integer, nullable=False),
     sa.Column("until", sa.Integer),
 )
-"""Who held which station, from which period to before which."""
+"""Who held which station, from period `since` to before `until`."""
 
 users = sa.Table(
     "users",
@@ -125,7 +125,7 @@ tokens = sa.Table(
     sa.Column("revoked", sa.Double),
     sqlite_autoincrement=True,
 )
-"""Tokens, of which only the digest is known here: a copy of the store lets nobody in."""
+"""Tokens, stored as digests only, so that a copy of the store lets nobody sign in."""
 
 sign_in_links = sa.Table(
     "sign_in_links",
@@ -134,7 +134,7 @@ sign_in_links = sa.Table(
     sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False),
     sa.Column("expires", sa.Double, nullable=False),
 )
-"""Links that sign somebody in once; a used one is gone."""
+"""One-time sign-in links; a used one is deleted."""
 
 sessions = sa.Table(
     "sessions",
@@ -144,7 +144,7 @@ sessions = sa.Table(
     sa.Column("token", sa.Integer, sa.ForeignKey("tokens.id")),
     sa.Column("expires", sa.Double, nullable=False),
 )
-"""Browsers that are signed in, by a token or (where there is none) by a link; one that signed out is gone."""
+"""Browser sessions, begun with a token or (if that is null) a link; signing out deletes them."""
 
 sign_in_failures = sa.Table(
     "sign_in_failures",
@@ -154,7 +154,7 @@ sign_in_failures = sa.Table(
     sa.Column("at", sa.Double, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Wrong tokens and links of late, by the network they came from."""
+"""Recent failed sign-ins, by the network they came from."""
 
 sa.Index("sign_in_failures_by_address", sign_in_failures.c.address, sign_in_failures.c.at)
 
@@ -179,9 +179,9 @@ jobs = sa.Table(
     sa.Column("owner", sa.String(40)),
     sqlite_autoincrement=True,
 )
-"""Long work, with who does it and how far they are; a heartbeat that stopped says that its server is gone.
+"""Background jobs with their owner and progress; if the heartbeat stops, the owner is gone.
 
-A file that is to be taken in is gone when the job is over: it has the ids of people.
+A job's file holds workers' ids, so it is deleted when the job is over.
 """
 
 sa.Index("jobs_by_site", jobs.c.site, jobs.c.id)

@@ -1,4 +1,4 @@
-"""The tables of a store: which revision of them a database has, and bringing it to the newest."""
+"""The schema revision of a store, creating its tables, and upgrading them."""
 
 import sqlite3
 import time
@@ -15,11 +15,11 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.problem.errors import InvalidInput
 
 _CREATING = 7_302_519_180
-"""The lock under which PostgreSQL stores are made: any number, the same for all of us."""
+"""Key of the advisory lock for creating tables on PostgreSQL: an arbitrary number."""
 
 
 def schema_version(engine: sa.Engine) -> str | None:
-    """Return the schema's revision; None if the database is empty. One with other tables is not ours and is refused."""
+    """Return the schema's revision, or None if the database is empty; refuse one with other tables."""
     with engine.connect() as connection, connection.begin():
         tables = sa.inspect(connection).get_table_names()
         if not tables:
@@ -28,21 +28,21 @@ def schema_version(engine: sa.Engine) -> str | None:
         if schema.VERSION_TABLE in tables:
             versions = connection.execute(sa.text(f"SELECT * FROM {schema.VERSION_TABLE}")).scalars().all()
     if len(versions) != 1:
-        remedy = f"is no store of crewlearn: it has the table {tables[0]}; give an empty database or a new file"
+        remedy = f"is not a crewlearn store: it has the table {tables[0]}; give an empty database or a new file"
         raise StoreUnavailable(shown(engine), remedy)
     return str(versions[0])
 
 
 def other_schema(engine: sa.Engine, version: str) -> InvalidInput:
-    """Return the error of a store whose revision is not the one that is needed, with what to do."""
-    wanted = f"is of schema {version}, and {schema.SCHEMA} is needed"
+    """Return the error for a store of another revision, with what to do."""
+    wanted = f"has schema {version}, and {schema.SCHEMA} is needed"
     if version > schema.SCHEMA:
         return StoreUnavailable(shown(engine), f"{wanted}: a newer crewlearn made it; update this one")
     return StoreUnavailable(shown(engine), f"{wanted}; back it up, then run: crewlearn store upgrade")
 
 
 def make_tables(engine: sa.Engine) -> None:
-    """Make the tables in an empty database. Only then is SQLite's way of writing set: the file keeps it."""
+    """Create the tables in an empty database; SQLite's journal mode is set here only, as the file keeps it."""
     deadline = time.monotonic() + database.LOCK_SECONDS
     while engine.dialect.name == "sqlite":
         try:
@@ -51,7 +51,7 @@ def make_tables(engine: sa.Engine) -> None:
                 assert raw is not None
                 raw.execute("PRAGMA journal_mode=WAL").close()
             break
-        except sqlite3.OperationalError as error:  # another makes it too, and SQLite does not wait for this lock
+        except sqlite3.OperationalError as error:  # another process sets it too; SQLite does not wait here
             if error.sqlite_errorcode & 0xFF not in database.BUSY or time.monotonic() >= deadline:
                 raise StoreUnavailable(shown(engine), f"cannot be used ({error})") from error
             time.sleep(0.01)
@@ -60,7 +60,7 @@ def make_tables(engine: sa.Engine) -> None:
 
 
 def migrate(connection: sa.Connection) -> None:
-    """Bring the tables to the newest revision; whoever comes second finds it done."""
+    """Upgrade the tables to the newest revision; of two processes at once, the second finds it done."""
     from alembic import command
     from alembic.config import Config
 

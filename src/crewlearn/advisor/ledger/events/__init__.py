@@ -1,4 +1,4 @@
-"""Events: what is ever put on record for a site. Importing the package registers every kind."""
+"""Events: everything that is recorded for a site. Importing the package registers every kind."""
 
 from crewlearn.advisor.ledger.events.advised import Advised
 from crewlearn.advisor.ledger.events.answers import (
@@ -30,15 +30,18 @@ from crewlearn.advisor.ledger.events.fact import (
 )
 from crewlearn.advisor.ledger.events.output import OutputImported
 from crewlearn.advisor.ledger.events.rows import (
+    ADDED_COLUMNS,
     ATTENDANCE,
     AWAY,
     OBSERVED,
     History,
     Observation,
     RecordedRow,
+    added_values,
     digest_of_rows,
     observation,
     observe,
+    row_document,
 )
 from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
 from crewlearn.advisor.ledger.events.undone import AnswerUndone
@@ -53,6 +56,7 @@ from crewlearn.advisor.ledger.events.workers import (
 )
 
 __all__ = [
+    "ADDED_COLUMNS",
     "ATTENDANCE",
     "AWAY",
     "FIRST_HASH",
@@ -85,6 +89,7 @@ __all__ = [
     "WorkerFacts",
     "WorkerUpdate",
     "WorkersImported",
+    "added_values",
     "canonical",
     "digest_of_rows",
     "hash_of",
@@ -94,5 +99,6 @@ __all__ = [
     "observation",
     "observe",
     "parse_fact",
+    "row_document",
     "worker_facts",
 ]

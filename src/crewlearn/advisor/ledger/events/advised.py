@@ -1,4 +1,4 @@
-"""The event that advice was derived for the coming period."""
+"""The event that records the advice for the coming period."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from crewlearn.policies.contract import Pair
 @event_kind("advised")
 @dataclass(frozen=True)
 class Advised(Fact):
-    """Advice for a period, as it follows from the facts before it.
+    """Advice for a period, derived from the facts before it.
 
-    `pairs` are the replacements proposed, `held_back` those that the limit a week did not allow, `reasons` what spoke
-    for each pair. `waiting`, `memory` and `after` are the policy's own data: what it waits for, and what it remembered
-    before and after it was asked. `interviews` is what they cost, in money; None under rules 1, which did not charge.
+    `pairs` are the replacements proposed, `held_back` those beyond the weekly limit, `reasons` the reasons for each
+    pair. `waiting`, `memory` and `after` are the policy's own data: what it waits for, and its state before and after
+    it was asked. `interviews` is their cost in money; None under rules 1, which did not charge it.
     """
 
     period: int
@@ -32,6 +32,7 @@ class Advised(Fact):
     interviews: float | None = None
 
     by_people = False
+    heading = "Advice"
     invalidates = frozenset()
     internal = frozenset({"memory", "after"})
 
@@ -63,7 +64,7 @@ class Advised(Fact):
         return plain
 
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Take up the advice: proposals that stand keep their number, others are withdrawn or made."""
+        """Apply the advice: unchanged proposals keep their number, others are withdrawn or created."""
         standing = {(proposal.out, proposal.into): proposal.id for proposal in site.open_proposals(PROPOSED)}
         for pair, number in standing.items():
             if pair not in self.pairs:

@@ -1,4 +1,4 @@
-"""Events that answer a proposal: it was approved or rejected, and how its offer went."""
+"""Events that answer a proposal: approval, rejection, and the outcome of its offer."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 
 OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
-"""How an offer may go."""
+"""The possible outcomes of an offer."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AnswerTrail:
     settled_in: int | None = None
 
     def settled(self, outcome: str, actor: str, at: str, period: int | None = None) -> "AnswerTrail":
-        """Return the trail of a proposal that has come to its end."""
+        """Return the trail with the proposal settled."""
         return replace(self, outcome=outcome, settled_by=actor, settled_at=at, settled_in=period)
 
 
@@ -47,11 +47,11 @@ class ProposalAnswer(Happening):
 
     @abstractmethod
     def reply(self) -> str:
-        """Return what was answered in a few words, of a proposal that was just named."""
+        """Return the answer in a few words, which refer to the proposal as `it`."""
 
     @abstractmethod
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
-        """Return what was answered with its reason; `outcomes` has the words for how an offer went."""
+        """Return the answer with its reason; `outcomes` has the words for an offer's outcome."""
 
     @abstractmethod
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
@@ -61,10 +61,12 @@ class ProposalAnswer(Happening):
 @event_kind("proposal-approved")
 @dataclass(frozen=True)
 class ProposalApproved(ProposalAnswer):
-    """A proposal was approved; `out` is who makes room, whom the person may have chosen. -1 is an empty station."""
+    """A proposal was approved; `out` is who makes room, possibly chosen by the person, -1 for an empty station."""
 
     proposal: int
     out: int
+
+    heading = "Approvals"
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApproved":
@@ -76,7 +78,7 @@ class ProposalApproved(ProposalAnswer):
         return dict(vars(self))
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Begin a replacement, for the fee as agreed now, whatever is changed before they start."""
+        """Begin the replacement at the current fee, which later changes do not affect."""
         into = site.proposals[self.proposal].into
         site.roster.initiate(self.out, into, site.period)
         fee = site.fee_of(into)
@@ -118,11 +120,13 @@ class ProposalApproved(ProposalAnswer):
 @event_kind("proposal-rejected")
 @dataclass(frozen=True)
 class ProposalRejected(ProposalAnswer):
-    """A proposal was rejected, with a reason for the record; `keep_out` blocks its incoming worker for good."""
+    """A proposal was rejected, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
 
     proposal: int
     reason: str
     keep_out: bool = False
+
+    heading = "Rejections"
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalRejected":
@@ -135,7 +139,7 @@ class ProposalRejected(ProposalAnswer):
         return {**plain, "keep_out": True} if self.keep_out else plain
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Drop the proposal; its incoming worker is left alone for a while, or kept out for good."""
+        """Reject the proposal; its incoming worker is not proposed again for a while, or is blocked."""
         proposal = site.set_proposal(self.proposal, status=REJECTED, reason=self.reason, decided_in=site.period)
         bar(site, proposal.into)
         if self.keep_out:
@@ -176,12 +180,14 @@ class ProposalRejected(ProposalAnswer):
 @event_kind("offer-recorded")
 @dataclass(frozen=True)
 class OfferRecorded(ProposalAnswer):
-    """How an offer went, and in which period; of who started, `leaver` made room, -1 for an empty station."""
+    """The outcome of an offer, and its period; on a start, `leaver` made room, -1 for an empty station."""
 
     proposal: int
     outcome: str
     period: int
     leaver: int | None = None
+
+    heading = "Offers"
 
     def __post_init__(self) -> None:
         one_of("outcome", self.outcome, OUTCOMES)
@@ -197,11 +203,11 @@ class OfferRecorded(ProposalAnswer):
 
     @property
     def subject(self) -> Subject:
-        """The proposal, and how its offer went."""
+        """The proposal, and the outcome of its offer."""
         return Subject(proposal=self.proposal, outcome=self.outcome)
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Take in how the offer went."""
+        """Apply the outcome of the offer."""
         proposal = site.proposals[self.proposal]
         if self.outcome in (OFFERED, ACCEPTED):
             site.set_proposal(proposal.id, status=self.outcome)
@@ -214,7 +220,7 @@ class OfferRecorded(ProposalAnswer):
             self._start(site)
 
     def _start(self, site: Site) -> None:
-        """Seat the incoming worker; the fee falls due if it has not."""
+        """Seat the incoming worker; a fee that is due at completion is paid."""
         assert self.leaver is not None
         proposal = site.proposals[self.proposal]
         site.roster.complete(proposal.into, self.leaver)
@@ -243,7 +249,7 @@ class OfferRecorded(ProposalAnswer):
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Return how the offer went."""
+        """Return the outcome of the offer."""
         return _of_incoming(details, names, f"is {details['outcome']}")
 
     @classmethod
@@ -266,6 +272,6 @@ def _proposal(subject: Subject, names: Names) -> str:
 
 
 def _of_incoming(details: Mapping[str, Any], names: Names, verb: str) -> str:
-    """Return what happened to who would come in; empty if the proposal is no longer known."""
+    """Return what happened to the incoming worker; empty if the proposal is no longer known."""
     who = names.incoming(details["proposal"])
     return "" if who is None else f"{who} {verb}"

@@ -1,4 +1,4 @@
-"""The envelope of events: who recorded what and when, each chained to the one before by a hash."""
+"""The envelope of events: who recorded what and when, chained by hashes."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
 
 RULE_VERSION = "2"
-"""Names the rules by which advice is derived from facts; it changes when the same facts would give other advice."""
+"""The version of the rules that derive advice; it changes when the same facts would give different advice."""
 
 FIRST_HASH = "0" * 64
 
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """An event as it is stored, its payload unparsed; `number` counts from 1 without gaps, `at` is UTC in ISO form."""
+    """A stored event with its raw payload; `number` counts from 1 without gaps, `at` is UTC in ISO form."""
 
     number: int
     at: str
@@ -30,14 +30,14 @@ class LedgerEntry:
 
     @property
     def is_intact(self) -> bool:
-        """Whether the entry is as it was written."""
+        """Whether the entry matches its hash."""
         again = hash_of(self.number, self.at, self.actor, self.rule_version, self.type, self.payload, self.previous)
         return again == self.hash
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a site, with what it records as a typed fact."""
+    """An event of a site, with its payload as a typed fact."""
 
     number: int
     at: str
@@ -61,7 +61,7 @@ def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payl
 
 
 def next_entry(number: int, at: str, actor: str, fact: Fact, previous: str) -> LedgerEntry:
-    """Make the entry that follows the one with hash `previous`."""
-    plain = json.loads(canonical(fact.to_payload()))  # what is hashed is what will be read back
+    """Return the entry that follows the one with hash `previous`."""
+    plain = json.loads(canonical(fact.to_payload()))  # hash exactly what will be read back
     digest = hash_of(number, at, actor, RULE_VERSION, fact.type, plain, previous)
     return LedgerEntry(number, at, actor, RULE_VERSION, fact.type, plain, previous, digest)

@@ -1,7 +1,7 @@
-"""What every kind of event has in common, and the registry of kinds by their name on the wire.
+"""The base of all kinds of event, and the registry of kinds by their wire name.
 
-A kind is a frozen dataclass with the `event_kind` decorator: its fields are those of the payload, and its methods say
-how it changes a site, what caches it invalidates and how it is told. A new kind is one class in one module.
+A kind is a frozen dataclass with the `event_kind` decorator. Its fields are those of the payload; its methods define
+how it changes a site, which caches it invalidates and how it is described. A new kind is one class in one module.
 """
 
 from abc import ABC, abstractmethod
@@ -18,13 +18,13 @@ from crewlearn.problem.errors import InvalidInput
 
 
 class Cached(Enum):
-    """What is kept beside a site's state and becomes stale with some events.
+    """Data cached beside a site's state that some events invalidate.
 
-    The state itself is kept by version and becomes stale with every event.
+    The state itself is cached by version, which every event changes.
     """
 
     PEOPLE = auto()
-    """Names and the firm's own ids by worker number."""
+    """Names and the firm's ids, by worker number."""
     PAST = auto()
     """Who held which station when, and the proposals that were acted on."""
     QUOTATIONS = auto()
@@ -32,31 +32,31 @@ class Cached(Enum):
 
 
 class Names(Protocol):
-    """Words for what events have as numbers; the wording layer supplies them."""
+    """Words for the numbers in events, supplied by the wording layer."""
 
     def person(self, worker: int) -> str:
         """Name a worker."""
 
     def exchange(self, proposal: int) -> str:
-        """Return ` (IN for OUT)` of a proposal; empty if it is not known."""
+        """Return ` (IN for OUT)` for a proposal; empty if it is unknown."""
 
     def incoming(self, proposal: int) -> str | None:
-        """Name who would come in by a proposal; None if it is not known."""
+        """Name the incoming worker of a proposal; None if it is unknown."""
 
     def day(self, period: int) -> str:
-        """Write the day of a period."""
+        """Format the day of a period."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What an event is about; None where it is about no such thing."""
+    """The proposal, outcome or worker that an event is about; None where there is none."""
 
     proposal: int | None = None
     outcome: str | None = None
     worker: int | None = None
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the parts that are set, by their names on the wire."""
+        """Return the parts that are set, by their wire names."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
@@ -65,9 +65,9 @@ NO_SUBJECT = Subject()
 
 @dataclass(frozen=True)
 class FoldStep:
-    """What applying an event may need beside the site: the event's number and rows, and each worker's history.
+    """What applying an event may need besides the site: its number and rows, and each worker's history.
 
-    `observed` has the observation of each row, or is None if they are yet to be measured.
+    `observed` are the rows' observations, or None if they are not measured yet.
     """
 
     number: int
@@ -80,17 +80,19 @@ class Fact(ABC):
     """What an event records, apart from who recorded it and when."""
 
     type: ClassVar[str]
-    """The kind's name on the wire."""
+    """The kind's wire name."""
     undoable: ClassVar[bool] = False
-    """Whether it can be taken back while no other fact follows."""
+    """Whether it can be undone as long as no other fact follows."""
     by_people: ClassVar[bool] = True
-    """Whether a person recorded it; advice is derived."""
+    """Whether a person recorded it, as opposed to derived advice."""
     has_rows: ClassVar[bool] = False
     """Whether rows of output belong to it."""
     invalidates: ClassVar[frozenset[Cached]] = frozenset({Cached.PAST})
-    """What becomes stale with it, beside the state."""
+    """The cached data that it invalidates, besides the state."""
+    heading: ClassVar[str] = ""
+    """What lists call events of this kind, where people can choose to see these alone; empty where they cannot."""
     internal: ClassVar[frozenset[str]] = frozenset()
-    """Keys of the payload that say nothing to people."""
+    """Payload keys that only programs use."""
 
     @classmethod
     @abstractmethod
@@ -99,18 +101,18 @@ class Fact(ABC):
 
     @abstractmethod
     def to_payload(self) -> dict[str, Any]:
-        """Return the wire form: plain data, without the keys that are not set."""
+        """Return the wire form: plain data, without unset keys."""
 
     @abstractmethod
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Return the site after the event; the given site may be changed on the way."""
+        """Return the site after the event; the given site may be modified."""
 
     @abstractmethod
     def tell(self, names: Names) -> str:
-        """Return what was done, in words that follow the name of who did it."""
+        """Describe the event in words that follow the actor's name."""
 
     def begin(self) -> Site:
-        """Return the site that the event begins a record with."""
+        """Return the new site, for the first event of a record."""
         raise InvalidInput("event", self.type, "a record begins with site-created")
 
     @property
@@ -124,33 +126,33 @@ class Fact(ABC):
         return ()
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
-        """Return what is wrong with the event, given the site's name and the rows stored with it; None if nothing."""
+        """Return the event's fault, given the site's name and the rows stored with it, or None."""
         return None
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Return a few words on an event of this kind as a cause of other advice; empty if there is nothing to say."""
+        """Describe an event of this kind as a cause of changed advice; empty if there is nothing to say."""
         return ""
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
-        """Name an event of this kind that was taken back; empty for kinds that cannot be."""
+        """Name an event of this kind that was undone; empty for kinds that cannot be."""
         return ""
 
 
 class Happening(Fact):
-    """A fact that bears on advice: it is noted as a cause, seats follow from it, and what it changes can be kept."""
+    """A fact that may change the advice: it is noted as a cause, updates the seats and may be undoable."""
 
     @abstractmethod
     def change(self, site: Site, step: FoldStep) -> None:
         """Change the site."""
 
     def cause(self) -> Cause:
-        """Return what is noted until the next advice."""
+        """Return the cause that is noted until the next advice."""
         return Cause(self.type, dict(sorted(self.to_payload().items())))
 
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Note the cause, change the site, seat people, and keep what an undoable event changed."""
+        """Note the cause, change the site, update the seats, and save what an undoable event changed."""
         before = (site.answered_json(), list(site.workers)) if self.undoable else None
         site.because.append(self.cause())
         self.change(site, step)
@@ -160,13 +162,13 @@ class Happening(Fact):
 
 
 KINDS: dict[str, type[Fact]] = {}
-"""Every kind by its name on the wire."""
+"""Every kind by its wire name."""
 
 K = TypeVar("K", bound=type[Fact])
 
 
 def event_kind(name: str) -> Callable[[K], K]:
-    """Register a class as the kind that has this name on the wire."""
+    """Return a decorator that registers a class under this wire name."""
 
     def register(kind: K) -> K:
         assert name not in KINDS, f"{name} is registered twice"
@@ -178,27 +180,27 @@ def event_kind(name: str) -> Callable[[K], K]:
 
 
 def kinds_of(*bases: type) -> tuple[type[Fact], ...]:
-    """Return the registered kinds that are of one of these classes."""
+    """Return the registered kinds that are subclasses of these classes."""
     return tuple(kind for kind in KINDS.values() if issubclass(kind, bases))
 
 
 def invalidated_by(names: Iterable[str]) -> frozenset[Cached]:
-    """Return what becomes stale with events of these kinds, by name; a kind that is not known invalidates all."""
+    """Return the cached data that events of these kinds invalidate; an unknown kind invalidates all."""
     everything = frozenset(Cached)
     kinds = (KINDS.get(name) for name in names)
     return frozenset[Cached]().union(*(everything if kind is None else kind.invalidates for kind in kinds))
 
 
 def parse_fact(name: str, payload: Mapping[str, Any]) -> Fact:
-    """Rebuild a fact from its kind's name and its payload; what nobody here wrote is an error that says what to do."""
+    """Rebuild a fact from its wire name and payload; raise an error with a remedy if it cannot be parsed."""
     kind = KINDS.get(name)
     if kind is None:
-        remedy = f"is no kind of event known here ({', '.join(KINDS)}); if a newer crewlearn wrote it, update this one"
+        remedy = f"is not a known kind of event ({', '.join(KINDS)}); if a newer crewlearn wrote it, update this one"
         raise InvalidInput("event", name, remedy)
     try:
         return kind.from_payload(payload)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        if isinstance(error, InvalidInput):  # which says itself what is wrong
+        if isinstance(error, InvalidInput):  # it already has a remedy
             raise
         remedy = f"has a payload that cannot be read ({error!r}); see: crewlearn ledger verify, and restore a backup"
         raise InvalidInput("event", name, remedy) from error

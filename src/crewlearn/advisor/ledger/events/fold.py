@@ -1,4 +1,4 @@
-"""How events change a site: facts become state here, for commands and for rebuilding alike."""
+"""The fold of events into a site's state, for commands and for rebuilding alike."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ def apply(
     history: History = _no_rows,
     observed: Sequence[float | None] | None = None,
 ) -> Site:
-    """Return the site after an event; the given site may be changed on the way.
+    """Return the site after an event; the given site may be modified.
 
-    `observed` has the observation of each row, where the caller has measured them already.
+    `observed` are the rows' observations, if the caller has measured them.
     """
     if site is None:
         return event.fact.begin()

@@ -1,4 +1,4 @@
-"""What a site learns from rows of output: each worker's sums, and what their output was worth."""
+"""Learning from rows of output: each worker's sums, and the money value of their output."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from crewlearn.advisor.ledger.site import Site
 from crewlearn.beliefs.estimates import record
 
 ObservedRow = tuple[RecordedRow, float | None]
-"""A row with its observation, None if it gives none."""
+"""A row with its observation, or None if it has none."""
 
 
 def sum_again(site: Site, number: int, rows: Iterable[ObservedRow]) -> None:
-    """Make a worker's sums from what they brought along and their rows, in order of period."""
+    """Recompute a worker's sums from their earlier observations and their rows, in order of period."""
     worker = site.workers[number]
     site.estimates.counts[number] = worker.prior_n
     site.estimates.sums[number] = site.estimates.squares[number] = worker.prior_n * worker.prior_mean
@@ -28,9 +28,9 @@ def add_rows(site: Site, number: int, rows: Iterable[ObservedRow]) -> None:
 
 
 def _learn(site: Site, row: RecordedRow, value: float | None) -> float:
-    """Learn from a row's observation; return what the row was worth in money, at the value of a unit in its period.
+    """Learn from a row's observation; return the row's money value, at the value of a unit in its period.
 
-    Where less is better, only observations are worth something: fewer errors on half a day are none.
+    Where less is better, only observations count: fewer errors on half a day are no saving.
     """
     units = site.config.units
     if value is not None:

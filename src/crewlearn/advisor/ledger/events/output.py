@@ -1,4 +1,4 @@
-"""The event that output was imported."""
+"""The event that records an import of output."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from crewlearn.advisor.ledger.text import counted
 from crewlearn.problem.errors import InvalidInput
 
 KEPT_PERIODS = 15
-"""How many periods answered proposals stay in the state; those of this week stay anyway, for its limit.
+"""Periods that settled proposals stay in the state; those of this week stay longer, for the weekly limit.
 
-Those that came to nothing stay for one period: a firm that does not answer would gather thousands. The record has all.
+Rejected and withdrawn ones stay for one period: at a firm that never answers they would pile up. The record has all.
 """
 
 
 @event_kind("output-imported")
 @dataclass(frozen=True)
 class OutputImported(Happening):
-    """A file of output, by its digest: how many rows it brought, their own digest, and how many were corrections."""
+    """An import of output: the file's digest, the number of rows, their digest, and how many were corrections."""
 
     digest: str
     rows: int
@@ -31,6 +31,7 @@ class OutputImported(Happening):
     warnings: tuple[str, ...]
 
     has_rows = True
+    heading = "Output"
     invalidates = frozenset()
 
     @classmethod
@@ -43,11 +44,11 @@ class OutputImported(Happening):
         return {**vars(self), "warnings": list(self.warnings)}
 
     def cause(self) -> Cause:
-        """Return that there was an import."""
+        """Return the cause, without details."""
         return Cause(self.type, {})
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Take in output: newer rows are added; corrected or late ones make a worker's sums again, by period."""
+        """Apply the rows: newer ones are added; corrected or late ones recompute the worker's sums by period."""
         rows, units, late = step.rows, site.config.units, False
         values = [observation(units, row) for row in rows] if step.observed is None else step.observed
         by_worker: dict[int, list[int]] = {}
@@ -81,23 +82,23 @@ class OutputImported(Happening):
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Return that there was an import."""
+        """Describe the import."""
         return "output was recorded"
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
-        """Return that the rows were altered, if they were."""
+        """Return a fault if the rows do not match their digest."""
         return None if _have_digest(rows, self.rows_digest) else f"the rows of event {number} were altered"
 
 
 def _have_digest(rows: Sequence[RecordedRow], digest: str) -> bool:
     try:
         return digest_of_rows(rows) == digest
-    except InvalidInput:  # PostgreSQL can hold numbers that were never recorded
+    except InvalidInput:  # PostgreSQL can hold NaN, which is never recorded
         return False
 
 
 def _is_past(site: Site, proposal: Proposal) -> bool:
-    """Return whether a proposal need not stay in the state."""
+    """Return whether a proposal can be dropped from the state."""
     if proposal.status in OPEN:
         return False
     if proposal.status in (REJECTED, WITHDRAWN):

@@ -32,7 +32,7 @@ class SiteCreated(Fact):
         return Site.empty(self.config)
 
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Begin anew."""
+        """Return a new site."""
         return self.begin()
 
     def tell(self, names: Names) -> str:
@@ -40,7 +40,7 @@ class SiteCreated(Fact):
         return "set the site up"
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
-        """Return that the record is another site's, if it is."""
+        """Return a fault if the record belongs to another site."""
         return None if site == self.site else f"the record is that of site {self.site}"
 
 
@@ -49,11 +49,13 @@ class SiteCreated(Fact):
 class SiteChanged(Happening):
     """Settings changed: `changes` are those that did, as `SiteConfig.to_json` writes them.
 
-    `period` is the first that they hold for; the first records did not say.
+    `period` is the first one they apply to; the oldest records lack it.
     """
 
     changes: Mapping[str, Any]
     period: int | None = None
+
+    heading = "Settings"
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "SiteChanged":
@@ -70,7 +72,7 @@ class SiteChanged(Happening):
         return SiteConfig.from_json({**before.to_json(), **self.changes})
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Take new settings from now on; another policy begins anew."""
+        """Apply the new settings; a new policy starts without memory."""
         before = site.config
         site.config = self.config_after(before)
         if site.config.units.value_per_unit != before.units.value_per_unit:
@@ -93,7 +95,7 @@ class SiteChanged(Happening):
 
 
 def _setting(name: str, value: Any) -> str:
-    """Write what a setting was changed to, as people would.
+    """Format a setting's new value for people.
 
     >>> _setting("fee", 1510.0), _setting("most_a_week", None), _setting("rolling", True), _setting("units", {})
     ('fee to 1,510', 'most a week to none', 'rolling to yes', 'units')

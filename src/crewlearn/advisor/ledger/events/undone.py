@@ -1,4 +1,4 @@
-"""The event that the last answer, or what was last said of a worker, was taken back."""
+"""The event that undoes the last answer, or the last change to a worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from crewlearn.problem.errors import InvalidInput
 @event_kind("undone")
 @dataclass(frozen=True)
 class AnswerUndone(Fact):
-    """Event `number` was taken back; `undone` names its kind and `about` what it was about, where the record says."""
+    """Event `number` was undone; `undone` is its kind and `about` its subject, if the record has them."""
 
     number: int
     undone: str | None = None
@@ -31,11 +31,11 @@ class AnswerUndone(Fact):
 
     @property
     def subject(self) -> Subject:
-        """What the event that was taken back was about."""
+        """The subject of the event that was undone."""
         return self.about
 
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Return the site as it was before; proposals that followed keep their numbers, withdrawn."""
+        """Return the site as it was before the answer; proposals made since are kept as withdrawn."""
         slip = site.undo
         if slip is None or slip.number != self.number:
             raise InvalidInput("undo", self.number, "is not the last answer given; only that can be taken back")

@@ -1,4 +1,4 @@
-"""Events about workers: a file of them was imported, or one of them changed or was erased."""
+"""Events about workers: an import, a change, an erasure."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
@@ -16,7 +16,7 @@ from crewlearn.problem.roster import Roster
 
 
 class WorkerFacts(TypedDict, total=False):
-    """What may be recorded of a worker; a key that is left out says nothing."""
+    """The facts recorded about a worker; missing keys are unchanged."""
 
     status: str
     pinned: bool
@@ -28,10 +28,10 @@ class WorkerFacts(TypedDict, total=False):
 
 
 def worker_facts(plain: Mapping[str, Any]) -> WorkerFacts:
-    """Return plain data as facts of a worker; a key that is none is refused."""
+    """Return plain data as facts about a worker; refuse unknown keys."""
     unknown = plain.keys() - WorkerFacts.__annotations__.keys()
     if unknown:
-        raise TypeError(f"of a worker there is no {', '.join(sorted(unknown))}")
+        raise TypeError(f"a worker has no {', '.join(sorted(unknown))}")
     return cast(WorkerFacts, dict(plain))
 
 
@@ -40,7 +40,7 @@ _NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
 
 @dataclass(frozen=True)
 class WorkerUpdate:
-    """What a file says anew of one worker, by number; `active` seats them in the first team."""
+    """What an import changes for one worker, by number; `active` seats them in the first team."""
 
     worker: int
     facts: WorkerFacts
@@ -59,7 +59,7 @@ class WorkerUpdate:
 
     @property
     def is_newcomer(self) -> bool:
-        """Whether it says all that is said of somebody who joins."""
+        """Whether it has all the facts of a newcomer."""
         return self.facts.keys() >= _NEWCOMER
 
 
@@ -68,15 +68,15 @@ class StaffFact(Happening):
 
     @abstractmethod
     def leavers(self) -> Collection[int]:
-        """Return who left by it."""
+        """Return the workers who left."""
 
 
 @event_kind("workers-imported")
 @dataclass(frozen=True)
 class WorkersImported(StaffFact):
-    """A file of workers, by its digest: newcomers, what changed of others, and whose name changed.
+    """An import of workers: the file's digest, newcomers, changes to others, and whose name changed.
 
-    Names are kept apart from the record. The first records did not say who was renamed.
+    Names are stored apart from the record. The oldest records lack who was renamed.
     """
 
     digest: str
@@ -98,11 +98,11 @@ class WorkersImported(StaffFact):
         return plain if self.renamed is None else {**plain, "renamed": list(self.renamed)}
 
     def cause(self) -> Cause:
-        """Return that there was an import; who was in it would be too much to keep."""
+        """Return the cause, without details, which would be too many."""
         return Cause(self.type, {})
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Take in newcomers and what changed of others; seat the first team if nobody is seated yet."""
+        """Add newcomers and apply changes; seat the first team if nobody is seated yet."""
         known = len(site.workers)
         for update in self.workers:
             if update.worker == len(site.workers):
@@ -125,10 +125,10 @@ class WorkersImported(StaffFact):
         for update in self.workers:
             if site.workers[update.worker].status == LEFT:
                 release(site, update.worker)
-        site.revised = site.revised or bool(self.workers)  # a new name alone changes nothing for the policy
+        site.revised = site.revised or bool(self.workers)  # a new name alone does not affect the policy
 
     def leavers(self) -> Collection[int]:
-        """Return whom the file says to have left."""
+        """Return the workers who left according to the file."""
         return [update.worker for update in self.workers if update.facts.get("status") == LEFT]
 
     def tell(self, names: Names) -> str:
@@ -139,7 +139,7 @@ class WorkersImported(StaffFact):
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Return that there was an import."""
+        """Describe the import."""
         return "the list of workers changed"
 
 
@@ -168,7 +168,7 @@ class WorkerChanged(StaffFact):
         return Subject(worker=self.worker)
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Change what is known of the worker; who left makes their station free."""
+        """Change the worker; one who left vacates their station."""
         site.set_worker(self.worker, **self.changes)
         if self.changes.get("status") == LEFT:
             release(site, self.worker)
@@ -208,7 +208,7 @@ def _change(name: str, value: Any) -> str:
 @event_kind("worker-erased")
 @dataclass(frozen=True)
 class WorkerErased(StaffFact):
-    """A person was erased: the number stays on record, as one who left."""
+    """A person was erased: their number stays on record, with status left."""
 
     worker: int
 
@@ -229,7 +229,7 @@ class WorkerErased(StaffFact):
         return (self.worker,)
 
     def change(self, site: Site, step: FoldStep) -> None:
-        """Let the worker go for good."""
+        """Mark the worker as left."""
         site.set_worker(self.worker, status=LEFT, pinned=False)
         release(site, self.worker)
         site.revised = True
@@ -244,5 +244,5 @@ class WorkerErased(StaffFact):
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Return that somebody was erased."""
+        """Describe the erasure."""
         return "a worker was erased"

@@ -1,1 +1,1 @@
-"""What a site is set up as: its configuration, units and calendar."""
+"""A site's settings: its configuration, units and calendar."""

@@ -15,11 +15,11 @@ _LAST = date.max.toordinal()
 
 @dataclass(frozen=True)
 class WorkCalendar:
-    """Which days count: the given weekdays from `start` on without the closures, each of `shifts_per_day` periods.
+    """The working days: the given weekdays from `start` on, except closures, each with `shifts_per_day` periods.
 
     Period 1 is the first shift of the first working day on or after `start`. Weekdays are 0 for Monday to 6 for Sunday.
-    A moment before `cutoff_hour` belongs to the day before, which keeps a night shift on one day. A closure moves every
-    later period, so one that is declared for days already counted renumbers them.
+    A moment before `cutoff_hour` belongs to the previous day, which keeps a night shift on one day. A closure shifts
+    every later period, so adding one in the past renumbers the days after it.
 
     >>> calendar = WorkCalendar(start=date(2026, 12, 21), closures=(date(2026, 12, 25),))
     >>> calendar.period_of(date(2026, 12, 24)), calendar.period_of(date(2026, 12, 28))
@@ -52,12 +52,12 @@ class WorkCalendar:
 
     @cached_property
     def _closed(self) -> tuple[int, ...]:
-        """The closures that take a working day away, as ordinals."""
+        """The closures that fall on working weekdays, as ordinals."""
         return tuple(day.toordinal() for day in self.closures if day >= self.start and day.weekday() in self.weekdays)
 
     @cached_property
     def _open_before_closed(self) -> tuple[int, ...]:
-        """How many working days lie before each of these closures: never falling, so it can be searched."""
+        """The number of working days before each of these closures: sorted, so that it can be bisected."""
         return tuple(self._weekdays_through(ordinal) - 1 - index for index, ordinal in enumerate(self._closed))
 
     def _weekdays_through(self, ordinal: int) -> int:
@@ -70,13 +70,13 @@ class WorkCalendar:
         return self._weekdays_through(ordinal) - bisect_right(self._closed, ordinal)
 
     def _ordinal_of(self, count: int) -> int:
-        """Return the ordinal of the `count`-th working day, possibly beyond the last date there is."""
+        """Return the ordinal of the `count`-th working day, possibly beyond `date.max`."""
         among_weekdays = count + bisect_left(self._open_before_closed, count)
         weeks, index = divmod(among_weekdays - 1, len(self._offsets))
         return self.start.toordinal() + 7 * weeks + self._offsets[index]
 
     def is_working(self, day: date) -> bool:
-        """Return whether a day counts: on or after the start, on a working weekday, no closure."""
+        """Return whether a day is a working day: not before the start, on a working weekday, no closure."""
         ordinal = _a_day("day", day).toordinal()
         return self._days_through(ordinal) > self._days_through(ordinal - 1)
 
@@ -102,13 +102,13 @@ class WorkCalendar:
         return (whole("period", period, 1) - 1) % self.shifts_per_day + 1
 
     def day_of(self, moment: datetime) -> date:
-        """Return the day a moment of the site's clock belongs to: before the cut-off hour, the day before."""
+        """Return the day that a local moment belongs to: before the cut-off hour, the previous day."""
         if not isinstance(moment, datetime):
             raise InvalidInput("moment", moment, "must be a date with a time of day")
         if moment.hour >= self.cutoff_hour:
             return moment.date()
         if moment.date() == date.min:
-            raise InvalidInput("moment", moment.isoformat(), "belongs to the day before the first date there is")
+            raise InvalidInput("moment", moment.isoformat(), "belongs to the day before the first possible date")
         return moment.date() - timedelta(days=1)
 
     def periods_between(self, first: date, last: date) -> range:
@@ -151,7 +151,7 @@ class WorkCalendar:
         return cls(**{**data, **dates})
 
     def _why_not(self, day: date) -> str:
-        """Return why a day does not count and which one would."""
+        """Return why a day is not a working day, and the next one."""
         following = self._ordinal_of(self._days_through(day.toordinal()) + 1)
         nearest = f"; the next working day is {date.fromordinal(following)}" if following <= _LAST else ""
         if day < self.start:
@@ -169,7 +169,7 @@ def _a_day(field: str, value: object) -> date:
 
 
 def _from_iso(field: str, value: object) -> date:
-    """Read a date as JSON holds it."""
+    """Parse a date in ISO form."""
     try:
         return date.fromisoformat(str(value))
     except ValueError:

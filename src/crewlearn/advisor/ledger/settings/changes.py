@@ -1,4 +1,4 @@
-"""Changing settings by plain keys, those within units and calendar too."""
+"""Changing settings by flat keys, including those of units and calendar."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def parsed(assignments: Sequence[str]) -> dict[str, Any]:
-    """Parse `setting=value` texts; days may be closed or opened several times.
+    """Parse `setting=value` texts; `closed` and `open` may be repeated.
 
     >>> parsed(["fee=300", "most_a_week=none", "closed=2026-12-24", "closed=2026-12-25"])
     {'fee': 300, 'most_a_week': None, 'closed': ['2026-12-24', '2026-12-25']}
@@ -50,7 +50,7 @@ def parsed(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
-    """Return the settings with changes by plain keys, or by whole parts as `SiteConfig.to_json` has them."""
+    """Return the settings with changes by flat keys, or by whole parts in the form of `SiteConfig.to_json`."""
     document = config.to_json()
     for name, value in changes.items():
         key = _SYNONYMS.get(name, name)
@@ -85,7 +85,7 @@ def _changed_calendar(calendar: Mapping[str, Any], key: str, value: Any) -> dict
         return {**calendar, "closures": sorted({*closures, *days})}
     for day in days:
         if day not in closures:
-            raise InvalidInput("open", day, f"is no closure; closed are {', '.join(closures) or 'no days'}")
+            raise InvalidInput("open", day, f"is not a closure; closed are {', '.join(closures) or 'no days'}")
     return {**calendar, "closures": [day for day in closures if day not in days]}
 
 

@@ -1,4 +1,4 @@
-"""What a site is set up as: stations, money, horizon, calendar, policy, and the brakes people want."""
+"""A site's configuration: stations, money, horizon, calendar, policy, and limits on replacements."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import FEE_DUE, MOST
 
 EARLIEST, LATEST = 1970, 2200
-"""The years a site may begin in: beyond them lies a slip of the keyboard, and soon the end of the calendar."""
+"""The years a site may start in; a year outside them is a typing error."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,10 @@ class SiteConfig:
     """A site's settings.
 
     `fee` is money. `horizon` is the number of planned periods or, if `rolling`, how many the policy always sees ahead.
-    `mean_delay` is in periods; with `learn_delay` it is where learning from the site's own offers begins. Nobody is let
-    go before `least_tenure` periods, nor are more than `most_a_week` replacements proposed in a week. Who declined
-    or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random stream.
+    `mean_delay` is in periods; with `learn_delay` it is the initial value that the site's own offers update. Nobody is
+    let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week. A worker who
+    declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random
+    stream.
     """
 
     team: int
@@ -65,13 +66,13 @@ class SiteConfig:
         self.make_policy()
 
     def make_policy(self) -> Policy[Any]:
-        """Build the policy; one that needs what only a simulation knows is refused, and not named where names help."""
+        """Build the policy; refuse an oracle, which needs hidden values that only a simulation has."""
         try:
             if ":" not in self.policy and self.policy not in REGISTRY:
                 raise unknown_name("policy", self.policy, live_policies())
             policy = make_policy(self.policy, self.conventions)
         except InvalidInput as error:
-            if error.field != "policy":  # one of its parameters
+            if error.field != "policy":  # the error names one of its parameters
                 raise
             raise UnusablePolicy(error.field, error.value, error.remedy) from error.__cause__
         if policy.oracle:

@@ -1,4 +1,4 @@
-"""People's units against the policy's: pieces, errors and money on one side, output in [0, 1] on the other."""
+"""Conversion between the site's units (pieces, errors, money) and the policy's (output in [0, 1])."""
 
 import math
 import re
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from crewlearn.problem.errors import InvalidInput, real
 
 MOST = 1e12
-"""The most that outputs, money and hours may be: far beyond any site, and no sum or product of them overflows."""
+"""The largest output, amount of money or number of hours: no sum or product of them overflows."""
 
 MOST_FEE = 1e9
-"""The most that a fee may be, the site's or a worker's own: what the policies' model allows where a unit is worth 1."""
+"""The largest fee, of the site or a worker: the limit of the policies' model where a unit is worth 1."""
 
 _LONGEST = 40
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -29,10 +29,10 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Units:
-    """What people's output and money mean to the policy, which knows only output in [0, 1] and fees in the same unit.
+    """The site's units of output and money; the policy knows only output in [0, 1] and fees in the same unit.
 
     `low` counts as 0 and `high` as 1, so `high < low` declares a metric of which less is better (errors, handle time).
-    `value_per_unit` is the money one more recorded unit brings, or one unit less saves where less is better. With
+    `value_per_unit` is the money that one more recorded unit brings, or one less saves where less is better. With
     `hours_per_period`, output is a rate: `low`, `high` and the policy's output are units per hour.
 
     >>> pieces = Units(low=0.0, high=80.0, value_per_unit=0.5)
@@ -58,8 +58,8 @@ class Units:
             object.__setattr__(self, "hours_per_period", hours)
         if self.low == self.high:
             raise InvalidInput("high", self.high, f"must differ from low, {self.low:g}: the two are what 0 and 1 mean")
-        if self.money_of_one <= 0.0:  # a product of tiny numbers came out as nothing
-            raise InvalidInput("value_per_unit", self.value_per_unit, "is too small for so narrow a range; use more")
+        if self.money_of_one <= 0.0:  # the product underflowed
+            raise InvalidInput("value_per_unit", self.value_per_unit, "is too small for this range; use more")
 
     @property
     def lower_is_better(self) -> bool:
@@ -68,13 +68,13 @@ class Units:
 
     @property
     def money_of_one(self) -> float:
-        """Money that one policy unit of output in one period is worth: the best against the worst that counts."""
+        """The money value of one policy unit of output in a period: the best output against the worst that counts."""
         return self.value_per_unit * abs(self.high - self.low) * (self.hours_per_period or 1.0)
 
     def policy_output(self, units: float, hours: float | None = None) -> Measured:
-        """Return recorded output as the policy sees it; of a rate, `hours` were worked (a whole period if not said).
+        """Return recorded output in the policy's units; `hours` were worked (a whole period if None).
 
-        Where output is not a rate, the hours do not matter. Over the range 0 to 1 the policy sees the very number.
+        The hours matter only if output is a rate. With the range 0 to 1, output is returned unchanged.
         """
         rate = real("units", units)
         if self.hours_per_period is not None:
@@ -84,7 +84,7 @@ class Units:
         return Measured(clipped, clipped != value)
 
     def worth(self, units: float, hours: float | None = None) -> float:
-        """Return how many units of value recorded output is; where less is better, what it spares against `low`.
+        """Return recorded output in units of value: where less is better, the saving against `low`.
 
         >>> Units(low=40.0, high=120.0).worth(60.0), Units(low=30.0, high=0.0).worth(6.0)
         (60.0, 24.0)
@@ -96,34 +96,31 @@ class Units:
         return self.low * (self.hours_per_period if hours is None else hours) - units
 
     def money_of_output(self, value: float) -> float:
-        """Return what policy output in one period is worth against no output at all; `money` is against `low`."""
+        """Return the money value of policy output in a period over no output at all; `money` is over `low`."""
         if self.lower_is_better:
             return self.money(value)
         return self.people_output(value) * self.value_per_unit * (self.hours_per_period or 1.0)
 
     def people_output(self, value: float) -> float:
-        """Return policy output in the recorded unit, per hour if it is a rate; exact at 0 and 1."""
+        """Return policy output in the site's unit, per hour if it is a rate; exact at 0 and 1."""
         return self.low * (1.0 - value) + self.high * value
 
     def people_difference(self, value: float) -> float:
-        """Return a difference or standard deviation of policy output in the recorded unit: the scale alone, no offset.
+        """Return a difference or standard deviation of policy output in the site's unit: scaled, without offset.
 
-        The sign is kept and positive means better, so that where less is better +0.1 over a range of 30 errors says
-        3 errors fewer.
+        Positive means better: where less is better, +0.1 over a range of 30 errors means 3 errors fewer.
         """
         return value * abs(self.high - self.low)
 
     def policy_cost(self, fee: float) -> float:
-        """Return a fee in money as the policy sees it: in policy units of output of one period."""
+        """Return a fee in the policy's units: output of one period."""
         cost = real("fee", fee, 0.0, MOST_FEE) / self.money_of_one
         if not math.isfinite(cost):
-            raise InvalidInput(
-                "fee", fee, f"is beyond measure where a period's best output is worth {self.money_of_one:g}"
-            )
+            raise InvalidInput("fee", fee, f"is too large where a period's best output is worth {self.money_of_one:g}")
         return cost
 
     def money(self, value: float) -> float:
-        """Return an amount of policy output, or a policy cost, in money."""
+        """Return an amount or cost in policy units as money."""
         return value * self.money_of_one
 
     def to_json(self) -> dict[str, float | None]:
@@ -136,13 +133,13 @@ class Units:
         known = [field.name for field in fields(cls)]
         if not {"low", "high"} <= set(data) <= set(known):
             raise InvalidInput(
-                "units", dict(data), f"must have low and high, and of others only {', '.join(known[2:])}"
+                "units", dict(data), f"must have low and high, and otherwise only {', '.join(known[2:])}"
             )
         return cls(**data)
 
 
 def parse_range(text: str) -> tuple[float, float]:
-    """Read `LO:HI` as typed on a command line, with decimal points or commas.
+    """Parse `LO:HI` from a command line, with decimal points or commas.
 
     >>> parse_range("0:12,5"), parse_range("30 : 0")
     ((0.0, 12.5), (30.0, 0.0))

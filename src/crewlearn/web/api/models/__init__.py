@@ -1,1 +1,1 @@
-"""What requests and answers look like: checked on the way in, and described in the OpenAPI document."""
+"""Models of requests and responses: they validate input and describe the API in the OpenAPI document."""

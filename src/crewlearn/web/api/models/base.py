@@ -1,7 +1,7 @@
-"""Shared by the models of requests and answers: types with limits, and a base model that refuses unknown fields.
+"""Shared by the models of requests and responses: types with limits, and a base model that refuses unknown fields.
 
-Limits are those of the advisor, which checks everything again. An unknown field is refused, so that a misspelt one is
-never silently ignored.
+The limits are those of the advisor, which checks everything again. Unknown fields are refused, so that a misspelt one
+is never silently ignored.
 """
 
 import re
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def _iso_day(value: object) -> object:
-    """Accept only days such as 2026-11-16, no numbers or timestamps."""
+    """Accept only days such as 2026-11-16, not numbers or timestamps."""
     if isinstance(value, date) or (isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value)):
         return value
     raise ValueError("must be a day such as 2026-11-16")
@@ -60,7 +60,7 @@ class Model(BaseModel):
 
     @classmethod
     def public_name(cls) -> str:
-        """Return the model's name in the API: the class name without `Model`, which keeps it unique in the project."""
+        """Return the model's name in the API: the class name without its `Model` suffix."""
         return cls.__name__.removesuffix("Model")
 
     @classmethod

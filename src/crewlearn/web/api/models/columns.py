@@ -1,4 +1,4 @@
-"""Models of rows, made from the columns of files, so that a column is described once."""
+"""Models of rows, generated from the columns of files, so that each column is defined once."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -30,10 +30,10 @@ SENT: Mapping[CellType, Any] = {
     cells.PERIOD: Annotated[int, Field(strict=True, ge=1, le=MOST)],
     cells.SHIFT: Annotated[int, Field(strict=True, ge=1, le=24)],
 }
-"""What may be sent for a cell of each type."""
+"""The type of a cell in requests, by cell type."""
 
 LISTED: Mapping[CellType, Any] = {
-    cells.WORKER_ID: Annotated[str | None, Field(description="Null for somebody erased.")],
+    cells.WORKER_ID: Annotated[str | None, Field(description="Null if erased.")],
     cells.TEXT: str | None,
     cells.YES_NO: Flag | None,
     cells.ATTENDANCE_WORD: Attendance,
@@ -44,16 +44,16 @@ LISTED: Mapping[CellType, Any] = {
     cells.COUNT: Count | None,
     cells.PERIOD: Count,
 }
-"""What is listed of a cell of each type, once it is on record."""
+"""The type of a recorded cell in responses, by cell type."""
 
 
 def sent(columns: Columns) -> type[Model]:
-    """Make the base of a model of rows that are sent; only a column that no row can do without is required."""
+    """Create the base model of rows in requests; only columns that every row needs are required."""
     return _model(f"{columns.kind} sent", {column.name: _sent(column) for column in columns.columns})
 
 
 def listed(columns: Columns) -> type[Model]:
-    """Make the base of a model of rows that are listed."""
+    """Create the base model of rows in responses."""
     return _model(
         f"{columns.kind} listed",
         {column.name: (_type_of(LISTED, column), ...) for column in columns.columns if column.listed},

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from crewlearn.advisor.files.columns import OUTPUT
+
 _SETTINGS: dict[str, Any] = {
     "team": 12,
     "fee": 300.0,
@@ -91,11 +93,11 @@ _WORKER: dict[str, Any] = {
     "note": "to be replaced by Bo (0207)",
 }
 _OUTPUT: dict[str, Any] = {
+    **{column.name: None for column in OUTPUT.columns if column.listed},
     "date": "2026-11-16",
     "period": 1,
     "worker_id": "0113",
     "units": 84.0,
-    "hours": None,
     "attendance": "worked",
     "event": 3,
 }
@@ -124,7 +126,7 @@ _JOB: dict[str, Any] = {
     "input": {},
     "status": "running",
     "progress": 0.25,
-    "message": "320 of 1,280 events taken in again",
+    "message": "320 of 1,280 events replayed",
     "result": None,
     "created": "2027-01-11T06:30:00.000+00:00",
     "started": "2027-01-11T06:30:00.500+00:00",
@@ -181,7 +183,7 @@ def _page(*items: dict[str, Any]) -> list[dict[str, Any]]:
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
-    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a kept state that cannot be read (…)"}),
+    "SiteLines": _page(_LINE, {"site": "south", "fault": "has a stored state that cannot be read (…)"}),
     "SiteView": [{**_LINE, "settings": _ALL_SETTINGS}],
     "Proposal": [_PROPOSAL],
     "Proposals": _page(_PROPOSAL),

@@ -17,7 +17,7 @@ class PlanRequest(Model):
     """What to simulate: the site as it is, or with some settings changed."""
 
     policies: list[Policy] | None = Field(
-        default=None, max_length=20, description="Played beside keeping the team; a usual choice if left out."
+        default=None, max_length=20, description="Compared with keeping the team; a default choice if left out."
     )
     runs: Annotated[int, Field(strict=True, ge=FEWEST_RUNS, le=MOST_RUNS)] = Field(
         default=500, description="Simulated futures."
@@ -90,10 +90,10 @@ class JobModel(Model):
     site: str
     kind: Kind
     actor: str
-    input: dict[str, Any] = Field(description="What was asked for.")
+    input: dict[str, Any] = Field(description="The input of the job.")
     status: Status
     progress: Annotated[float, Field(ge=0, le=1)]
-    message: str = Field(description="What it is doing, why it failed, or who cancelled it.")
+    message: str = Field(description="Current step, reason of failure, or who cancelled it.")
     result: PlanModel | VerifiedModel | Recorded | CheckedModel | ProblemDocument | None = Field(
         description="Its result; for a failed job a problem, if there is one."
     )

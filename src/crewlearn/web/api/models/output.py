@@ -1,4 +1,4 @@
-"""Output, and what became of an import."""
+"""Output, and results of imports."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from crewlearn.web.api.models.base import Count, Flag, Model, Page
 
 MOST_ROWS = 10_000
 
-if TYPE_CHECKING:  # the fields are those of the file's columns, which no checker of types can follow
+if TYPE_CHECKING:  # generated from the file's columns, which the type checker cannot follow
     SentOutput = Model
     ListedOutput = Model
 else:
@@ -21,12 +21,12 @@ else:
 
 
 class NewOutput(SentOutput):
-    """One worker's output of one day, or of one period where a day has several; of both given, one is the other's."""
+    """One worker's output of a day, or of a period where a day has several; if both are given, they must agree."""
 
     @model_validator(mode="after")
     def _when(self) -> "NewOutput":
         if all(getattr(self, name) is None for name in OUTPUT.either):
-            raise ValueError("must say when it was: give date or period, or both if they agree")
+            raise ValueError("needs a date or a period, or both if they agree")
         return self
 
 
@@ -37,9 +37,9 @@ class NewOutputs(Model):
 
 
 class Output(ListedOutput):
-    """Output that stands on record."""
+    """A current row of output."""
 
-    event: Count = Field(description="The event that brought it.")
+    event: Count = Field(description="The event that recorded it.")
 
 
 class Outputs(Page[Output]):
@@ -47,18 +47,18 @@ class Outputs(Page[Output]):
 
 
 class Recorded(Model):
-    """What an import put on record."""
+    """The result of an import."""
 
-    recorded: Count = Field(description="Facts put on record.")
+    recorded: Count = Field(description="Facts recorded.")
     known: Count = Field(description="Facts that were on record already.")
     corrected: Count = Field(description="Of those recorded, how many replace others.")
-    skipped: Count = Field(description="Rows left out, as nobody knows their workers here.")
+    skipped: Count = Field(description="Rows of unknown workers, left out.")
     warnings: list[str]
-    advice: str = Field(description="The advice that stands now, in a sentence.")
+    advice: str = Field(description="The current advice in a sentence.")
 
 
 class CellError(Model):
-    """One thing that is wrong in a file."""
+    """An error in a file."""
 
     line: Count = Field(description="0 if it is about the whole file.")
     column: str

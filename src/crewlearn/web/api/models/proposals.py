@@ -34,15 +34,15 @@ class EstimateModel(Model):
 
 
 class Why(Model):
-    """The reasons for a proposal as of then, in the firm's units and money; null where a policy does not give them."""
+    """The reasons for a proposal when it was made, in the firm's units and money; null if the policy has none."""
 
-    out: EstimateModel | None = Field(description="Who leaves, or would; null for an empty station.")
+    out: EstimateModel | None = Field(description="Who leaves, or would leave; null for an empty station.")
     into: EstimateModel
     settled_on_arrival: Flag
     chance_better: Number | None = Field(description="Null for an empty station.")
     periods: Number = Field(description="Periods left after the wait.")
     mean_delay: Number
-    gain: Number = Field(description="The gain over those periods before the fee, if the replacement is for good.")
+    gain: Number = Field(description="The gain over those periods before the fee, if the replacement is permanent.")
     fee: Number
     break_even: Number | None = Field(description="The fee above which it would not have been proposed.")
     optimistic_gain: Number | None
@@ -52,15 +52,15 @@ class Why(Model):
 
 
 class ProposalModel(Model):
-    """A replacement: `out`, or as `place` says, by `in`."""
+    """A replacement of `out` by `in`; `place` says which place is taken."""
 
     id: Count
     status: ProposalStatus
     period: Count = Field(description="The period it was proposed for.")
     date: Day
-    out: str | None = Field(description="Who leaves, or left; null if nobody does so far, or for somebody erased.")
+    out: str | None = Field(description="Who leaves, or left; null if nobody does so far, or if erased.")
     place: Literal["worker", "empty station", "settled on arrival"] = Field(description="Which place is taken.")
-    into: str | None = Field(alias="in", description="Who comes in; null for somebody erased.")
+    into: str | None = Field(alias="in", description="Who comes in; null if erased.")
     fee: Number
     reason: str | None = Field(description="Why it was rejected.")
     why: Why
@@ -69,11 +69,11 @@ class ProposalModel(Model):
 class ProposalUnderWay(ProposalModel):
     """A proposal that is open."""
 
-    overdue: Flag = Field(description="Whether the offer takes much longer than offers do.")
+    overdue: Flag = Field(description="Whether the offer takes much longer than usual.")
 
 
 class Explanation(ProposalModel):
-    """A proposal with its explanation as of then."""
+    """A proposal with its explanation when it was made."""
 
     explanation: list[str] = Field(description="In plain words, line by line.")
 
@@ -83,13 +83,13 @@ class Proposals(Page[ProposalModel]):
 
 
 class WaitingModel(Model):
-    """What is being waited for; the fields depend on the policy."""
+    """What the site waits for; the fields depend on the policy."""
 
-    awaited: list[str | None] = Field(description="Whose first day is awaited.")
-    too_dear: list[str | None] = Field(default=[], description="Who would be proposed, but not at their fee.")
+    awaited: list[str | None] = Field(description="Workers whose first day is expected.")
+    too_dear: list[str | None] = Field(default=[], description="Workers who would be proposed at a lower fee.")
     cycle: Count | None = None
     phase: str | None = None
-    least_observed: str | None = Field(default=None, description="Who must still be observed.")
+    least_observed: str | None = Field(default=None, description="The worker who must still be observed.")
     still_needed: Count | None = Field(default=None, description="On how many days.")
     look_again: Count | None = Field(default=None, description="The period in which waiting is reconsidered.")
 
@@ -109,9 +109,9 @@ class Advice(Model):
 
 
 class Approval(Model):
-    """An approval; somebody else than proposed may leave."""
+    """An approval, with an optional choice of who leaves."""
 
-    out: WorkerId | None = Field(default=None, description="Somebody else who leaves instead.")
+    out: WorkerId | None = Field(default=None, description="Who leaves, if not the worker proposed.")
 
 
 class Rejection(Model):
@@ -125,15 +125,15 @@ class OfferModel(Model):
     """The outcome of an offer."""
 
     outcome: Outcome
-    on: Day | None = Field(default=None, description="The day it happened; the coming one if left out.")
-    out: WorkerId | None = Field(default=None, description="Who leaves after all, if the newcomer started.")
+    on: Day | None = Field(default=None, description="The day of the outcome; the coming working day if left out.")
+    out: WorkerId | None = Field(default=None, description="On a start, who leaves, if not as agreed.")
 
 
 class Answered(Model):
     """A proposal after an answer, and the current advice: a decline brings the next candidate."""
 
     proposal: ProposalModel
-    warnings: list[str] = Field(description="Reservations; the answer is recorded all the same.")
+    warnings: list[str] = Field(description="Warnings; the answer is recorded all the same.")
     advice: Advice
 
 

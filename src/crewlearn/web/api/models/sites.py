@@ -41,14 +41,14 @@ class UnitsModel(Model):
 class Calendar(Model):
     """The working days."""
 
-    start: Day = Field(description="The first working day, or a day before it.")
+    start: Day = Field(description="The first working day, or any day before it.")
     weekdays: list[Annotated[int, Field(strict=True, ge=0, le=6)]] = Field(
         default=list(WorkCalendar.weekdays), min_length=1, max_length=7, description="0 is Monday, 6 is Sunday."
     )
     closures: list[Day] = Field(default=list(WorkCalendar.closures), max_length=10_000)
     shifts_per_day: Annotated[int, Field(strict=True, ge=1, le=24)] = WorkCalendar.shifts_per_day
     cutoff_hour: Annotated[int, Field(strict=True, ge=0, le=23)] = Field(
-        default=WorkCalendar.cutoff_hour, description="A moment before this hour belongs to the day before."
+        default=WorkCalendar.cutoff_hour, description="Times before this hour belong to the previous day."
     )
 
 
@@ -155,7 +155,7 @@ class GainModel(Model):
 
 
 class SiteStatus(Model):
-    """The team, the pool, what is under way, and money so far."""
+    """The team, the pool, replacements under way, and money so far."""
 
     site: str
     period: Count
@@ -163,7 +163,7 @@ class SiteStatus(Model):
     sentence: str
     stations: Count
     filled: Count
-    earned: Number = Field(description="What recorded output was worth, in money.")
+    earned: Number = Field(description="Value of the recorded output, in money.")
     fees: Number
     mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
     gain: GainModel

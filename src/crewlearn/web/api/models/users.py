@@ -51,6 +51,6 @@ class NewToken(Model):
 
 
 class ShownToken(TokenModel):
-    """A token, shown this once."""
+    """A new token with its secret, which is shown only once."""
 
     token: str = Field(description="Keep it: it is never shown again.")

@@ -15,7 +15,7 @@ MOST_WORKERS = 10_000
 class WorkerModel(Model):
     """A worker with station, status and estimate: expected output with a 95% interval, in the firm's own units."""
 
-    worker_id: str | None = Field(description="The firm's own id; null for somebody erased.")
+    worker_id: str | None = Field(description="The firm's own id; null if erased.")
     name: str | None
     station: Count | None = Field(description="Counted from 1; null if not in the team.")
     status: Status
@@ -36,21 +36,21 @@ class WorkerView(WorkerModel):
     interview: Number | None
     since: Day | None = Field(description="When they took their station.")
     not_before: Day | None = Field(description="The day before which they are not proposed again.")
-    recorded_to: Day | None = Field(description="The last day with output of theirs.")
+    recorded_to: Day | None = Field(description="Their last day with output.")
 
 
 class Workers(Page[WorkerModel]):
     """Workers in the order asked for."""
 
 
-if TYPE_CHECKING:  # the fields are those of the file's columns, which no checker of types can follow
+if TYPE_CHECKING:  # generated from the file's columns, which the type checker cannot follow
     SentWorker = Model
 else:
     SentWorker = columns.sent(WORKERS)
 
 
 class NewWorker(SentWorker):
-    """A new worker, or changes of a known one."""
+    """A new worker, or changes to a known one."""
 
 
 class NewWorkers(Model):
@@ -61,7 +61,7 @@ class NewWorkers(Model):
 
 @all_optional
 class WorkerChanges(Model):
-    """Changes of a worker; what is left out stays."""
+    """Changes to a worker; fields left out stay as they are."""
 
     status: Status
     pinned: Flag = Field(description="Keep them whatever is advised.")

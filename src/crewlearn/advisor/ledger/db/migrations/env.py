@@ -1,4 +1,4 @@
-"""How alembic runs our migrations: on the connection it is handed, with our own version table."""
+"""Alembic's environment: runs the migrations on the given connection, with our own version table."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ def run(config: Any) -> None:
     context.run_migrations()
 
 
-if hasattr(context, "config"):  # merely imported, as by a search for doctests, this file does nothing
+if hasattr(context, "config"):  # nothing happens on a plain import, as when doctests are collected
     run(context.config)

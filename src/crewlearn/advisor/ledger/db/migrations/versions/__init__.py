@@ -1,1 +1,1 @@
-"""One file a revision."""
+"""Migrations, one module per revision."""

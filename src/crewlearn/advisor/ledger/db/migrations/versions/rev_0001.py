@@ -1,4 +1,4 @@
-"""The first tables. Written out, so that later changes of the code leave this revision as it was."""
+"""The first tables, written out so that later changes of the schema do not affect this revision."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     op.create_table(
         "sites",
         sa.Column("id", sa.Integer, primary_key=True),

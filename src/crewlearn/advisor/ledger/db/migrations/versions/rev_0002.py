@@ -1,4 +1,4 @@
-"""Users, tokens and sessions of the web pages, and jobs. Written out, as the first revision is."""
+"""Users, tokens, sessions and jobs, written out as in the first revision."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Add the tables."""
-    op.drop_table("proposals")  # made anew from the events, with more columns
+    op.drop_table("proposals")  # rebuilt from the events, with more columns
     op.create_table(
         "proposals",
         sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),

@@ -1,0 +1,17 @@
+"""The result of an import."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """How many facts an import recorded, how many were on record already, and warnings.
+
+    `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers.
+    """
+
+    recorded: int = 0
+    known: int = 0
+    warnings: tuple[str, ...] = ()
+    corrected: int = 0
+    skipped: int = 0

@@ -1,0 +1,137 @@
+"""Importing output: rows are measured, compared with the record, and recorded all or none."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from operator import itemgetter
+
+from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.measuring import MeasuredRow, measure
+from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.ledger.events import OBSERVED, OutputImported, RecordedRow, added_values, digest_of_rows
+from crewlearn.advisor.ledger.stints import read_stints
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.text import counted
+from crewlearn.advisor.ledger.transaction import SiteTransaction
+
+
+def import_output(
+    store: Store,
+    name: str,
+    rows: Sequence[OutputRow],
+    data: bytes,
+    actor: str,
+    *,
+    correct: bool = False,
+    skip_unknown: bool = False,
+    today: date | None = None,
+    what: str = "output.csv",
+    expected: int | None = None,
+    normalised: bool = False,
+) -> ImportResult:
+    """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
+
+    With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
+    `skip_unknown`, left out. `normalised` rows come from a reader that has checked each of them.
+    """
+    if not rows:
+        return ImportResult()
+    with store.writing(name, actor, expected) as work:
+        site, known = work.site, work.identities({row.worker_id for row in rows})
+        warnings, taken = [], rows
+        if skip_unknown:
+            taken = [row for row in rows if row.worker_id in known]
+            warnings = _left_out(rows, known)
+        now = today or site.config.calendar.day_of(store.clock())
+        measured = measure(site, known, now, what, taken, normalised=normalised)
+        standing = work.rows_in_place_of([entry.row for entry in measured])
+        fresh: list[MeasuredRow] = []
+        replaced: list[tuple[MeasuredRow, int, RecordedRow]] = []
+        for entry in measured:
+            event, old = standing.get((entry.row.worker, entry.row.period), (0, None))
+            if old is None:
+                fresh.append(entry)
+            elif old != entry.row:
+                fresh.append(entry)
+                replaced.append((entry, event, old))
+        if replaced and not correct:
+            raise _conflict(replaced)
+        skipped = len(rows) - len(taken)
+        if not fresh:
+            return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
+        fresh.sort(key=itemgetter(0))
+        warnings += _warnings(work, fresh)
+        fresh_rows = [entry.row for entry in fresh]
+        work.add(
+            OutputImported(
+                digest=hashlib.sha256(data).hexdigest(),
+                rows=len(fresh),
+                rows_digest=digest_of_rows(fresh_rows),
+                corrected=len(replaced),
+                warnings=tuple(warnings),
+            ),
+            fresh_rows,
+            {(old.worker, old.period, event) for _, event, old in replaced},
+            [entry.observed for entry in fresh],
+        )
+        return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped)
+
+
+def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
+    """Return warnings that count the rows of unknown workers left out."""
+    unknown = [row.worker_id for row in rows if row.worker_id and row.worker_id not in known]
+    nameless = sum(not row.worker_id for row in rows)
+    warnings = []
+    if unknown:
+        people = counted(len(set(unknown)), "worker")
+        warnings.append(f"{counted(len(unknown), 'row')} of {people} not known here left out")
+    if nameless:
+        warnings.append(f"{counted(nameless, 'row')} without a worker's id, as of people who were erased, left out")
+    return warnings
+
+
+def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Conflict:
+    new, _, old = replaced[0]
+    source = new.source
+    shown = f"line {source.line}, worker {source.worker_id}: {_shown(old)} is on record, the file has {_shown(new.row)}"
+    return Conflict(
+        "output",
+        counted(len(replaced), "row"),
+        f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); `correct` replaces them",
+    )
+
+
+def _shown(row: RecordedRow) -> str:
+    """Return a row's units, or its attendance if there are none, with hours and added columns if recorded."""
+    made = row.attendance if row.units is None else f"{row.units}"
+    if row.hours is not None:
+        made += f" in {row.hours:g} h"
+    return ", ".join([made, *(f"{name} {value}" for name, value in added_values(row).items())])
+
+
+def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
+    """Return warnings about output outside the range, and of workers not in the team that day."""
+    held: dict[int, list[tuple[int, float]]] = {}
+    for stint in read_stints(work.connection, work.key):
+        held.setdefault(stint.worker, []).append((stint.since, math.inf if stint.until is None else stint.until))
+    clipped = strangers = 0
+    for row, _, outside, _ in rows:
+        if row.units is not None and row.attendance in OBSERVED:
+            clipped += outside
+            strangers += not any(since <= row.period < until for since, until in held.get(row.worker, ()))
+    warnings = []
+    if clipped:
+        warnings.append(f"{_of_outputs(clipped, rows)} outside the range: kept as given, each counts as its end")
+    if strangers:
+        who = "somebody who was" if strangers == 1 else "people who were"
+        warnings.append(
+            f"{_of_outputs(strangers, rows)} of {who} not in the team then, as far as is on record; "
+            f"{'it is' if strangers == 1 else 'they are'} kept and learned from"
+        )
+    return warnings
+
+
+def _of_outputs(count: int, rows: Sequence[MeasuredRow]) -> str:
+    return f"{count:,} of {counted(len(rows), 'output')} {'is' if count == 1 else 'are'}"
