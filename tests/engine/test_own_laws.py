@@ -242,7 +242,7 @@ def test_a_subclass_is_never_played_as_its_parent(changes: dict[str, Any], why: 
 def test_what_is_written_of_a_law_is_not_read_as_a_built_in_one() -> None:
     for part in ("output", "delay", "drift"):
         table = problem_to_table(dataclasses.replace(OWN_DELAY, **{"delay": NoDelay(), part: getattr(ALL_OWN, part)}))
-        with pytest.raises(InvalidInput, match=r"'triangular'|'notice'|'path'"):
+        with pytest.raises(InvalidInput, match=r"key = 'own'|'triangular'|'notice'"):
             problem_from_table(table)
 
 

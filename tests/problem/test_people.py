@@ -241,7 +241,7 @@ def test_every_table_is_hashed(table: str) -> None:
 class Halves(OutputLaw):
     """Half of the mean or half more, with even chances."""
 
-    law: ClassVar[str] = "uniform"  # the name of a built-in law
+    law: ClassVar[str] = "halves"
 
     @staticmethod
     def draw(numbers: Any, centre: float, room: float, key: int) -> float:
@@ -250,7 +250,9 @@ class Halves(OutputLaw):
 
 @dataclass(frozen=True)
 class Instant(DelayLaw):
-    """No delay; it has no name."""
+    """No delay."""
+
+    law: ClassVar[str] = "instant"
 
     @property
     def mean_delay(self) -> float:

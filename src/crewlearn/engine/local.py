@@ -17,7 +17,6 @@ from crewlearn.engine.blocks import Block, BlockResult, blocks_of, is_compiled, 
 from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form, rule_of
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
 from crewlearn.engine.tuning import settled
-from crewlearn.policies.baselines import KeepTeam, Oracle
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import IntArray
@@ -67,7 +66,7 @@ class Simulation:
 
     @property
     def _ends(self) -> dict[str, Policy[Any]]:
-        return {KEEP: KeepTeam(), ORACLE: Oracle()} if self.problem.changes else {}
+        return {name: make_policy(name) for name in (KEEP, ORACLE)} if self.problem.changes else {}
 
     def _label_of(self, end: str) -> str:
         """Return the label of an end of the scale: its name, unless that is listed for something else."""

@@ -20,13 +20,13 @@ from crewlearn.engine.interpreted import Step, play
 from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair
-from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.policies.registry import live_policies, make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import BernoulliOutput, GeometricDelay
 from crewlearn.problem.model import Pool, Problem
 
-LIVE = [name for name in REGISTRY if not make_policy(name).oracle]
+LIVE = list(live_policies())
 DAILY = WorkCalendar(date(2020, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
 PROBLEMS = {
     "benchmark": benchmark(4, "as-released", horizon=60, cost=1.0),

@@ -21,7 +21,7 @@ from support.stores import CALENDAR, ME, day, proposed, site_with_proposals, sta
 from support.web.api import Api, caller, served
 
 SEEN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
-LIVE = [name for name in REGISTRY if name not in ("oracle", "dr-ucb+oracle-delayed-pairing")]
+LIVE = [name for name in REGISTRY if name not in ("oracle", "dr-ucb+oracle-delayed-pairing", "dr-ucb-tuned")]
 
 
 @pytest.fixture

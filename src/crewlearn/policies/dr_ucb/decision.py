@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crewlearn.beliefs.estimates import Estimates
 from crewlearn.beliefs.radii import confidence_bounds, log_term
 from crewlearn.policies.contract import Hidden
 from crewlearn.policies.dr_ucb.candidates import Candidates, list_candidates, list_going
@@ -90,14 +91,51 @@ def decide_dr_ucb(
     choices: Choices, memory: Memory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
     """Wait, or choose a new target and fill in the pairs that lead to it; return their number."""
-    roster, estimates, may_enter, may_leave = facts.roster, facts.estimates, facts.may_enter, facts.may_leave
-    horizon = facts.horizon
+    roster, estimates, may_enter = facts.roster, facts.estimates, facts.may_enter
     action = time_to_replace(
         choices.timing, memory.cycle, memory.target, roster, estimates, may_enter, period, pace_in(choices, period)
     )
     if action == WAIT:
         return 0
-    new_cycle = action == NEW_CYCLE
+    return begin_round(
+        choices,
+        memory,
+        period,
+        facts.horizon,
+        facts.cost,
+        roster,
+        estimates,
+        may_enter,
+        facts.may_leave,
+        facts.hidden,
+        action == NEW_CYCLE,
+        outs,
+        ins,
+    )
+
+
+def begin_round(
+    choices: Choices,
+    memory: Memory,
+    period: int,
+    horizon: int,
+    cost: float,
+    roster: RosterArrays,
+    estimates: Estimates,
+    may_enter: BoolArray,
+    may_leave: BoolArray,
+    hidden: Hidden,
+    new_cycle: bool,
+    outs: IntArray,
+    ins: IntArray,
+) -> int:
+    """Choose the target of a new cycle, or choose again; fill in the pairs that lead to it and return their number.
+
+    Within a cycle only unreachable parts of the target are chosen again: active workers in the old target stay. New
+    cycles of the fixed calendar ignore pending replacements; every other choice takes them into account.
+    """
+    # Compiled code that makes arrays counts references to everything it is given. So all arrays of a decision are made
+    # here, and no more of the facts is passed on than is needed.
     if new_cycle:
         memory.cycle[CYCLE] += 1
     workers, team = len(roster.role), len(roster.stations)
@@ -106,23 +144,32 @@ def decide_dr_ucb(
     confidence_bounds(choices.radius, estimates, log_term(choices.radius, horizon, period), ucb, lcb)
     leaving = np.empty(team, dtype=np.int64)
     entering = np.empty(workers, dtype=np.int64)
-    candidates, r = choose_round(
-        choices,
-        memory,
-        roster,
-        ucb,
-        lcb,
-        may_enter,
-        may_leave,
-        replacement_threshold(facts.cost, horizon, period),
-        new_cycle,
-        leaving,
-        entering,
-    )
+    pending_too = new_cycle and choices.timing == FIXED_CALENDAR
+    replaceable = may_leave.copy()
+    if not new_cycle:
+        _spare(memory.target, replaceable)
+    going = np.zeros(workers, dtype=np.bool_)
+    if not pending_too:
+        list_going(roster, memory.marked, lcb, may_leave, going)
+    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
+    r = 0
+    threshold = replacement_threshold(cost, horizon, period)
+    if not math.isinf(threshold):
+        r = select(
+            choices.selection,
+            candidates,
+            threshold,
+            choices.frontier_cap,
+            choices.always_build,
+            leaving,
+            entering,
+            memory.diagnostics,
+        )
+    _set_target(memory, roster, candidates, leaving, entering, r, going, pending_too)
     begin_cycle(memory.cycle, memory.target, estimates, period, pace_in(choices, period))
     pair_up(choices.pairing, candidates, leaving, entering, r, memory.stream, outs, ins)
     if choices.pairing == ORACLE:
-        _pair_as_oracle(facts.hidden, period, outs, ins, r)
+        _pair_as_oracle(hidden, period, outs, ins, r)
     if choices.pairing != LATE:
         for place in range(team):
             memory.marked[place] = NOBODY
@@ -131,11 +178,25 @@ def decide_dr_ucb(
 
 def assign_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, incoming: int) -> int:
     """Return who makes room for a worker whose hire was left open; NOBODY for an empty station or if nobody may."""
-    workers = len(facts.roster.role)
-    ucb = np.empty(workers, dtype=np.float64)
-    lcb = np.empty(workers, dtype=np.float64)
-    confidence_bounds(choices.radius, facts.estimates, log_term(choices.radius, facts.horizon, period), ucb, lcb)
-    return choose_leaver(facts.roster, memory.marked, memory.target, lcb, facts.may_leave)
+    log_value = log_term(choices.radius, facts.horizon, period)
+    roster, marked, target = facts.roster, memory.marked, memory.target
+    return _leaver(choices.radius, log_value, roster, facts.estimates, marked, target, facts.may_leave)
+
+
+def _leaver(
+    radius: int,
+    log_value: float,
+    roster: RosterArrays,
+    estimates: Estimates,
+    marked: IntArray,
+    target: IntArray,
+    may_leave: BoolArray,
+) -> int:
+    """Return who makes room by the current confidence bounds."""
+    ucb = np.empty(len(roster.role), dtype=np.float64)
+    lcb = np.empty(len(roster.role), dtype=np.float64)
+    confidence_bounds(radius, estimates, log_value, ucb, lcb)
+    return choose_leaver(roster, marked, target, lcb, may_leave)
 
 
 def idle_dr_ucb(choices: Choices, memory: Memory, period: int, facts: RuleFacts, behind: int) -> bool:
@@ -193,46 +254,24 @@ DR_UCB_RULE = Rule(
 """DR-UCB's rule."""
 
 
-def choose_round(
-    choices: Choices,
+def _spare(target: IntArray, replaceable: BoolArray) -> None:
+    """Keep the workers of the target from being replaced."""
+    for worker in target:
+        if worker != NOBODY:
+            replaceable[worker] = False
+
+
+def _set_target(
     memory: Memory,
     roster: RosterArrays,
-    ucb: FloatArray,
-    lcb: FloatArray,
-    may_enter: BoolArray,
-    may_leave: BoolArray,
-    threshold: float,
-    new_cycle: bool,
+    candidates: Candidates,
     leaving: IntArray,
     entering: IntArray,
-) -> tuple[Candidates, int]:
-    """Choose the target, and fill in who leaves and enters as places in the candidates; return these and the number.
-
-    Within a cycle only unreachable parts of the target are chosen again: active workers in the old target stay. New
-    cycles of the fixed calendar ignore pending replacements; every other choice takes them into account.
-    """
-    pending_too = new_cycle and choices.timing == FIXED_CALENDAR
-    replaceable = may_leave.copy()
-    if not new_cycle:
-        for worker in memory.target:
-            if worker != NOBODY:
-                replaceable[worker] = False
-    going = np.zeros(len(roster.role), dtype=np.bool_)
-    if not pending_too:
-        list_going(roster, memory.marked, lcb, may_leave, going)
-    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
-    r = 0
-    if not math.isinf(threshold):
-        r = select(
-            choices.selection,
-            candidates,
-            threshold,
-            choices.frontier_cap,
-            choices.always_build,
-            leaving,
-            entering,
-            memory.diagnostics,
-        )
+    r: int,
+    going: BoolArray,
+    pending_too: bool,
+) -> None:
+    """Set the target that the chosen candidates lead to, and the workers marked to leave for it."""
     for index in range(r):
         worker = candidates.out_worker[leaving[index]]
         if worker != NOBODY:
@@ -260,7 +299,6 @@ def choose_round(
         if size < len(memory.target):
             memory.target[size] = candidates.in_worker[entering[index]]
             size += 1
-    return candidates, r
 
 
 def _pair_as_oracle(hidden: Hidden, period: int, outs: IntArray, ins: IntArray, r: int) -> None:
