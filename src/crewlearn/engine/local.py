@@ -241,17 +241,31 @@ def _is_on_disk(policy: Policy[Any], problem: Problem) -> bool:
 
 
 def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
-    """Compile or load the loops of the policies that this process does not have yet, before the clock starts."""
-    for policy in policies:
-        if not is_compiled(policy, problem):
-            continue
-        from crewlearn.engine.compiled import loops
+    """Compile or load the loops of the policies that this process does not have yet, before the clock starts.
 
-        kind = loop_kind(policy, problem)
-        if not loops.is_loaded(kind, loop_problem(policy, problem), policy_form(policy, problem)):
-            dated = problem.changes or problem.output.shocks  # neutral shocks have dates, too
-            short = problem if dated else dataclasses.replace(problem, horizon=1)
-            loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
+    Where several are not in the disk cache yet, they are compiled at the same time.
+    """
+    compiled = [policy for policy in policies if is_compiled(policy, problem)]
+    if not compiled:
+        return
+    from crewlearn.engine.compiled import loops
+    from crewlearn.engine.compiled.warming import compile_at_once
+
+    kinds = {loop_kind(policy, problem): policy for policy in compiled}
+    compile_at_once([(problem, policy) for kind, policy in kinds.items() if loops.is_missing_on_disk(kind)])
+    for policy in compiled:
+        compile_one(problem, policy, seed)
+
+
+def compile_one(problem: Problem, policy: Policy[Any], seed: int = 1) -> None:
+    """Compile or load the loop that plays a policy, if this process does not have it yet."""
+    from crewlearn.engine.compiled import loops
+
+    kind = loop_kind(policy, problem)
+    if not loops.is_loaded(kind, loop_problem(policy, problem), policy_form(policy, problem)):
+        dated = problem.changes or problem.output.shocks  # neutral shocks have dates, too
+        short = problem if dated else dataclasses.replace(problem, horizon=1)
+        loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
 
 
 def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:

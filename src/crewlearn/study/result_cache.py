@@ -55,7 +55,7 @@ class ResultCache:
 
             def make(label: str = label) -> Arrays:
                 tell(label)
-                simulation.only(label).compile()
+                simulation.compile()  # those of all policies, so that missing ones are compiled at the same time
                 return _to_arrays(simulation.play(label))
 
             own = [type(policy), *map(type, simulation.problem.laws)]

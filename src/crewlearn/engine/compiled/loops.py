@@ -314,6 +314,12 @@ def is_loaded(kind: LoopKind, problem: Any, policy: kernel.PolicyForm) -> bool:
     return types_of in [signature[: len(types_of)] for signature in getattr(loop, "signatures", ())]
 
 
+def is_missing_on_disk(kind: LoopKind) -> bool:
+    """Return whether a loop that is kept on disk is not there yet; False for loops with code of a user's own."""
+    index = _index_of(compiled_loop(kind))
+    return index is not None and not index.exists()
+
+
 def first_call(kind: LoopKind, name: str, call: Callable[[], object]) -> None:
     """Make the first call of a loop, which compiles or loads it; report compiling, and repair a bad cache."""
     loop: Any = compiled_loop(kind)
