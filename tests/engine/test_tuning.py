@@ -3,6 +3,7 @@
 import pytest
 
 from crewlearn.engine.local import simulate
+from crewlearn.engine.trace import trace
 from crewlearn.engine.tuning import APART, RUNS, settled
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.dr_ucb.tuned import STEPS, TunedDRUCB
@@ -38,3 +39,10 @@ def test_no_live_site_offers_it() -> None:
     assert is_tuned_by_simulation(make_policy("dr-ucb-tuned"))
     assert not is_tuned_by_simulation(make_policy("dr-ucb-tuned:gamma=3"))
     assert "dr-ucb-tuned" not in live_policies()
+
+
+def test_a_trace_is_of_the_tuned_policy() -> None:
+    tuned, plain = (list(trace(PROBLEM, name, seed=4)) for name in ("dr-ucb-tuned", "dr-ucb"))
+    settled_at = settled(make_policy("dr-ucb-tuned"), PROBLEM, 4)
+    assert tuned == list(trace(PROBLEM, settled_at, seed=4))
+    assert (tuned == plain) == (isinstance(settled_at, TunedDRUCB) and settled_at.gamma == gamma_star(PROBLEM.setting))

@@ -11,8 +11,11 @@ from crewlearn.policies.registry import make_policy
 from crewlearn.problem.instances import benchmark
 
 SCRIPT = """
-from crewlearn import benchmark, simulate
+from crewlearn import KeepTeam, benchmark, simulate
+class Mine(KeepTeam):
+    pass
 result = simulate(benchmark(5, horizon=20), ["keep-team", "interview-screen"], 3)
+simulate(benchmark(5, horizon=20), [Mine()], 1)
 print(repr([result.regret(name, 20).mean for name in result.policies]))
 """
 

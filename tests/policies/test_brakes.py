@@ -86,3 +86,11 @@ def test_bad_brakes_are_refused() -> None:
         make_policy("dr-ucb:least_tenure=-1")
     with pytest.raises(InvalidInput, match=r"most_a_week = 'many'|most_a_week = many"):
         make_policy("dr-ucb:most_a_week=many")
+
+
+def test_hires_that_leave_the_leaver_open_are_limited_too() -> None:
+    late = make_policy("dr-ucb+late-pairing:most_a_week=0")
+    steps = list(play(World(PROBLEM, 3, 0), late))
+    assert any(step.held_back for step in steps)
+    assert not any(step.requested for step in steps)
+    assert play_block(Block(PROBLEM, late, 3, 0, 2, (90,))).initiated.tolist() == [0, 0]

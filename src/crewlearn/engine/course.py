@@ -21,7 +21,7 @@ from crewlearn.problem.errors import whole
 from crewlearn.problem.floor import VACANCIES
 from crewlearn.problem.model import MOST
 from crewlearn.problem.roster import Roster, refuse
-from crewlearn.problem.transitions import LEGAL, PENDING, completion_fault
+from crewlearn.problem.transitions import LEGAL, PENDING, completion_fault, unclaimed_stations
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Course:
         )
         self.hidden = self._hidden() if oracle else None
         self.week = self.begun = 0
+        self.counted = np.zeros(problem.setting.workers, dtype=np.bool_)
 
     @property
     def t(self) -> int:
@@ -141,7 +142,9 @@ class Course:
         begun, held_back = [], []
         for out, into in pairs:
             self._check_offer(out, into)
-            if out != NOBODY and self.brakes.most_a_week != NO_LIMIT:
+            limited = out != NOBODY or unclaimed_stations(self.roster.arrays) <= 0
+            self.counted[into] = limited and self.brakes.most_a_week != NO_LIMIT
+            if self.counted[into]:
                 if self.begun >= self.brakes.most_a_week:
                     held_back.append((out, into))
                     continue
@@ -191,7 +194,7 @@ class Course:
             (declined if refused else lapsed).append(pair)
             if self.refilled and refused and out == NOBODY:
                 self.floor.counts[VACANCIES] += 1
-            if out != NOBODY and (pending.since + self.problem.warmup - 1) // PERIODS_A_WEEK == self.week:
+            if self.counted[pending.into] and (pending.since + self.problem.warmup - 1) // PERIODS_A_WEEK == self.week:
                 self.begun -= 1
         return Arrivals(tuple(completed), tuple(lapsed), tuple(declined), tuple(failed))
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of, is_compiled, loop_kind, play_block
+from crewlearn.engine.caching.identity import classes_of
+from crewlearn.engine.caching.sources import is_covered
 from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form, rule_of
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
 from crewlearn.engine.tuning import settled
@@ -83,9 +85,9 @@ class Simulation:
     def run(self, progress: Callable[[int], None] | None = None) -> SimulationResult:
         """Play all policies; `progress` is as in `simulate`."""
         self.compile()
-        listed = self.policies
+        quiet = None if progress is None else lambda runs: progress(0)  # runs of the ends of the scale do not count
         return self.result_of(
-            {label: self.play(label, progress if label in listed else None) for label in self.to_play}
+            {label: self.play(label, progress if label in self.policies else quiet) for label in self.to_play}
         )
 
     def play(self, label: str, progress: Callable[[int], None] | None = None) -> PolicyResult:
@@ -251,7 +253,8 @@ def compile_first(problem: Problem, policies: Iterable[Policy[Any]], seed: int) 
     from crewlearn.engine.compiled import loops
     from crewlearn.engine.compiled.warming import compile_at_once
 
-    kinds = {loop_kind(policy, problem): policy for policy in compiled}
+    shipped = [policy for policy in compiled if all(map(is_covered, classes_of(problem, policy)))]
+    kinds = {loop_kind(policy, problem): policy for policy in shipped}
     compile_at_once([(problem, policy) for kind, policy in kinds.items() if loops.is_missing_on_disk(kind)])
     for policy in compiled:
         compile_one(problem, policy, seed)

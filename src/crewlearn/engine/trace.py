@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from crewlearn.engine.interpreted import Step, play
+from crewlearn.engine.tuning import settled
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
@@ -64,7 +65,7 @@ def trace(
     chosen = make_policy(policy, followed) if isinstance(policy, str) else policy
     if not isinstance(chosen, Policy):
         raise InvalidInput("policy", policy, "must be a policy's name or an object of a class derived from Policy")
-    return events_of(problem, chosen, runs, seed)
+    return events_of(problem, settled(chosen, problem, seed), runs, seed)
 
 
 def events_of(problem: Problem, policy: Policy[Any], runs: int, seed: int) -> Iterator[Row]:

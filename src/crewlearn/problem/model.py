@@ -250,7 +250,7 @@ class Problem:
             self.ramp.check(self.workers.count)
         if self.drift is not None:
             self.drift.own_step()
-            self.drift.check(self.workers.count)
+            self.drift.check(self.workers.count, self.horizon)
         if self.presence is not None:
             self.presence.check(self.horizon)
 

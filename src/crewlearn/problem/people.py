@@ -127,8 +127,8 @@ class LevelPath:
         """Whether levels stay as they are."""
         return False
 
-    def check(self, workers: int) -> None:
-        """Raise if the path does not fit the pool."""
+    def check(self, workers: int, horizon: int) -> None:
+        """Raise if the path does not fit the pool or the horizon."""
 
 
 @dataclass(frozen=True)
@@ -165,12 +165,15 @@ class Drift(LevelPath):
         still = self.sd == 0.0 and all(change == 0.0 for _, _, change, _ in self.decliners)
         return still and self.own_step() is None
 
-    def check(self, workers: int) -> None:
+    def check(self, workers: int, horizon: int) -> None:
         """Raise if a decliner does not exist, or could not be told apart from a path that is not known ahead."""
         if self.decliners and not self.foreseeable:
             remedy = "must be left out where levels are not foreseeable; let the path's own step decline"
             raise InvalidInput("[drift] decliners", list(self.decliners), remedy)
-        for number, (worker, *_) in enumerate(self.decliners):
+        for number, (worker, since, *_) in enumerate(self.decliners):
+            if since > horizon:
+                remedy = f"must lie within the horizon: periods 1 to {horizon}"
+                raise InvalidInput(f"[drift] decliners[{number}] from", since, remedy)
             if worker >= workers:
                 remedy = f"there is no such worker; name one from 0 to {workers - 1}"
                 raise InvalidInput(f"[drift] decliners[{number}] worker", worker, remedy)

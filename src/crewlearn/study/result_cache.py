@@ -15,6 +15,7 @@ from crewlearn.engine.caching.identity import result_key
 from crewlearn.engine.caching.sources import is_covered
 from crewlearn.engine.local import Simulation
 from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
+from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 
 Arrays = Mapping[str, Any]
@@ -58,13 +59,14 @@ class ResultCache:
                 simulation.compile()  # those of all policies, so that missing ones are compiled at the same time
                 return _to_arrays(simulation.play(label))
 
+            played = settled(policy, simulation.problem, simulation.seed)
             own = [type(policy), *map(type, simulation.problem.laws)]
             if not all(map(is_covered, own)):  # a user's class may change from one call to the next
-                results[label] = _from_arrays(policy, make())
+                results[label] = _from_arrays(played, make())
                 continue
             asked = (simulation.runs, simulation.seed, simulation.at, simulation.conventions)
             key = result_key(simulation.problem, policy, *asked)
-            results[label] = _from_arrays(policy, self.arrays(key, make))
+            results[label] = _from_arrays(played, self.arrays(key, make))
         return simulation.result_of(results)
 
 

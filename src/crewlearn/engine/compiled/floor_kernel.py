@@ -70,6 +70,7 @@ from crewlearn.problem.transitions import (
     fail,
     initiate,
     next_elapsed,
+    unclaimed_stations,
 )
 
 
@@ -135,6 +136,7 @@ def play_floor_runs(
     worked = np.empty(team, dtype=np.int64)
     amounts = np.empty(team, dtype=np.float64)
     noted = np.zeros(2, dtype=np.int64)
+    counted = np.zeros(workers, dtype=np.bool_)
     for index in range(len(means)):
         run = first_run + index
         mu = means[index]
@@ -216,7 +218,9 @@ def play_floor_runs(
                     if fault != LEGAL:
                         find_fault(tally, fault, run, period, out, into)
                         return
-                    if out != NOBODY and policy.most_a_week >= 0:
+                    limited = out != NOBODY or unclaimed_stations(roster) <= 0
+                    counted[into] = limited and policy.most_a_week >= 0
+                    if counted[into]:
                         if begun >= policy.most_a_week:
                             failed_out[held_back] = out
                             failed_in[held_back] = into
@@ -258,7 +262,7 @@ def play_floor_runs(
                         lapsed += 1
                         if policy.refilled and refused and out == NOBODY:
                             floor.counts[VACANCIES] += 1
-                        if out != NOBODY and (asked + warmup - 1) // PERIODS_A_WEEK == week:
+                        if counted[into] and (asked + warmup - 1) // PERIODS_A_WEEK == week:
                             begun -= 1  # a decline makes room for the next candidate
                         note(tally, run, period, DECLINE if refused else LAPSE, out, into)
                     else:

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from crewlearn.policies.contract import Policy
@@ -28,24 +29,24 @@ Job = tuple[Problem, Policy[Any]]
 def compile_at_once(jobs: Sequence[Job], processes: int | None = None) -> None:
     """Compile the loops that play these policies, on as many processes as there are cores.
 
-    A process that fails leaves its loops to the caller, who compiles what is missing.
+    The classes of the policies and laws must be the package's own, so that any process can import them. A process that
+    fails leaves its loops to the caller, who compiles what is missing.
     """
     count = min(len(jobs), (os.cpu_count() or 1) if processes is None else processes)
     if count < 2:
         return
-    begun = [_begin(jobs[first::count]) for first in range(count)]
+    tasks = [pickle.dumps(list(jobs[first::count])) for first in range(count)]
+    begun: list[subprocess.Popen[bytes]] = []
     try:
+        for task in tasks:
+            begun.append(subprocess.Popen([sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE))
+            pipe = begun[-1].stdin
+            assert pipe is not None
+            with suppress(OSError), pipe:  # a process that has ended already leaves its loops to the caller
+                pipe.write(task)
         for process in begun:
             process.wait()
     finally:  # also when interrupted
         for process in begun:
             process.kill()
             process.wait()
-
-
-def _begin(jobs: Sequence[Job]) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    with process.stdin as pipe:
-        pipe.write(pickle.dumps(list(jobs)))
-    return process

@@ -36,10 +36,15 @@ def numbers_of(part: Any, draw: Draw) -> Any:
     Lunch(minutes=30.0)
     """
     numbers, hints = {}, typing.get_type_hints(type(part))
+    bases = [base for base in type(part).__mro__ if base.__module__.startswith("crewlearn.")]
+    ours = {name for base in bases for name in getattr(base, "__dataclass_fields__", ())}  # such as weekdays
     for field in dataclasses.fields(part):
         value, kind = getattr(part, field.name), hints.get(field.name)
-        if isinstance(value, (bool, int, float, np.number)):
+        if isinstance(value, (bool, int, float, np.number)) and not field.name.startswith("_"):
             numbers[field.name] = kind(value) if kind in (bool, int, float) else value
+        elif field.name not in ours:
+            remedy = "a law's draw is given numbers only; make it a number, with a name that begins with a letter"
+            raise InvalidInput(f"{type(part).__name__} {field.name}", value, remedy)
     return _carrier(type(part).__name__, tuple(numbers), draw)(**numbers)
 
 
