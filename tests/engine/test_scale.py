@@ -121,7 +121,7 @@ def test_brakes_under_the_name_of_an_end_do_not_move_the_scale() -> None:
 
 def test_the_warm_up_does_not_count() -> None:
     result = simulate(TOGETHER, ["a-omm"], 5).policies["a-omm"]
-    for curve in (result.net_curve, result.regret_curve, result.loss_curve):
+    for curve in (result.regret_curve, result.loss_curve):
         assert not curve.mean[:20].any()
         assert curve.mean[20] != 0.0
     for at in (1, 20):

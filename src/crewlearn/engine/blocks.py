@@ -63,8 +63,6 @@ class BlockResult:
     regret_squares: FloatArray
     loss_mean: FloatArray
     loss_squares: FloatArray
-    net_mean: FloatArray
-    net_squares: FloatArray
     compiled: bool
 
 
@@ -130,20 +128,19 @@ def block_result(block: Block, parts: Sequence[Runs]) -> BlockResult:
     if len(parts) > 1:
         joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in (*_BY_RUN, "best")}
         tally = Runs(**joined, compiled=parts[0].compiled)
+    columns = np.array(block.at) - 1
     if block.problem.changes:
-        ideal, net = tally.ideal, tally.net
+        ideal, net = tally.ideal, tally.net[:, columns]
     else:  # whichever loop played, so that policies with and without brakes can be compared
         ideal = tally.best[:, None] * np.arange(1, block.problem.horizon + 1)
-        net = ideal - tally.curve
+        net = ideal[:, columns] - tally.curve[:, columns]
     loss = np.divide(100.0 * tally.curve, ideal, out=np.zeros_like(tally.curve), where=ideal > 0.0)
     regret_mean, regret_squares = _moments(tally.curve)
     loss_mean, loss_squares = _moments(loss)
-    net_mean, net_squares = _moments(net)
-    columns = np.array(block.at) - 1
     return BlockResult(
         regret=tally.regret,
         normalized_loss=loss[:, columns],
-        net=net[:, columns],
+        net=net,
         initiated=tally.initiated,
         completed=tally.completed,
         largest_frontier=tally.largest_noted,
@@ -151,8 +148,6 @@ def block_result(block: Block, parts: Sequence[Runs]) -> BlockResult:
         regret_squares=regret_squares,
         loss_mean=loss_mean,
         loss_squares=loss_squares,
-        net_mean=net_mean,
-        net_squares=net_squares,
         compiled=tally.compiled,
     )
 

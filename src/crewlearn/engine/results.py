@@ -112,7 +112,6 @@ class PolicyResult:
     loss_curve: Curve
     seconds: float
     net: FloatArray
-    net_curve: Curve
     played: str
 
 
@@ -249,7 +248,7 @@ class Collector:
             "completed": np.zeros(runs, dtype=np.int64),
             "largest_frontier": np.zeros(runs, dtype=np.int64),
         }
-        self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss", "net")}
+        self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss")}
         self.seconds = 0.0
         self.compiled = True
 
@@ -283,7 +282,6 @@ class Collector:
             loss_curve=curves["loss"],
             seconds=self.seconds,
             net=self.by_run["net"],
-            net_curve=curves["net"],
             played="compiled" if self.compiled else "interpreted",
         )
 

@@ -149,13 +149,15 @@ class Recipe:
 
     def means(self, seed: int = 0, run: int = 0) -> FloatArray:
         """Draw the pool of a run of a simulation with the given seed."""
-        form, number = self.form(), run if self.per_run else 0
+        number = run if self.per_run else 0
         if self.generator == "counter":
             pools = np.empty((1, self.count))
-            draw_pools(form, self.key(seed), number, pools)
+            draw_pools(self.form(), self.key(seed), number, pools)
             return pools.reshape(self.count)
         means = self._drawn_by_numpy(seed, run)
-        scatter_stars(form, mix(self.key(seed), number), means, np.empty(self.count, dtype=np.int64))
+        if self.fixed or self.stars != 0.0:
+            own = mix(self.key(seed), number)
+            scatter_stars(self.form(), own, means, np.empty(self.count, dtype=np.int64))
         return means
 
     def form(self) -> PoolForm:

@@ -23,7 +23,7 @@ Arrays = Mapping[str, Any]
 
 _DIGEST = hashlib.sha256().digest_size
 _BY_RUN = ("regret", "normalized_loss", "net", "replacements", "completed", "largest_frontier")
-_CURVES = ("regret_curve", "loss_curve", "net_curve")
+_CURVES = ("regret_curve", "loss_curve")
 
 
 class ResultCache:
