@@ -102,8 +102,7 @@ def play_on_processes(
             ready = connection.wait(list(busy), None if waiting is None else WAITING_SECONDS)
             if not ready and waiting is not None:
                 waiting()
-            for pipe in ready:
-                worker = busy[pipe]  # type: ignore[index]  # `wait` returns what it was given
+            for worker in [worker for pipe, worker in busy.items() if pipe in ready]:
                 assert worker.playing is not None
                 results[worker.playing] = _received(worker)
                 worker.playing = None

@@ -13,6 +13,6 @@ class KeyedLocks:
         self._lock = Lock()
 
     def of(self, *key: Hashable) -> RLock:
-        """Return the lock of a key: the same object for as long as anybody refers to it."""
+        """Return the lock of a key: the same object as long as it is referenced."""
         with self._lock:
             return self._locks.setdefault(key, RLock())

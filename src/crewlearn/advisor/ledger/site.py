@@ -252,7 +252,7 @@ class Site:
 
     @property
     def has_begun(self) -> bool:
-        """Whether anybody was seated or hired, or any period recorded; until then a first team can be named."""
+        """Whether a worker was seated or hired, or a period recorded; until then a first team can be named."""
         return bool(self.roster.active or self.roster.pending) or self.period > 1
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:

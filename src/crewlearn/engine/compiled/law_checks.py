@@ -43,7 +43,7 @@ def law_fault(problem: Problem) -> str | None:
 
 
 def tell_law_fault(problem: Problem) -> None:
-    """Say on standard error, once, that a problem is played in plain Python and why."""
+    """Print once, to standard error, that a problem is played in plain Python and why."""
     fault = law_fault(problem)
     with _lock:
         if fault is None or fault in _told:

@@ -115,7 +115,7 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 def _name(unfinished: Path, file: Path) -> None:
-    """Give a finished copy its name, if that is still free; a rename would replace another program's file."""
+    """Link a finished copy to its name unless that is taken; a rename would replace another program's file."""
     try:
         if not _linked(unfinished, file):
             _fill(unfinished, file)
