@@ -303,7 +303,14 @@ def _make_compilable(parts: Reached) -> None:
 
 
 def _returns_arrays(function: Function) -> bool:
-    return function.__annotations__.get("return", Any) not in (None, int, float, bool)
+    return _may_hold_arrays(function.__annotations__.get("return", Any))
+
+
+def _may_hold_arrays(annotation: Any) -> bool:
+    """Return whether values of an annotated type may hold arrays: all but numbers and named tuples of numbers."""
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        return any(_may_hold_arrays(field) for field in annotation.__annotations__.values())
+    return annotation not in (None, int, float, bool)
 
 
 def is_loaded(kind: LoopKind, problem: Any, policy: kernel.PolicyForm) -> bool:
