@@ -100,7 +100,7 @@ def policies_against_the_floor() -> dict[str, Any]:
     floor = floor_per_run(problem, 256)
     strict = floor_per_run(problem, 256, side_by_side_loop)
     rows: dict[str, Any] = {"floor_microseconds": floor * 1e6, "side_by_side_microseconds": strict * 1e6}
-    limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4, "value-of-replacement": 40}
+    limits = {"dr-ucb": 4, "a-aht": 10, "a-omm": 20, "interview-screen": 4, "work-trial": 4, "value-of-replacement": 15}
     for spec, limit in limits.items():
         seconds = seconds_per_run(problem, spec, 256)
         ratios = {"ratio": seconds / floor, "at_most": limit, "to_side_by_side": seconds / strict}

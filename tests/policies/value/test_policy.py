@@ -194,9 +194,8 @@ def count_gains(workers: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int
     estimates = seen(rng.uniform(0.2, 0.8, workers).tolist(), 6)
     now = situation(Setting(workers, 20, 400, 1.0, 2.0), list(range(20)), estimates, 60)
     with monkeypatch.context() as patch:
-        for name in ("gain_of", "upside"):
-            patch.setattr(worth, name, counted(getattr(trials, name)))
-            patch.setattr(trials, name, counted(getattr(trials, name)))
+        for module, name in ((worth, "gain_of"), (trials, "upside"), (trials, "near_upside")):
+            patch.setattr(module, name, counted(getattr(module, name)))
         pairs = ask(now)
     return calls, len(pairs)
 

@@ -38,8 +38,9 @@ from crewlearn.policies.posterior.exchange import (
 from crewlearn.policies.posterior.policy import PosteriorPolicy, PosteriorState, belief_of
 from crewlearn.policies.ranking import rank_descending
 from crewlearn.policies.rule import Rule, RuleFacts
+from crewlearn.policies.value.excess import upside
 from crewlearn.policies.value.rule import LEAST_GAIN, periods_left
-from crewlearn.policies.value.trials import sd_of_finding, upside
+from crewlearn.policies.value.trials import sd_of_finding
 from crewlearn.problem.arrays import NOBODY, IntArray
 from crewlearn.problem.errors import whole
 from crewlearn.problem.model import MOST, Setting

@@ -35,14 +35,14 @@ from crewlearn.beliefs.posterior import (
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import Happened, Rule, RuleFacts
 from crewlearn.policies.teams.rules import FOREVER, NEXT, SETTLED, nothing_to_ask
+from crewlearn.policies.value.excess import possible
 from crewlearn.policies.value.trials import (
     Trial,
     best_trial,
-    gain_later,
     gain_of,
-    possible,
+    later_gains_more,
+    may_pay,
     sd_of_finding,
-    upside,
 )
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import shuffle
@@ -169,11 +169,13 @@ def decide_learned(
     left = periods_left(facts, period)
     if left <= 1.0:
         return 0
-    n = 0
-    n_out = _list_leavers(memory, facts)
-    if n_out > 0:
-        n_in = _list_entrants(memory, facts, float(memory.levels[memory.order[0]]), left)
-        n = _make_pairs(parameters, memory, facts, n_out, n_in, left, outs, ins)
+    n = n_in = 0
+    level = _lowest_level(memory, facts)
+    if level < math.inf:
+        n_in = _list_entrants(memory, facts, level, left)
+    if n_in > 0:  # seldom: most decisions end before anybody is ranked
+        _rank_entrants(memory, facts, n_in, level, left)
+        n = _make_pairs(parameters, memory, facts, _list_leavers(memory, facts), n_in, left, outs, ins)
     numbers[NEXT] = period + 1
     if n == 0 and roster.counts[PENDING] == 0:  # nothing changes until enough is learned
         numbers[NEXT] += _least_seen(facts) // parameters.recheck
@@ -198,16 +200,27 @@ def _least_seen(facts: RuleFacts) -> int:
     return least if least < FOREVER else 0
 
 
+def _lowest_level(memory: ValueMemory, facts: RuleFacts) -> float:
+    """Return the lowest worth per period of a station that may change hands; infinity if there is none."""
+    roster, means = facts.roster, memory.beliefs.means
+    lowest = math.inf
+    for worker in roster.stations:
+        if worker != NOBODY and roster.role[worker] == FREE and facts.may_leave[worker]:
+            lowest = min(lowest, float(means[worker]))
+    return min(lowest, 0.0) if unclaimed_stations(roster) > 0 else lowest
+
+
 def _list_leavers(memory: ValueMemory, facts: RuleFacts) -> int:
     """List who may make room, and rank them by their station's worth per period, 0 if empty; return their number."""
-    roster, leavers, levels = facts.roster, memory.leavers, memory.levels
+    station_of, role, may_leave = facts.roster.station_of, facts.roster.role, facts.may_leave
+    leavers, levels, means = memory.leavers, memory.levels, memory.beliefs.means
     n = 0
-    for worker in range(len(roster.station_of)):
-        if roster.station_of[worker] >= 0 and roster.role[worker] == FREE and facts.may_leave[worker]:
+    for worker in range(len(station_of)):
+        if station_of[worker] >= 0 and role[worker] == FREE and may_leave[worker]:
             leavers[n] = worker
-            levels[n] = memory.beliefs.means[worker]
+            levels[n] = means[worker]
             n += 1
-    for _ in range(unclaimed_stations(roster)):
+    for _ in range(unclaimed_stations(facts.roster)):
         leavers[n] = NOBODY
         levels[n] = 0.0
         n += 1
@@ -216,67 +229,80 @@ def _list_leavers(memory: ValueMemory, facts: RuleFacts) -> int:
 
 
 def _list_entrants(memory: ValueMemory, facts: RuleFacts, level: float, left: float) -> int:
-    """List who may enter and might pay at a station worth `level`, ranked by their trial's gain; return their number.
+    """List who may enter and might pay at a station worth `level`, in queue order; return their number.
 
-    Workers who would not pay even with perfect information about them are left out. All are ranked by a trial of the
-    length that is best for the least-known entrant, since there is less to learn about the others.
+    Workers who would not pay even with perfect information about them are left out.
     """
-    roster, beliefs, counts = facts.roster, memory.beliefs, facts.estimates.counts
-    scores, entrants, fee, noise = memory.scores, memory.entrants, facts.cost, float(beliefs.pool[NOISE])
-    rank_outside(memory, facts)
+    pool, means, variances = memory.beliefs.pool, memory.beliefs.means, memory.beliefs.variances
+    station_of, role, may_enter = facts.roster.station_of, facts.roster.role, facts.may_enter
+    counts, entrants, fee = facts.estimates.counts, memory.entrants, facts.cost
     # The untried all have the same posterior, so this is computed once.
-    doubt = math.sqrt(beliefs.pool[BETWEEN] + beliefs.pool[CENTRE_DOUBT])
-    promise_untried = left * upside(float(beliefs.pool[CENTRE]), doubt, level)
-    n, least_known = 0, NOBODY
+    untried_pay = may_pay(float(pool[CENTRE]), math.sqrt(pool[BETWEEN] + pool[CENTRE_DOUBT]), fee, level, left)
+    n = 0
     for worker in memory.queue:
-        if roster.station_of[worker] >= 0 or roster.role[worker] != FREE or not facts.may_enter[worker]:
-            continue
-        promise = promise_untried
-        if counts[worker] > 0:
-            promise = left * upside(float(beliefs.means[worker]), math.sqrt(beliefs.variances[worker]), level)
-        if promise > fee:
-            entrants[n] = worker
-            n += 1
-            if least_known == NOBODY or counts[worker] < counts[least_known]:
-                least_known = worker
-    if n == 0:
-        return 0
+        if station_of[worker] < 0 and role[worker] == FREE and may_enter[worker]:
+            pays = untried_pay
+            if counts[worker] > 0:
+                pays = may_pay(float(means[worker]), math.sqrt(variances[worker]), fee, level, left)
+            if pays:
+                entrants[n] = worker
+                n += 1
+    return n
+
+
+def _rank_entrants(memory: ValueMemory, facts: RuleFacts, n: int, level: float, left: float) -> None:
+    """Rank the `n` entrants by the gain of a trial at a station worth `level`, and all outside workers as fallbacks.
+
+    All are ranked by a trial of the length that is best for the least-known entrant, since there is less to learn about
+    the others.
+    """
+    beliefs, counts, entrants, scores = memory.beliefs, facts.estimates.counts, memory.entrants, memory.scores
+    rank_outside(memory, facts)
+    least_known = entrants[0]
+    for place in range(1, n):
+        if counts[entrants[place]] < counts[least_known]:
+            least_known = entrants[place]
     trial = trial_of(memory, facts.cost, least_known, level, left, best_other(memory, least_known, 0))
-    gain_untried = gain_of(trial, level, left)
+    gain_untried, noise = gain_of(trial, level, left), float(beliefs.pool[NOISE])
     for place in range(n):
         worker = entrants[place]
         scores[place] = gain_untried
         if counts[worker] > 0:
             sd = sd_of_finding(float(beliefs.variances[worker]), noise, trial.length)
             other = best_other(memory, worker, 0)
-            scores[place] = gain_of(Trial(float(beliefs.means[worker]), sd, trial.length, other, fee), level, left)
+            mean = float(beliefs.means[worker])
+            scores[place] = gain_of(Trial(mean, sd, trial.length, other, facts.cost), level, left)
     rank_descending(scores, memory.ranks, n)
-    return n
 
 
 def rank_outside(memory: ValueMemory, facts: RuleFacts) -> None:
     """Rank those who may enter by expected output, as fallbacks for failed trials."""
-    roster, means, variances = facts.roster, memory.beliefs.means, memory.beliefs.variances
+    means, variances = memory.beliefs.means, memory.beliefs.variances
+    station_of, role, may_enter = facts.roster.station_of, facts.roster.role, facts.may_enter
+    outside, others, standing = memory.outside, memory.others, memory.standing
+    scores, ranks = memory.scores, memory.ranks
     n = 0
     for worker in range(len(means)):
-        memory.standing[worker] = FOREVER
-        if roster.station_of[worker] < 0 and roster.role[worker] == FREE and facts.may_enter[worker]:
-            memory.entrants[n] = worker
-            memory.scores[n] = possible(float(means[worker]), math.sqrt(variances[worker]))
+        standing[worker] = FOREVER
+        if station_of[worker] < 0 and role[worker] == FREE and may_enter[worker]:
+            outside[n] = worker
+            scores[n] = possible(float(means[worker]), math.sqrt(variances[worker]))
             n += 1
-    rank_descending(memory.scores, memory.ranks, n)
+    rank_descending(scores, ranks, n)
     for place in range(n):
-        worker = memory.entrants[memory.ranks[place]]
-        memory.outside[place] = worker
-        memory.others[place] = memory.scores[memory.ranks[place]]
-        memory.standing[worker] = place
+        others[place] = scores[ranks[place]]
+        standing[outside[ranks[place]]] = place
+    for worker in range(len(means)):
+        if standing[worker] < FOREVER:
+            outside[standing[worker]] = worker
     memory.numbers[OUTSIDE] = n
 
 
 def best_other(memory: ValueMemory, worker: int, claimed: int) -> float:
     """Return the expected output of the best fallback other than `worker`, when `claimed` better ones are taken."""
-    place = claimed + 1 if memory.standing[worker] <= claimed else claimed
-    return float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
+    numbers, standing, others = memory.numbers, memory.standing, memory.others
+    place = claimed + 1 if standing[worker] <= claimed else claimed
+    return float(others[place]) if place < numbers[OUTSIDE] else 0.0
 
 
 def trial_of(memory: ValueMemory, fee: float, worker: int, level: float, left: float, other: float) -> Trial:
@@ -354,7 +380,7 @@ def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, 
     mean, variance, noise = float(beliefs.means[leaver]), float(beliefs.variances[leaver]), float(beliefs.pool[NOISE])
     for multiple in range(len(WAITS)):
         periods = math.ceil(WAITS[multiple] * noise / variance)
-        if gain_later(trial, mean, sd_of_finding(variance, noise, periods), math.inf, left - periods) > gain:
+        if later_gains_more(trial, mean, sd_of_finding(variance, noise, periods), math.inf, left - periods, gain):
             return True
     return False
 
@@ -384,4 +410,4 @@ def _needed_elsewhere(
     if better > stations:
         return False
     sd = math.sqrt(beliefs.variances[worst])
-    return gain_later(trial, float(beliefs.means[worst]), sd, level, left_then - 1.0) > gain
+    return later_gains_more(trial, float(beliefs.means[worst]), sd, level, left_then - 1.0, gain)

@@ -13,6 +13,8 @@ variance for perfect information. The length is the one that gains most. Output 
 import math
 from typing import NamedTuple
 
+from crewlearn.policies.value.excess import ROUGHNESS, near_upside, upside
+
 NODES = (
     -3.750439717725742,
     -2.366759410734541,
@@ -33,10 +35,11 @@ WEIGHTS = (
 )
 """Nodes and weights of 7-point Gauss-Hermite quadrature for a standard normal."""
 
-HIGHEST = 1.0
-_ROOT_HALF = math.sqrt(0.5)
-_DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
-_FAR = 8.0
+EXACT, NEAR = True, False
+"""How a gain is computed: exactly, or by a table."""
+
+ROUNDING = 1e-9
+"""Generous upper limit on the rounding error of a gain, relative to the periods left and the fee."""
 
 
 class Trial(NamedTuple):
@@ -51,37 +54,6 @@ class Trial(NamedTuple):
     length: float
     other: float
     fee: float
-
-
-def excess(mean: float, sd: float, level: float) -> float:
-    """Return E[max(X - level, 0)] for a normal X."""
-    distance = mean - level
-    if distance >= _FAR * sd:
-        return distance
-    if distance <= -_FAR * sd:
-        return 0.0
-    z = distance / sd
-    return sd * _DENSITY * math.exp(-0.5 * z * z) + distance * 0.5 * math.erfc(-z * _ROOT_HALF)
-
-
-def upside(mean: float, sd: float, level: float) -> float:
-    """Return E[max(X - level, 0)] for a normal X capped at the highest possible output.
-
-    >>> round(upside(0.5, 0.1, 0.5), 4), round(upside(0.5, 0.1, 0.9), 6)
-    (0.0399, 1e-06)
-    """
-    if level >= HIGHEST:
-        return 0.0
-    return max(0.0, excess(mean, sd, level) - excess(mean, sd, HIGHEST))
-
-
-def possible(mean: float, sd: float) -> float:
-    """Return the mean of a normal capped at the highest possible output.
-
-    >>> round(possible(0.5, 0.1), 6), round(possible(1.0, 0.1), 3)
-    (0.5, 0.96)
-    """
-    return mean - excess(mean, sd, HIGHEST)
 
 
 def sd_of_finding(variance: float, noise: float, periods: float) -> float:
@@ -99,12 +71,26 @@ def gain_of(trial: Trial, level: float, left: float) -> float:
     >>> round(gain_of(Trial(0.6, 0.0, 1.0, 0.0, 5.0), 0.5, 100.0), 6)  # 100 periods at 0.1 more, less the fee
     5.0
     """
+    return _gain(trial, level, left, EXACT)
+
+
+def near_gain(trial: Trial, level: float, left: float) -> float:
+    """Return `gain_of`, or up to `error_of_near` more or less."""
+    return _gain(trial, level, left, NEAR)
+
+
+def error_of_near(sd: float, fee: float, left: float) -> float:
+    """Return the largest possible error of `near_gain` for a trial with at most this `sd`."""
+    return ROUGHNESS * sd * left + ROUNDING * (1.0 + left + fee)
+
+
+def _gain(trial: Trial, level: float, left: float, exact: bool) -> float:
     rest = left - trial.length
     if rest <= 0.0:
         return left * (trial.mean - level) - trial.fee
     fallback = max(level, trial.other) - trial.fee / rest
-    kept = fallback - level + upside(trial.mean, trial.sd, fallback)
-    return trial.length * (trial.mean - level) + rest * kept - trial.fee
+    above = upside(trial.mean, trial.sd, fallback) if exact else near_upside(trial.mean, trial.sd, fallback)
+    return trial.length * (trial.mean - level) + rest * (fallback - level + above) - trial.fee
 
 
 def best_trial(
@@ -112,12 +98,16 @@ def best_trial(
 ) -> Trial:
     """Return the trial of a worker at a station worth `level`, with the best length among powers of 2."""
     best = Trial(mean, sd_of_finding(variance, noise, 1.0), 1.0, other, fee)
-    most = gain_of(best, level, left)
+    most = near_gain(best, level, left)
+    unsure = 2.0 * error_of_near(math.sqrt(variance), fee, left)
     length = 2.0
     while length < left:
         trial = Trial(mean, sd_of_finding(variance, noise, length), length, other, fee)
-        gain = gain_of(trial, level, left)
-        if gain > most:
+        gain = near_gain(trial, level, left)
+        better = gain > most
+        if abs(gain - most) <= unsure:
+            better = gain_of(trial, level, left) > gain_of(best, level, left)
+        if better:
             best, most = trial, gain
         length *= 2.0
     return best
@@ -129,10 +119,34 @@ def gain_later(trial: Trial, mean: float, sd: float, highest: float, left: float
     As seen now, that worth is normal with `mean` and `sd`, capped at `highest`. A trial that does not pay then is not
     made.
     """
+    return _gain_later(trial, mean, sd, highest, left, EXACT)
+
+
+def later_gains_more(trial: Trial, mean: float, sd: float, highest: float, left: float, gain: float) -> bool:
+    """Return whether `gain_later` exceeds `gain`."""
+    later = _gain_later(trial, mean, sd, highest, left, NEAR)
+    if abs(later - gain) <= error_of_near(trial.sd, trial.fee, left):
+        later = _gain_later(trial, mean, sd, highest, left, EXACT)
+    return later > gain
+
+
+def _gain_later(trial: Trial, mean: float, sd: float, highest: float, left: float, exact: bool) -> float:
     total = 0.0
     if left > trial.length:
         for node in range(len(NODES)):
-            gain = gain_of(trial, min(highest, mean + sd * NODES[node]), left)
+            gain = _gain(trial, min(highest, mean + sd * NODES[node]), left, exact)
             if gain > 0.0:
                 total += WEIGHTS[node] * gain
     return total
+
+
+def may_pay(mean: float, sd: float, fee: float, level: float, left: float) -> bool:
+    """Return whether a worker at a station worth `level` would pay the fee if everything about them became known.
+
+    >>> may_pay(0.5, 0.1, 3.9, 0.5, 100.0), may_pay(0.5, 0.1, 4.1, 0.5, 100.0)
+    (True, False)
+    """
+    promise = left * near_upside(mean, sd, level)
+    if abs(promise - fee) <= error_of_near(sd, fee, left):
+        promise = left * upside(mean, sd, level)
+    return promise > fee
