@@ -204,13 +204,13 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
 def choose_player(engine: str, threads: int | None) -> Player:
     """Return what plays blocks: threads of this process, processes of this machine, or a cluster that has workers."""
     if engine not in ("local", "processes"):
-        from crewlearn.engine.cluster import cluster_player
+        from crewlearn.engine.scale_out.cluster import cluster_player
 
         return cluster_player(engine)
     workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
     if engine == "local":
         return lambda blocks, waiting: play_on_threads(blocks, workers, waiting)
-    from crewlearn.engine.processes import play_on_processes
+    from crewlearn.engine.scale_out.processes import play_on_processes
 
     return lambda blocks, waiting: play_on_processes(blocks, workers, waiting)
 
@@ -227,7 +227,7 @@ def load_loops(engine: str, problem: Problem, policies: Iterable[Policy[Any]], s
 
         tell_law_fault(problem)
     if engine == "processes":
-        from crewlearn.engine.processes import check_sendable
+        from crewlearn.engine.scale_out.processes import check_sendable
 
         for policy in policies:
             check_sendable(problem, policy)
