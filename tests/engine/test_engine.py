@@ -30,8 +30,10 @@ from crewlearn.engine.compiled import loops as compiled
 from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.reach import sources_of
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.local import simulate, timed
+from crewlearn.engine.local import simulate
 from crewlearn.engine.results import Collector, SimulationResult, same_numbers
+from crewlearn.engine.scale_out import threads as engine_threads
+from crewlearn.engine.scale_out.threads import timed
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam
 from crewlearn.policies.brakes import Braked
@@ -229,7 +231,7 @@ def test_nobody_looks_up_while_there_is_nobody_to_tell(monkeypatch: pytest.Monke
         looks.append(seconds)
         return wait(block, seconds)
 
-    monkeypatch.setattr(local, "wait", look)
+    monkeypatch.setattr(engine_threads, "wait", look)
     alone = simulate(PROBLEM, ["dr-ucb"], 3)
     assert looks == []
     told: list[int] = []

@@ -21,6 +21,7 @@ from crewlearn.cli.research.sweep import parse_grid
 from crewlearn.engine.blocks import Block, blocks_of
 from crewlearn.engine.caching.identity import digest_of
 from crewlearn.engine.local import simulate
+from crewlearn.engine.scale_out.player import Player
 from crewlearn.engine.sweep import Cell, Grid, plan_cells, problem_fields, run_sweep
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
@@ -162,7 +163,7 @@ def test_the_ends_of_the_scale_are_played_once_for_the_cells_of_a_problem(
 ) -> None:
     played: list[tuple[float, str]] = []
 
-    def noted(cell: Cell) -> list[Block]:
+    def noted(cell: Cell, player: Player) -> list[Block]:
         played.append((cell.problem.cost, cell.policy_name))
         return blocks_of(cell.problem, cell.policy, cell.runs, cell.seed, cell.at)
 

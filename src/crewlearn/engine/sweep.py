@@ -17,8 +17,9 @@ from typing import Any
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.compiled.forms import own_laws
-from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, load_loops
+from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, load_loops
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
+from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -64,9 +65,9 @@ class Cell:
         """A hash of everything that the cell's numbers depend on."""
         return self.identity.key
 
-    def blocks(self) -> list[Block]:
-        """Split the cell's runs into blocks."""
-        policy = settled(self.policy, self.problem, self.seed)
+    def blocks(self, player: Player) -> list[Block]:
+        """Split the cell's runs into blocks; `player` plays what it takes to tune a policy before."""
+        policy = settled(self.policy, self.problem, self.seed, player)
         return blocks_of(self.problem, policy, self.runs, self.seed, self.at)
 
     @property
@@ -175,7 +176,7 @@ def run_sweep(
         player = choose_player(engine, threads)
         with _open_results(path) as file:
             _load_all_loops(engine, to_play)
-            with closing(player([block for cell in to_play for block in cell.blocks()], None)) as results:
+            with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
                 for group in groups:
                     for record in group.records(results, report):
                         known[record["key"]] = record

@@ -1,1 +1,1 @@
-"""Playing blocks on more than the threads of one process: on processes of this machine, or on a cluster."""
+"""Playing blocks on threads or processes of this machine, or on a cluster."""
