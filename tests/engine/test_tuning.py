@@ -1,9 +1,6 @@
 """Policies that are tuned by simulating the problem before play."""
 
 import dataclasses
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -28,8 +25,8 @@ from crewlearn.policies.registry import is_tuned_by_simulation, live_policies, m
 from crewlearn.problem.chance import mix
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.recipes import Recipe
-from crewlearn.problem.toml import problem_to_toml
 from crewlearn.theory.gamma import gamma_star
+from support.interrupting import check_an_interrupt_ends
 
 PROBLEM = benchmark(team=5, horizon=120)
 TUNED = make_policy("dr-ucb-tuned")
@@ -142,16 +139,4 @@ def test_what_progress_raises_ends_tuning_at_once() -> None:
 
 def test_an_interrupt_ends_tuning(tmp_path: Path) -> None:
     simulate(PROBLEM, ["dr-ucb"], 1)  # so that the other process finds compiled code
-    (tmp_path / "large.toml").write_text(problem_to_toml(LARGE))
-    program = ["-m", "crewlearn", "simulate", "--problem", "large.toml", "--policy", "dr-ucb-tuned", "--runs", "1"]
-    command = [sys.executable, *program]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        time.sleep(4.0)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        asked = time.perf_counter()
-        out, err = process.communicate(timeout=20)
-    assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
-    assert process.returncode not in (0, None)
-    assert out == ""
-    assert "Traceback" not in err
+    check_an_interrupt_ends(LARGE, "dr-ucb-tuned", tmp_path)
