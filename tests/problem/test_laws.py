@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 
+from crewlearn.engine.local import simulate
 from crewlearn.engine.streams import PURPOSES, TEAM, run_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.problem.chance import choose_sorted, mix, next_uniform, normal, shuffle, uniform, unit
@@ -25,11 +26,13 @@ from crewlearn.problem.laws import (
     UniformDelay,
     UniformOutput,
     day_mean,
+    draw_beta,
     draw_delay,
+    draw_gamma,
     draw_output,
     room_of,
 )
-from crewlearn.problem.model import Pool, Problem
+from crewlearn.problem.model import Pool, Problem, Start
 from support.laws import OUTPUT_EXAMPLES
 
 LAWS: list[OutputLaw] = [*OUTPUT_EXAMPLES, UniformOutput(0.5), TruncatedNormalOutput(0.8), BetaOutput(0.5)]
@@ -118,11 +121,23 @@ def test_availability_is_that_of_the_incoming_worker() -> None:
 
 def test_extreme_draws_are_handled() -> None:
     assert draw_delay(1, 0, 0, 1.0, 0) == 0
+    narrow_to_wide = [BetaOutput(concentration) for concentration in (1e-6, 0.5, 1.0, 1e9)]
     for key in range(50):
-        for mean in (5e-324, 1e-300, 1.0 - 2**-53):
-            for code, spread, *_ in (law.form() for law in OUTPUT_EXAMPLES):
+        for mean in (5e-324, 1e-320, 1e-300, 1.0 - 2**-53):
+            for code, spread, *_ in (law.form() for law in [*OUTPUT_EXAMPLES, *narrow_to_wide]):
                 for centre in (mean, day_mean(mean, 0.3), day_mean(mean, -0.3)):
                     assert 0.0 <= draw_output(code, spread, centre, room_of(centre), mix(1, key)) <= 1.0
+
+
+def test_a_beta_law_whose_shape_rounds_to_nothing_puts_out_nothing() -> None:
+    """0.5 x 5e-324 is 0 in floating point; both loops draw the limit of the law, which is 0."""
+    assert 0.5 * 5e-324 == 0.0
+    assert draw_gamma(0.0, 7) == 0.0
+    assert {draw_beta(0.0, 0.5, key) for key in range(50)} == {0.0}
+    assert {draw_beta(0.5, 0.0, key) for key in range(50)} == {1.0}
+    problem = Problem(1, 40, 1.0, Pool((5e-324, 0.5)), NoDelay(), BetaOutput(0.5), start=Start((0,)))
+    assert {World(problem, seed=1, run=0).output(period, 0) for period in range(1, 41)} == {0.0}
+    assert simulate(problem, ["keep-team"], runs=2, seed=1).regret("keep-team", at=40).mean == 20.0
 
 
 def test_normals_are_normal() -> None:

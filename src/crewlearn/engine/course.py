@@ -12,7 +12,7 @@ import numpy as np
 from crewlearn.beliefs.estimates import Estimates, Prior, record
 from crewlearn.engine.streams import DAY, DELAY, OUTPUT, floor_keys, seed_root
 from crewlearn.engine.world import World
-from crewlearn.policies.brakes import NO_BRAKES, NO_LIMIT, PERIODS_A_WEEK, Brakes
+from crewlearn.policies.brakes import NO_BRAKES, NO_LIMIT, PERIODS_A_WEEK, Brakes, fills_empty_station
 from crewlearn.policies.contract import Foresight, Hidden, Pair, Situation
 from crewlearn.problem import floor as people
 from crewlearn.problem.arrays import NOBODY
@@ -142,7 +142,7 @@ class Course:
         begun, held_back = [], []
         for out, into in pairs:
             self._check_offer(out, into)
-            limited = out != NOBODY or unclaimed_stations(self.roster.arrays) <= 0
+            limited = not fills_empty_station(out, unclaimed_stations(self.roster.arrays))
             self.counted[into] = limited and self.brakes.most_a_week != NO_LIMIT
             if self.counted[into]:
                 if self.begun >= self.brakes.most_a_week:

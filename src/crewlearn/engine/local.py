@@ -1,44 +1,26 @@
 """Many runs of several policies in the same worlds."""
 
 import dataclasses
-import os
-import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from crewlearn.engine.blocks import Block, BlockResult, blocks_of, is_compiled, loop_kind, play_block
+from crewlearn.engine.blocks import Block, blocks_of, is_compiled, loop_kind, play_block
 from crewlearn.engine.caching.identity import classes_of
 from crewlearn.engine.caching.sources import is_covered
 from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form, rule_of
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
+from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
-from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
-Waiting = Callable[[], None]
-"""Called now and then while a block is waited for; an exception that it raises ends the work."""
-
-Player = Callable[[Sequence[Block], Waiting | None], Generator[tuple[BlockResult, float], None, None]]
-"""Plays blocks anywhere and yields their results, with the seconds each took, in the order of the blocks.
-
-Closing it ends the work at once.
-"""
-
 MOST_RUNS = 10**8
-
-WAITING_SECONDS = 0.2
-"""Seconds between calls of `waiting` while a block is not done: short enough for a prompt response to cancelling."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +74,8 @@ class Simulation:
 
     def play(self, label: str, progress: Callable[[int], None] | None = None) -> PolicyResult:
         """Play one of the policies or ends of the scale."""
-        policy = settled(self.to_play[label], self.problem, self.seed)
         waiting = None if progress is None else partial(progress, 0)
+        policy = settled(self.to_play[label], self.problem, self.seed, self.player, waiting)
         collector = Collector(policy, self.runs, self.at, self.problem.horizon)
         blocks = blocks_of(self.problem, policy, self.runs, self.seed, self.at)
         with closing(self.player(blocks, waiting)) as played:
@@ -201,20 +183,6 @@ def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) ->
     return chosen
 
 
-def choose_player(engine: str, threads: int | None) -> Player:
-    """Return what plays blocks: threads of this process, processes of this machine, or a cluster that has workers."""
-    if engine not in ("local", "processes"):
-        from crewlearn.engine.cluster import cluster_player
-
-        return cluster_player(engine)
-    workers = whole("threads", threads, 1) if threads is not None else os.cpu_count() or 1
-    if engine == "local":
-        return lambda blocks, waiting: play_on_threads(blocks, workers, waiting)
-    from crewlearn.engine.processes import play_on_processes
-
-    return lambda blocks, waiting: play_on_processes(blocks, workers, waiting)
-
-
 def load_loops(engine: str, problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:
     """Compile or load what an engine needs before it begins, and say what cannot be compiled.
 
@@ -227,7 +195,7 @@ def load_loops(engine: str, problem: Problem, policies: Iterable[Policy[Any]], s
 
         tell_law_fault(problem)
     if engine == "processes":
-        from crewlearn.engine.processes import check_sendable
+        from crewlearn.engine.scale_out.processes import check_sendable
 
         for policy in policies:
             check_sendable(problem, policy)
@@ -269,43 +237,3 @@ def compile_one(problem: Problem, policy: Policy[Any], seed: int = 1) -> None:
         dated = problem.changes or problem.output.shocks  # neutral shocks have dates, too
         short = problem if dated else dataclasses.replace(problem, horizon=1)
         loops.first_call(kind, policy.name, partial(play_block, Block(short, policy, seed, 0, 1, (short.horizon,))))
-
-
-def timed(block: Block, stop: IntArray | None = None) -> tuple[BlockResult, float]:
-    """Play a block and return its result with the seconds taken; setting `stop` ends it early with a partial result."""
-    started = time.perf_counter()
-    return play_block(block, stop), time.perf_counter() - started
-
-
-def play_on_threads(
-    blocks: Sequence[Block], threads: int, waiting: Waiting | None = None
-) -> Generator[tuple[BlockResult, float], None, None]:
-    """Play blocks on a thread pool, with a bounded number of blocks in flight to bound memory.
-
-    Even a single thread is not the main one, so that the main thread can be interrupted by a signal or by an exception
-    from `waiting`, which is called several times a second while a block is not done.
-    """
-    different = {(type(block.policy), id(block.problem)): block for block in blocks}.values()
-    if not all(is_compiled(block.policy, block.problem) for block in different):
-        threads = 1  # plain Python gains nothing from threads
-    executor = ThreadPoolExecutor(threads)
-    begun: deque[Future[tuple[BlockResult, float]]] = deque()
-    stop = np.zeros(1, dtype=np.int64)
-    try:
-        for block in blocks:
-            begun.append(executor.submit(timed, block, stop))
-            if len(begun) > 4 * threads:
-                yield _result_of(begun.popleft(), waiting)
-        while begun:
-            yield _result_of(begun.popleft(), waiting)
-    finally:  # also when interrupted: running blocks end within a period, queued ones are cancelled
-        stop[0] = 1
-        executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _result_of(block: Future[tuple[BlockResult, float]], waiting: Waiting | None) -> tuple[BlockResult, float]:
-    """Return a block's result, calling `waiting` periodically if given."""
-    if waiting is not None:
-        while not wait([block], WAITING_SECONDS).done:
-            waiting()
-    return block.result()

@@ -17,8 +17,9 @@ from typing import Any
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.compiled.forms import own_laws
-from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, choose_player, load_loops
-from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
+from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, load_loops
+from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
+from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import REGISTRY, make_policy
@@ -27,10 +28,10 @@ from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS
 from crewlearn.problem.model import Pool, Problem
 from crewlearn.problem.recipes import Recipe
-from crewlearn.problem.toml import problem_from_table, problem_to_table
+from crewlearn.problem.toml import TABLES, problem_from_table, problem_to_table
 
 Grid = Mapping[str, Sequence[Any]]
-"""Values to try by name: a field of the problem file such as "delay.mean", or "policy:parameter"."""
+"""Values to try by name: a field of the problem file such as "delay.mean" or "ramp.depth", or "policy:parameter"."""
 
 Table = dict[str, Any]
 
@@ -64,18 +65,29 @@ class Cell:
         """A hash of everything that the cell's numbers depend on."""
         return self.identity.key
 
-    def blocks(self) -> list[Block]:
-        """Split the cell's runs into blocks."""
-        policy = settled(self.policy, self.problem, self.seed)
+    def blocks(self, player: Player) -> list[Block]:
+        """Split the cell's runs into blocks; `player` plays what it takes to tune a policy before."""
+        policy = settled(self.policy, self.problem, self.seed, player)
         return blocks_of(self.problem, policy, self.runs, self.seed, self.at)
 
-    def record(self, result: PolicyResult) -> Table:
+    @property
+    def worlds(self) -> tuple[Problem, int, int, tuple[int, ...]]:
+        """What the cell's worlds depend on, and when they are read."""
+        return self.problem, self.runs, self.seed, self.at
+
+    def ends(self) -> dict[str, "Cell"]:
+        """Return the ends of the scale of `captured` in the cell's worlds; none where nothing changes."""
+        names = (KEEP, ORACLE) if self.problem.changes else ()
+        return {name: dataclasses.replace(self, policy=make_policy(name), policy_name=name) for name in names}
+
+    def record(self, result: PolicyResult, ends: Mapping[str, PolicyResult]) -> Table:
         """Return the finished cell's record, one line of the result file; the key comes first.
 
-        `not_reusable` is present if reruns must not skip the cell, and says why.
+        `ends` are the results of the ends of the scale. `not_reusable` is present if reruns must not skip the cell, and
+        says why.
         """
         simulation = SimulationResult(
-            self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}
+            self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}, ends=ends
         )
         document = simulation.to_json()
         summaries = document.pop("policies")[self.policy_name]
@@ -146,10 +158,10 @@ def run_sweep(
     """Play the cells that the file does not have, appending each to it as soon as it is finished.
 
     All cells are played in one stream of blocks, which keeps threads, processes and clusters busy even if cells are
-    small. `engine` and `threads` are as in `simulate`. Each
-    cell is synced to disk before the next one finishes, so an interrupted sweep can be resumed by running it again.
-    Cells whose code cannot be identified completely are always played. `progress` is called with the number of runs
-    just finished or skipped.
+    small. `engine` and `threads` are as in `simulate`. Each cell is synced to disk before the next one finishes, so an
+    interrupted sweep can be resumed by running it again. Cells whose code cannot be identified completely are always
+    played. Where people or days change, keep-team and the oracle are played once for the cells of a problem, as
+    `captured` needs them. `progress` is called with the number of runs just finished or skipped; theirs do not count.
     """
     path = Path(path)
     report = progress or (lambda runs: None)
@@ -159,16 +171,56 @@ def run_sweep(
     to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
     report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
     if to_do:
-        policies = [cell.policy for cell in to_do]
+        groups = [_Group.of(list(cells)) for _, cells in itertools.groupby(to_do, key=lambda cell: cell.worlds)]
+        to_play = [cell for group in groups for cell in group.to_play()]
         player = choose_player(engine, threads)
         with _open_results(path) as file:
-            load_loops(engine, to_do[0].problem, policies, to_do[0].seed)
-            with closing(player([block for cell in to_do for block in cell.blocks()], None)) as results:
-                for cell in to_do:
-                    known[cell.key] = cell.record(_collect(cell, results, report))
-                    _append(file, known[cell.key])
+            _load_all_loops(engine, to_play)
+            with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
+                for group in groups:
+                    for record in group.records(results, report):
+                        known[record["key"]] = record
+                        _append(file, record)
     gaps = {cell.policy.name: cell.identity.gap for cell in cells if cell.identity.gap is not None}
     return Sweep(tuple(known[cell.key] for cell in cells), len(skipped), gaps)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Cells in the same worlds, and the ends of their scale, by name."""
+
+    cells: list[Cell]
+    ends: dict[str, Cell]
+
+    @classmethod
+    def of(cls, cells: list[Cell]) -> "_Group":
+        return cls(cells, cells[0].ends())
+
+    def to_play(self) -> list[Cell]:
+        """Return what is to be played: the ends of the scale, then the cells that are not one of them."""
+        return [*self.ends.values(), *(cell for cell in self.cells if self._end_of(cell) is None)]
+
+    def records(self, results: Iterator[tuple[BlockResult, float]], report: Callable[[int], None]) -> Iterator[Table]:
+        """Collect the group from the stream and yield the records of its cells."""
+        ends = {name: _collect(end, results, lambda runs: report(0)) for name, end in self.ends.items()}
+        for cell in self.cells:
+            end = self._end_of(cell)
+            result = _collect(cell, results, report) if end is None else ends[end]
+            yield cell.record(result, ends)
+            if end is not None:
+                report(cell.runs)
+
+    def _end_of(self, cell: Cell) -> str | None:
+        """Return the name of the end of the scale that a cell is, if it is one."""
+        return next((name for name, end in self.ends.items() if cell.policy == end.policy), None)
+
+
+def _load_all_loops(engine: str, cells: Sequence[Cell]) -> None:
+    """Load the loops of all cells; problems that change are played by other loops than those that do not."""
+    for changes in (False, True):
+        alike = [cell for cell in cells if cell.problem.changes == changes]
+        if alike:
+            load_loops(engine, alike[0].problem, [cell.policy for cell in alike], alike[0].seed)
 
 
 def read_results(path: Path) -> dict[str, Table]:
@@ -209,6 +261,7 @@ def problem_fields() -> list[str]:
     sections: dict[str, list[str]] = {"workers": [*_names(Pool), *_names(Recipe)]}
     for section, laws in _LAWS.items():
         sections[section] = ["law", *(name for law in laws for name in _names(law))]
+    sections |= {section: _names(part) for section, part in TABLES.items()}
     dotted = [f"{section}.{name}" for section, names in sections.items() for name in dict.fromkeys(names)]
     return [*(name for name in _names(Problem) if name not in sections), *dotted]
 
@@ -216,11 +269,15 @@ def problem_fields() -> list[str]:
 def _changed(problem: Problem, changes: Table) -> Problem:
     """Return the problem with some fields changed; a new law keeps the old law's parameters that it shares.
 
-    Laws of a user's own, which no table can hold, are changed as they are.
+    A table that may be left out can be changed as a whole, too. Laws of a user's own, which no table can hold, are
+    changed as they are.
     """
     table = problem_to_table(problem)
-    own = {part: getattr(problem, part) for part in own_laws(problem) if f"{part}.law" not in changes}
-    known = [*problem_fields(), *(f"{part}.{name}" for part, law in own.items() for name in _names(type(law)))]
+    for section in TABLES:  # those at neutral values were left out, but their other fields count once they are not
+        if section not in table and getattr(problem, section) is not None:
+            table[section] = dataclasses.asdict(getattr(problem, section))
+    own = {part: getattr(problem, part) for part in own_laws(problem) if not {part, f"{part}.law"} & set(changes)}
+    known = [*problem_fields(), *TABLES, *(f"{part}.{name}" for part, law in own.items() for name in _names(type(law)))]
     for name in changes:
         if name not in known:
             raise unknown_name("vary", name, known)
@@ -229,10 +286,12 @@ def _changed(problem: Problem, changes: Table) -> Problem:
         for kind in laws:
             if kind.law == law:
                 table[section] = {key: value for key, value in table[section].items() if key in _names(kind)}
-    for name, value in changes.items():
+    for name, value in sorted(changes.items(), key=lambda change: "." in change[0]):  # whole tables before fields
         section, _, key = name.rpartition(".")
-        if section not in own:
-            (table[section] if section else table)[key] = value
+        if not section:
+            table[key] = value
+        elif section not in own:
+            table[section] = {**(table.get(section) or {}), key: value}
         elif key in _names(type(own[section])):
             own[section] = dataclasses.replace(own[section], **{key: value})
         else:

@@ -365,8 +365,6 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
     if config.rolling:
         ahead = counted(problem.horizon, "period")
         yield f"Looked at over {ahead} as if the site ended then; later gains are not counted."
-    if empty and config.most_a_week is not None:
-        yield "Filling empty stations is not held back by the limit a week."
     week = len(config.calendar.weekdays) * config.calendar.shifts_per_day
     if config.most_a_week is not None and week != PERIODS_A_WEEK:
         limit = counted(config.most_a_week, "replacement")

@@ -6,7 +6,7 @@ from typing import Any
 
 from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
-from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.model import MOST, Setting
 
@@ -128,3 +128,14 @@ class Brakes:
 
 
 NO_BRAKES = Brakes()
+
+
+def fills_empty_station(out: int, unclaimed: int) -> bool:
+    """Return whether a replacement fills an empty station, which the limit a week does not hold back.
+
+    `unclaimed` is the number of empty stations without a hire on the way. Simulations and live sites share this.
+
+    >>> fills_empty_station(NOBODY, 1), fills_empty_station(NOBODY, 0), fills_empty_station(3, 1)
+    (True, False, False)
+    """
+    return out == NOBODY and unclaimed > 0

@@ -4,10 +4,12 @@ Everything is in the policy's units: output from 0 to 1 per period, fees in unit
 does not use is None, and is left out of the record.
 """
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crewlearn.beliefs.posterior import TWO_SIDED_95
+from crewlearn.beliefs.posterior import TWO_SIDED_95, Beliefs, chance_above
+from crewlearn.problem.arrays import NOBODY
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,21 @@ class Belief:
 
     mean: float
     sd: float
+
+    @classmethod
+    def of(cls, beliefs: Beliefs, worker: int) -> "Belief":
+        """Return the posterior of a worker, or that of an empty station."""
+        if worker == NOBODY:
+            return cls(0.0, 0.0)
+        return cls(float(beliefs.means[worker]), math.sqrt(beliefs.variances[worker]))
+
+    def chance_above(self, other: "Belief") -> float:
+        """Return the probability that this worker's mean output is above the other's.
+
+        >>> round(Belief(0.6, 0.06).chance_above(Belief(0.5, 0.08)), 4)
+        0.8413
+        """
+        return chance_above(self.mean, math.hypot(other.sd, self.sd), other.mean)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from crewlearn.problem.people import Drift, LevelPath, Presence, Ramp
 from crewlearn.problem.recipes import Estimated, Recipe
 
 Part = TypeVar("Part")
-_TABLES: dict[str, type[Any]] = {"start": Start, "ramp": Ramp, "drift": Drift, "presence": Presence}
+TABLES: dict[str, type[Any]] = {"start": Start, "ramp": Ramp, "drift": Drift, "presence": Presence}
 """Tables that may be left out, each the fields of one class."""
 
-_SECTIONS = ("workers", "output", "delay", *_TABLES)
+_SECTIONS = ("workers", "output", "delay", *TABLES)
 _NEUTRAL: dict[str, Any] = {
     "generator": "numpy",
     "stars": 0.0,
@@ -71,7 +71,7 @@ def problem_from_table(table: Mapping[str, Any]) -> Problem:
             "delay": NoDelay() if sections["delay"] is None else _law("delay", sections["delay"], DELAY_LAWS),
             **{
                 name: None if (section := sections[name]) is None else _build(f"[{name}]", part, section)
-                for name, part in _TABLES.items()
+                for name, part in TABLES.items()
             },
         },
     )
@@ -93,7 +93,7 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
     for name in ("output", "delay"):
         law: OutputLaw | DelayLaw = getattr(problem, name)
         table[name] = {**_own(law, law.own_draw()), "law": getattr(law, "law", type(law).__name__), **_written(law)}
-    for name in _TABLES:
+    for name in TABLES:
         part = getattr(problem, name)
         if part is None or getattr(part, "neutral", False):
             continue

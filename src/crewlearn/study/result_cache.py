@@ -59,7 +59,7 @@ class ResultCache:
                 simulation.compile()  # those of all policies, so that missing ones are compiled at the same time
                 return _to_arrays(simulation.play(label))
 
-            played = settled(policy, simulation.problem, simulation.seed)
+            played = settled(policy, simulation.problem, simulation.seed, simulation.player)
             own = [type(policy), *map(type, simulation.problem.laws)]
             if not all(map(is_covered, own)):  # a user's class may change from one call to the next
                 results[label] = _from_arrays(played, make())

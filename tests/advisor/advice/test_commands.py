@@ -10,12 +10,15 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.ledger import transaction
 from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, envelope
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording.explain import members, sentence
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
@@ -233,6 +236,47 @@ def test_no_more_are_proposed_than_a_week_allows(life: Life) -> None:
     while WEEKDAYS.week_of(life.site.period) == week:
         life.record(w0=BAD, w1=BAD, w2=BAD)
     assert len(life.open()) == 1
+
+
+def test_filling_an_empty_station_is_free_of_the_week_s_limit(life: Life) -> None:
+    life.create(workers=9, team=4, active=2, most_a_week=1)
+    assert [out for out, _ in life.open()] == [NOBODY, NOBODY]
+    for proposal in life.site.open_proposals():
+        assert proposal.filled_empty_station
+        commands.approve(life.store, "s", proposal.id, "bo")
+        commands.record_offer(life.store, "s", proposal.id, "started", "bo")
+    outputs: dict[str, Any] = {f"w{number}": BAD for number in life.site.roster.active}
+    life.days(3, **outputs)
+    assert WEEKDAYS.week_of(life.site.period) == WEEKDAYS.week_of(1)
+    assert len(life.open()) == 1, "the two who filled stations did not use up the limit"
+    assert life.first().out != NOBODY
+    assert life.site.held_back
+    limited = life.first()
+    commands.approve(life.store, "s", limited.id, "bo")
+    assert life.open() == []
+    staying = next(number for number in life.site.roster.active if number != limited.out)
+    commands.change_worker(life.store, "s", f"w{staying}", "ann", status="left")
+    assert [leaver for leaver, _ in life.open()] == [NOBODY], "who left is replaced, with the limit reached"
+
+
+def test_advice_under_the_rules_that_limited_refills_is_verified_by_them(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        for module in (envelope, transaction):
+            before.setattr(module, "RULE_VERSION", LIMIT_ON_REFILLS)
+        life.create(workers=9, team=4, active=2, most_a_week=1)
+        assert [out for out, _ in life.open()] == [NOBODY]
+        assert [out for out, _ in life.site.held_back] == [NOBODY]
+        commands.approve(life.store, "s", life.first().id, "bo")
+        commands.record_offer(life.store, "s", 1, "started", "bo")
+        assert life.open() == []
+    advice = verify(life.store, "s").advice
+    assert advice > 0
+    commands.change_worker(life.store, "s", "w8", "ann", fee=0.5)
+    assert [out for out, _ in life.open()] == [NOBODY], "the present rules hold from the next advice on"
+    checked = verify(life.store, "s")
+    assert (checked.sound, checked.advice, checked.older) == (True, advice + 1, 0)
 
 
 def test_stations_without_anybody_are_filled_first(life: Life) -> None:

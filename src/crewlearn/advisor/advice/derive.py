@@ -12,33 +12,34 @@ import numpy as np
 
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.advice_record import Reasons
-from crewlearn.advisor.ledger.events import Advised
+from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, Advised
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
+from crewlearn.policies.brakes import fills_empty_station
 from crewlearn.policies.contract import NOT_INTERVIEWED, Pair, Policy, Report, Situation
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.problem.transitions import LEGAL, request_fault
+from crewlearn.problem.transitions import LEGAL, request_fault, unclaimed_stations
 
 WAIT, PROPOSE = "wait", "propose"
 
 
-def derive(site: Site) -> Advised:
+def derive(site: Site, rules: str = RULE_VERSION) -> Advised:
     """Ask the policy about the coming period and return the advice; the site is not changed.
 
     Of the replacements that the policy wants and that are not under way, those beyond `most_a_week` are held back.
+    Filling an empty station is exempt, except under version 2 of the `rules`.
     """
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
     situation = site.situation()
     memory = _memory_before(site, policy, situation)
     situation, wanted, after, dear = _asked(site, policy, memory, situation)
-    room = _room_this_week(site)
-    proposed = wanted if room is None else wanted[:room]
+    proposed, held_back = _within_the_limit(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
     reasons = reasons_of(site, policy, after, situation, proposed)
     return Advised(
         period=site.period,
         kind=PROPOSE if proposed else WAIT,
         pairs=tuple(proposed),
-        held_back=tuple(wanted[len(proposed) :]),
+        held_back=tuple(held_back),
         reasons=tuple(Reasons.from_json(reason) for reason in reasons),
         waiting={**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
         interviews=0.0 if interview is None else site.config.units.money(interview.fee),
@@ -113,15 +114,36 @@ def _interview_scores(site: Site, policy: Policy[Any]) -> Any:
     return np.array(scores, dtype=np.float64)
 
 
-def _room_this_week(site: Site) -> int | None:
-    """Return how many more replacements may be proposed this week; None if there is no limit."""
+def _within_the_limit(site: Site, wanted: list[Pair], *, exempts: bool) -> tuple[list[Pair], list[Pair]]:
+    """Split replacements into those that this week's limit allows and those it holds back.
+
+    `exempts` says whether filling an empty station is free of the limit.
+    """
     most = site.config.most_a_week
     if most is None:
-        return None
+        return wanted, []
+    room = most - _begun_this_week(site, exempts=exempts)
+    unclaimed = unclaimed_stations(site.roster.arrays) if exempts else 0
+    allowed: list[Pair] = []
+    held_back: list[Pair] = []
+    for out, into in wanted:
+        if fills_empty_station(out, unclaimed):
+            unclaimed -= 1
+        elif room > 0:
+            room -= 1
+        else:
+            held_back.append((out, into))
+            continue
+        allowed.append((out, into))
+    return allowed, held_back
+
+
+def _begun_this_week(site: Site, *, exempts: bool) -> int:
+    """Return how many replacements that count towards the limit were approved this week."""
     week = site.config.calendar.week_of(site.period)
-    begun = sum(
+    return sum(
         proposal.decided_in > 0 and site.config.calendar.week_of(proposal.decided_in) == week
         for proposal in site.proposals.values()
         if proposal.status not in (PROPOSED, REJECTED, WITHDRAWN, *FAILURES)  # a decline brings the next candidate
+        and not (exempts and proposal.filled_empty_station)
     )
-    return max(0, most - begun)

@@ -11,9 +11,9 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors
 from crewlearn.advisor.ledger.db.upgrade import make_tables, migrate, other_schema, schema_version
 from crewlearn.advisor.ledger.events import (
+    DERIVABLE,
     FIRST_HASH,
     KINDS,
-    RULE_VERSION,
     Advised,
     AnswerUndone,
     Event,
@@ -156,13 +156,13 @@ class Rebuilt:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]
 
     def _check_advice(self, entry: LedgerEntry) -> list[str]:
-        """Derive the advice again from the facts before it; advice under older rules is only counted."""
+        """Derive the advice again from the facts before it; advice under rules that are gone is only counted."""
         self.advice += 1
-        if entry.rule_version != RULE_VERSION:
+        if entry.rule_version not in DERIVABLE:
             self.older += 1
             return []
         if self.derive is None:
             return []
         assert self.site is not None
-        again = json.loads(canonical(self.derive(self.site).to_payload()))
+        again = json.loads(canonical(self.derive(self.site, entry.rule_version).to_payload()))
         return [] if again == entry.payload else [f"the advice of event {entry.number} does not follow from the facts"]

@@ -91,6 +91,11 @@ class Proposal:
         return self.paid_in > 0
 
     @property
+    def filled_empty_station(self) -> bool:
+        """Whether there was an empty station for the incoming worker when this was proposed."""
+        return self.out == NOBODY and self.why.leaver == NOBODY
+
+    @property
     def makes_room(self) -> int:
         """Who makes room, or made it once the hire started; -1 for an empty station, or open until arrival."""
         return self.leaver if self.status == STARTED else self.out

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import (
+    RULE_VERSION,
     Advised,
     AnswerUndone,
     Cached,
@@ -28,8 +29,8 @@ ROWS_AT_ONCE = 20_000
 
 Clock = Callable[[], datetime]
 
-DeriveAdvice = Callable[[Site], Advised]
-"""Derives the advice for a site's coming period from its state, without changing it."""
+DeriveAdvice = Callable[[Site, str], Advised]
+"""Derives the advice for a site's coming period from its state under a version of the rules; the state stays."""
 
 
 @dataclass
@@ -101,7 +102,7 @@ class SiteTransaction:
         if not self.added:
             return
         if self.site.needs_advice:
-            self.add(self.derive(self.site))
+            self.add(self.derive(self.site, RULE_VERSION))
         self._write_proposals()
         self.connection.execute(
             schema.sites.update()

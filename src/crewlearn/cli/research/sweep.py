@@ -22,7 +22,7 @@ from crewlearn.cli.options import (
 )
 from crewlearn.cli.output import plain_errors, print_json, print_table, progress_bar
 
-_PIECE = re.compile(r"""("[^"]*"|'[^']*'|\[|\]|,|[^"'\[\],]+|.)""", re.DOTALL)
+_PIECE = re.compile(r"""("[^"]*"|'[^']*'|[\[\]{},]|[^"'\[\]{},]+|.)""", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z][\w.+-]*")
 
 
@@ -59,30 +59,47 @@ def sweep_command(
         print_json({"out": str(out), "skipped": swept.skipped, "cells": swept.records})
         return
     fields = [name for name in grid if ":" not in name]
+    scaled = any("captured" in record for record in swept.records)
     rows = []
     for cell, record in zip(cells, swept.records, strict=True):
-        regret = record["regret"][str(cell.at[-1])]
+        period = str(cell.at[-1])
+        regret = record["regret"][period]
         rows.append(
             [
                 cell.policy_name,
                 *(str(value) for name, value in cell.varied if name in fields),
                 f"{regret['mean']:,.0f} ± {regret['std']:,.0f}",
                 f"{record['replacements']['mean']:,.1f}",
+                *(_scale(record, period) if scaled else []),
             ]
         )
     last = "period " + ", ".join(str(period) for period in sorted({cell.at[-1] for cell in cells}))
     print_table(
         f"{len(cells)} cells, {runs} runs each, in {out}.\nRegret after {last}, mean ± SD over runs:",
-        ["policy", *fields, "regret", "replaced"],
+        ["policy", *fields, "regret", "replaced", *(["net", "captured"] if scaled else [])],
         rows,
     )
+    if scaled:
+        print(
+            "Net: expected output of those present, less fees. Captured: share of the oracle's gain over keep-team. "
+            "Both are mean ± SE, where people or days change."
+        )
+
+
+def _scale(record: dict[str, Any], period: str) -> list[str]:
+    """Return what a cell earned, and its place between keep-team and the oracle; dashes where nothing changes."""
+    if "captured" not in record:
+        return ["–", "–"]
+    net, captured = record["net"][period], record["captured"][period]
+    share = "–" if captured is None else f"{captured['mean']:.2f} ± {captured['stderr']:.2f}"
+    return [f"{net['mean']:,.1f} ± {net['stderr']:,.1f}", share]
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
     """Parse texts of the form `name=value,value,…`; values are TOML, and quotes around strings are optional.
 
-    >>> parse_grid(["cost=3,7.5", "delay.law=none", "workers.means=[0.1,0.9],[0.2,0.8]"])
-    {'cost': [3, 7.5], 'delay.law': ['none'], 'workers.means': [[0.1, 0.9], [0.2, 0.8]]}
+    >>> parse_grid(["cost=3,7.5", "delay.law=none", "ramp.depth=[0.1,0.3],{mean=0.3,sd=0.1}"])
+    {'cost': [3, 7.5], 'delay.law': ['none'], 'ramp.depth': [[0.1, 0.3], {'mean': 0.3, 'sd': 0.1}]}
     """
     from crewlearn.problem.errors import InvalidInput
 
@@ -102,7 +119,7 @@ def _split_values(text: str) -> list[str]:
     """Split at commas outside brackets and quotes."""
     parts, depth = [""], 0
     for piece in _PIECE.findall(text):
-        depth += (piece == "[") - (piece == "]")
+        depth += (piece in "[{") - (piece in "]}")
         if piece == "," and depth == 0:
             parts.append("")
         else:
@@ -118,5 +135,5 @@ def _value(name: str, text: str) -> Any:
     except tomllib.TOMLDecodeError:
         table = {"value": text} if _WORD.fullmatch(text) else {}
     if table.keys() != {"value"}:
-        raise InvalidInput(f"vary {name}", text, "must be a number, true or false, a word or a [list]")
+        raise InvalidInput(f"vary {name}", text, "must be a number, true or false, a word, a [list] or a {table}")
     return table["value"]

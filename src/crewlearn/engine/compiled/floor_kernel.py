@@ -34,7 +34,7 @@ from crewlearn.engine.compiled.kernel import (
     rule_revise,
 )
 from crewlearn.engine.streams import DAY, DELAY, INTERVIEW, OUTPUT, TEAM, floor_keys, policy_key, run_key
-from crewlearn.policies.brakes import PERIODS_A_WEEK
+from crewlearn.policies.brakes import PERIODS_A_WEEK, fills_empty_station
 from crewlearn.policies.contract import Foresight, Hidden
 from crewlearn.policies.rule import Happened, RuleFacts
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
@@ -218,7 +218,7 @@ def play_floor_runs(
                     if fault != LEGAL:
                         find_fault(tally, fault, run, period, out, into)
                         return
-                    limited = out != NOBODY or unclaimed_stations(roster) <= 0
+                    limited = not fills_empty_station(out, unclaimed_stations(roster))
                     counted[into] = limited and policy.most_a_week >= 0
                     if counted[into]:
                         if begun >= policy.most_a_week:

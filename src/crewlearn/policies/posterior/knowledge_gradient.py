@@ -24,9 +24,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from crewlearn.beliefs.posterior import NOISE, Assumed, chance_above, learn
+from crewlearn.beliefs.posterior import NOISE, Assumed, learn
 from crewlearn.policies.contract import Pair, Situation
-from crewlearn.policies.explanations import Reason
+from crewlearn.policies.explanations import Belief, Reason
 from crewlearn.policies.posterior.exchange import (
     ExchangeMemory,
     fresh_exchange,
@@ -35,7 +35,7 @@ from crewlearn.policies.posterior.exchange import (
     open_requests,
     rank_stations,
 )
-from crewlearn.policies.posterior.policy import PosteriorPolicy, PosteriorState, belief_of
+from crewlearn.policies.posterior.policy import PosteriorPolicy, PosteriorState
 from crewlearn.policies.ranking import rank_descending
 from crewlearn.policies.rule import Rule, RuleFacts
 from crewlearn.policies.value.excess import upside
@@ -246,7 +246,7 @@ class KnowledgeGradient(PosteriorPolicy):
         stakes = self._stakes(memory, facts, situation.period)
         reasons = []
         for out, into in pairs:
-            leaving, entering = belief_of(memory.beliefs, out), belief_of(memory.beliefs, into)
+            leaving, entering = Belief.of(memory.beliefs, out), Belief.of(memory.beliefs, into)
             fallback, variance = max(leaving.mean, other_than(outside, into)), float(memory.beliefs.variances[into])
             reasons.append(
                 Reason(
@@ -254,7 +254,7 @@ class KnowledgeGradient(PosteriorPolicy):
                     into=into,
                     out_belief=leaving,
                     in_belief=entering,
-                    chance_better=chance_above(entering.mean, math.hypot(leaving.sd, entering.sd), leaving.mean),
+                    chance_better=entering.chance_above(leaving),
                     periods=stakes.left,
                     trial=length_of_look(stakes, entering.mean, variance, fallback),
                     fallback=fallback,

@@ -1,6 +1,5 @@
 """The base class of policies that act on the pool posterior: its parameters, state and levels."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from crewlearn.policies.explanations import Belief, Level
 from crewlearn.policies.posterior.exchange import ExchangeMemory, fresh_exchange_memory
 from crewlearn.policies.rule import Rule, RuleFacts, as_lists, facts_of
 from crewlearn.policies.value.rule import queue_of
-from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.model import Setting
 
 
@@ -82,13 +81,5 @@ class PosteriorPolicy(Policy[PosteriorState]):
     def levels(self, state: PosteriorState, situation: Situation) -> list[Level]:
         """Return each worker's posterior mean and sd, with a 95% interval clipped to [0, 1]."""
         beliefs = self.beliefs(situation)
-        return [Level.of_normal(*_normal(beliefs, worker)) for worker in range(len(beliefs.means))]
-
-
-def belief_of(beliefs: Beliefs, worker: int) -> Belief:
-    """Return the posterior of a worker; an empty station is known to produce nothing."""
-    return Belief(0.0, 0.0) if worker == NOBODY else Belief(*_normal(beliefs, worker))
-
-
-def _normal(beliefs: Beliefs, worker: int) -> tuple[float, float]:
-    return float(beliefs.means[worker]), math.sqrt(beliefs.variances[worker])
+        everybody = [Belief.of(beliefs, worker) for worker in range(len(beliefs.means))]
+        return [Level.of_normal(belief.mean, belief.sd) for belief in everybody]

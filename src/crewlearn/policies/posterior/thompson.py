@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from crewlearn.beliefs.posterior import Assumed, chance_above, learn
+from crewlearn.beliefs.posterior import Assumed, learn
 from crewlearn.policies.contract import Pair, Situation
 from crewlearn.policies.explanations import Belief, Reason
 from crewlearn.policies.posterior.exchange import (
@@ -27,7 +27,7 @@ from crewlearn.policies.posterior.exchange import (
     open_requests,
     rank_stations,
 )
-from crewlearn.policies.posterior.policy import PosteriorPolicy, PosteriorState, belief_of
+from crewlearn.policies.posterior.policy import PosteriorPolicy, PosteriorState
 from crewlearn.policies.ranking import rank_descending
 from crewlearn.policies.rule import Rule, RuleFacts
 from crewlearn.policies.value.rule import periods_left
@@ -169,14 +169,14 @@ class Thompson(PosteriorPolicy):
         number = draw_number(RESAMPLING[self.resample], situation.period)
         reasons = []
         for out, into in pairs:
-            leaving, entering = belief_of(memory.beliefs, out), belief_of(memory.beliefs, into)
+            leaving, entering = Belief.of(memory.beliefs, out), Belief.of(memory.beliefs, into)
             reasons.append(
                 ThompsonReason(
                     out=out,
                     into=into,
                     out_belief=leaving,
                     in_belief=entering,
-                    chance_better=chance_above(entering.mean, math.hypot(leaving.sd, entering.sd), leaving.mean),
+                    chance_better=entering.chance_above(leaving),
                     periods=periods_left(facts, situation.period),
                     fee=facts.cost,
                     out_sample=0.0 if out == NOBODY else sampled_level(memory, out, number),

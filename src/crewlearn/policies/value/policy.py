@@ -16,7 +16,6 @@ from crewlearn.beliefs.posterior import (
     Assumed,
     Beliefs,
     assume,
-    chance_above,
     learned,
 )
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
@@ -38,7 +37,7 @@ from crewlearn.policies.value.rule import (
     trial_of,
 )
 from crewlearn.policies.value.trials import gain_of
-from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import real, whole
 from crewlearn.problem.model import MOST, Setting
 
@@ -155,8 +154,7 @@ class ValueOfReplacement(Policy[ValueState]):
         """Return the beliefs about the pool and about each worker's mean output."""
         beliefs = _learned(state, situation, self.parameters(situation.setting))
         pool = PoolBelief(float(beliefs.pool[CENTRE]), math.sqrt(beliefs.pool[BETWEEN]), math.sqrt(beliefs.pool[NOISE]))
-        pairs = zip(beliefs.means, beliefs.variances, strict=True)
-        return pool, [Belief(mean, math.sqrt(variance)) for mean, variance in pairs]
+        return pool, [Belief.of(beliefs, worker) for worker in range(len(beliefs.means))]
 
     @property
     def weighs_fees(self) -> bool:
@@ -175,13 +173,11 @@ class ValueOfReplacement(Policy[ValueState]):
         memory, facts = _memory(state, situation, parameters), _facts(self, situation)
         left = periods_left(facts, situation.period)
         rank_outside(memory, facts)
-        means, variances = memory.beliefs.means, memory.beliefs.variances
         for _, into in pairs:
             memory.standing[into] = ENTERS
         reasons, place = [], 0
         for out, into in pairs:
-            leaving = Belief(0.0, 0.0) if out == NOBODY else Belief(float(means[out]), math.sqrt(variances[out]))
-            entering = Belief(float(means[into]), math.sqrt(variances[into]))
+            leaving, entering = Belief.of(memory.beliefs, out), Belief.of(memory.beliefs, into)
             place = next_outside(memory, place)
             other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
             place += 1
@@ -192,7 +188,7 @@ class ValueOfReplacement(Policy[ValueState]):
                     into=into,
                     out_belief=leaving,
                     in_belief=entering,
-                    chance_better=chance_above(entering.mean, math.hypot(leaving.sd, entering.sd), leaving.mean),
+                    chance_better=entering.chance_above(leaving),
                     periods=left,
                     trial=trial.length,
                     fallback=max(other, leaving.mean),

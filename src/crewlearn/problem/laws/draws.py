@@ -26,7 +26,12 @@ def draw_truncated_normal(spread: float, room: float, key: int) -> float:
 
 
 def draw_gamma(shape: float, key: int) -> float:
-    """Draw from a gamma law with the given shape and scale 1 (Marsaglia and Tsang's squeeze)."""
+    """Draw from a gamma law with the given shape and scale 1 (Marsaglia and Tsang's squeeze).
+
+    With shape 0, which a product of small numbers may round to, everything lies at 0.
+    """
+    if shape <= 0.0:
+        return 0.0
     boost = 1.0
     if shape < 1.0:
         boost = math.exp(math.log(uniform(key, 0)) / shape)

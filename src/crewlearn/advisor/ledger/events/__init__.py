@@ -11,7 +11,9 @@ from crewlearn.advisor.ledger.events.answers import (
 )
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.envelope import (
+    DERIVABLE,
     FIRST_HASH,
+    LIMIT_ON_REFILLS,
     RULE_VERSION,
     Event,
     LedgerEntry,
@@ -59,8 +61,10 @@ __all__ = [
     "ADDED_COLUMNS",
     "ATTENDANCE",
     "AWAY",
+    "DERIVABLE",
     "FIRST_HASH",
     "KINDS",
+    "LIMIT_ON_REFILLS",
     "OBSERVED",
     "OUTCOMES",
     "RULE_VERSION",

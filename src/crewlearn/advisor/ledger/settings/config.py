@@ -25,9 +25,9 @@ class SiteConfig:
 
     `fee` is money. `horizon` is the number of planned periods or, if `rolling`, how many the policy always sees ahead.
     `mean_delay` is in periods; with `learn_delay` it is the initial value that the site's own offers update. Nobody is
-    let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week. A worker who
-    declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random
-    stream.
+    let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week. Filling an
+    empty station does not count. A worker who declined or was rejected is not proposed again for `ask_again_after`
+    periods. `stream_key` names the policy's random stream.
     """
 
     team: int

@@ -106,7 +106,7 @@ _EVENT: dict[str, Any] = {
     "number": 98,
     "at": "2027-01-11T06:30:00.000+00:00",
     "actor": "mia",
-    "rule_version": "2",
+    "rule_version": "3",
     "type": "proposal-approved",
     "payload": {"proposal": 7, "out": 2},
     "previous": "5f0c" * 16,

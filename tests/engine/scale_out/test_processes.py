@@ -15,11 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from crewlearn.cli.main import app
-from crewlearn.engine import processes
 from crewlearn.engine.blocks import Block, blocks_of
 from crewlearn.engine.local import prepare, simulate
-from crewlearn.engine.processes import parts_of, play_on_processes
 from crewlearn.engine.results import same_numbers
+from crewlearn.engine.scale_out import processes
+from crewlearn.engine.scale_out.processes import parts_of, play_on_processes
 from crewlearn.engine.sweep import plan_cells, run_sweep
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
@@ -27,7 +27,7 @@ from crewlearn.problem.toml import problem_to_toml
 from support.own_code import Failing, OwnError, Plain, Stuck
 
 PROBLEM = benchmark(team=3, horizon=40)
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 AT_ONCE = 5.0
 """Seconds within which interrupted work must have ended, on a loaded machine; a decision under way takes an hour."""
 

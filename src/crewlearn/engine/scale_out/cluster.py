@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from crewlearn.engine.blocks import Block, BlockResult
-from crewlearn.engine.local import Player, timed
+from crewlearn.engine.scale_out.player import Player
+from crewlearn.engine.scale_out.threads import timed
 from crewlearn.problem.errors import InvalidInput, unknown_name
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from typing import Any
 from crewlearn.engine.blocks import Block, BlockResult, Runs, block_result, is_compiled, play_block, play_runs
 from crewlearn.engine.caching.identity import classes_of
 from crewlearn.engine.caching.sources import is_covered, source_coverage
-from crewlearn.engine.local import WAITING_SECONDS, Waiting
+from crewlearn.engine.scale_out.player import WAITING_SECONDS, Waiting
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Problem

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from crewlearn.engine import cluster
 from crewlearn.engine.blocks import Block, blocks_of
 from crewlearn.engine.local import simulate
 from crewlearn.engine.results import same_numbers
+from crewlearn.engine.scale_out import cluster
 from crewlearn.engine.sweep import plan_cells, run_sweep
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.errors import InvalidInput
@@ -217,6 +217,7 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_local_runs_do_not_load_dask() -> None:
-    program = "import sys, crewlearn.engine.local, crewlearn.engine.cluster; print('distributed' in sys.modules)"
+    imports = "import sys, crewlearn.engine.local, crewlearn.engine.scale_out.cluster"
+    program = f"{imports}; print('distributed' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

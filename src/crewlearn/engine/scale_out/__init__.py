@@ -1,0 +1,1 @@
+"""Playing blocks on threads or processes of this machine, or on a cluster."""
