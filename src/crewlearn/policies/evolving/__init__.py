@@ -1,0 +1,1 @@
+"""Value of replacement for people who ramp up and drift, on days that differ."""
