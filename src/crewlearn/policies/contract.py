@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates, Prior
-from crewlearn.policies.explanations import Level, PolicyWait, Reason
+from crewlearn.policies.explanations import Level, PolicyWait, Readings, Reason
 from crewlearn.problem.arrays import NOBODY, BoolArray, FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.laws import FIXED_DELAY, DelayForm, pair_delay
@@ -177,6 +177,15 @@ class Policy(ABC, Generic[State]):
         return ()
 
     @property
+    def learns_by_day(self) -> bool:
+        """Whether the policy learns from each day's output, rather than from the sums in the situation.
+
+        Then `observe` must be told of every period with output, oldest first. After a correction of an earlier day the
+        policy starts again and is told of all periods anew.
+        """
+        return False
+
+    @property
     def weighs_fees(self) -> bool:
         """Whether the policy requests only replacements that it expects to be worth their fee."""
         return False
@@ -201,6 +210,10 @@ class Policy(ABC, Generic[State]):
 
     def levels(self, state: State, situation: Situation) -> Sequence[Level] | None:
         """Return the policy's belief about the mean output of each of the k workers, or None."""
+        return None
+
+    def readings(self, state: State, situation: Situation) -> Readings | None:
+        """Return what the policy has learned about people who change and days that differ, or None."""
         return None
 
     def state_to_json(self, state: State) -> dict[str, Any]:

@@ -123,5 +123,67 @@ class PolicyWait:
         return _set_fields(self)
 
 
+@dataclass(frozen=True)
+class Trend:
+    """A change of a worker's level: relative to the level in period `since`, with the chance that it is real."""
+
+    change: float
+    since: int
+    chance: float
+
+
+@dataclass(frozen=True)
+class PersonReading:
+    """What was learned about a worker: their level after ramp-up, and how it develops.
+
+    `days` counts the days worked here. `ramp_days` is about how many days ramp-up takes, None once it is over or if
+    there is none. `share` is the share of their level that the worker puts out now. `trend` is None unless one shows.
+    """
+
+    level: Level
+    days: int
+    share: float
+    ramp_days: int | None = None
+    trend: Trend | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that was learned, with its standard deviation."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class DayReading:
+    """How a day differed for everybody, relative to an ordinary one; `unusual` days stand out from the others."""
+
+    period: int
+    effect: Estimate
+    unusual: bool
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Everything that a policy has learned about changing people and days.
+
+    `people` are the k workers, `days` the latest days with output, oldest first. `ramp_depth` is the share of their
+    level that newcomers lack at first, `ramp_days` the days over which it fades by a factor e. `noise_sd` is the
+    standard deviation of output around a worker's level on a given day, `day_sd` that of days, `centre` and
+    `between_sd` describe the levels of the pool. `stay` is the expected number of periods until somebody quits.
+    """
+
+    people: tuple[PersonReading, ...]
+    days: tuple[DayReading, ...]
+    ramp_depth: Estimate
+    ramp_days: Estimate
+    noise_sd: Estimate
+    day_sd: Estimate
+    centre: Estimate
+    between_sd: Estimate
+    stay: float
+
+
 def _set_fields(explanation: Reason | PolicyWait) -> dict[str, Any]:
     return {name: value for name, value in asdict(explanation).items() if value is not None}

@@ -31,6 +31,11 @@ class EvolvingValue(RulePolicy):
         """The policy's name."""
         return "value-of-replacement-evolving"
 
+    @property
+    def learns_by_day(self) -> bool:
+        """True: beliefs are updated by each day's output."""
+        return True
+
     def parameters(self, setting: Setting) -> EvolvingParameters:
         """Return the rule's parameters."""
         known = (self.centre, self.between_sd, self.noise_sd, self.ramp_depth, self.ramp_days)

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from crewlearn.beliefs.evolving.model import ANY_CENTRE, ANY_SD, ANY_SHARE, FADED, RAMPS, TAIL_WIDTH, Evolving
-from crewlearn.policies.value.excess import possible, upside
+from crewlearn.policies.value.excess import upside
 from crewlearn.policies.value.trials import NODES, WEIGHTS, sd_of_finding
 from crewlearn.problem.arrays import FloatArray
 
