@@ -188,7 +188,7 @@ def _noise_moved(learned: Evolving) -> bool:
     numbers = learned.numbers
     ratio = float(numbers[NOISE] / numbers[NOISE_USED])
     days = float((numbers[DAY_VAR] + 1e-5) / (numbers[DAY_VAR_USED] + 1e-5))
-    return ratio > 1.2 or ratio < 1.0 / 1.2 or days > 1.5 or days < 1.0 / 1.5
+    return ratio > 1.4 or ratio < 1.0 / 1.4 or days > 2.0 or days < 0.5
 
 
 def _learn_again(learned: Evolving, told: Told) -> None:

@@ -30,7 +30,7 @@ FARTHEST = 300.0
 LEAST_PRODUCT, MOST_PRODUCT = 1e-150, 1e150
 """Limits within which factors are multiplied; a single one is at most exp(FARTHEST)."""
 
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE = 1e-3
 """Ramps whose weight falls below this share of the largest are ruled out."""
 
 
