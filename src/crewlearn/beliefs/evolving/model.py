@@ -34,7 +34,7 @@ DRIFT_SHARES = (0.88, 0.05, 0.05, 0.02)
 """The classes of daily drift, as standard deviations, and their prior shares of people."""
 
 CLASSES = len(DRIFTS)
-SHARES_WEIGHT = 10.0
+SHARES_WEIGHT = 3.0
 """The weight of the prior shares, in people."""
 
 SCALES = 6
