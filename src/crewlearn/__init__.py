@@ -49,6 +49,7 @@ _HOME = {
     "DRUCB": "policies.dr_ucb.policy",
     "TunedDRUCB": "policies.dr_ucb.tuned",
     "ValueOfReplacement": "policies.value.policy",
+    "ValueOfReplacementEvolving": "policies.evolving.policy",
     "Thompson": "policies.posterior.thompson",
     "KnowledgeGradient": "policies.posterior.knowledge_gradient",
     "AAHT": "policies.teams.aht",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from crewlearn.policies.contract import Situation as Situation
     from crewlearn.policies.dr_ucb.policy import DRUCB as DRUCB
     from crewlearn.policies.dr_ucb.tuned import TunedDRUCB as TunedDRUCB
+    from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving as ValueOfReplacementEvolving
     from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient as KnowledgeGradient
     from crewlearn.policies.posterior.thompson import Thompson as Thompson
     from crewlearn.policies.registry import make_policy as make_policy

@@ -14,7 +14,7 @@ from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.dr_ucb.tuned import TunedDRUCB
-from crewlearn.policies.evolving.policy import EvolvingValue
+from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient
 from crewlearn.policies.posterior.thompson import Thompson
 from crewlearn.policies.teams.aht import AAHT
@@ -90,7 +90,7 @@ REGISTRY: Mapping[str, Entry] = {
         "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
     ),
     "value-of-replacement-evolving": Entry(
-        EvolvingValue,
+        ValueOfReplacementEvolving,
         "value of replacement for people who ramp up, drift and vary, on days that differ for everybody",
     ),
     "thompson": Entry(

@@ -217,9 +217,7 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
         summary[place + 5 + kind] /= whole
 
 
-def _class_evidence(
-    filters: Filters, pool: Pool, first: int, kind: int, centre: float, between: float
-) -> float:
+def _class_evidence(filters: Filters, pool: Pool, first: int, kind: int, centre: float, between: float) -> float:
     """Return the log weight of a drift class for somebody from the main part of the pool."""
     stiffness, pull = float(filters.stiffness[first + kind]), float(filters.pull[first + kind])
     evidence = float(filters.fit[first + kind]) + log_evidence(stiffness, pull, centre, between)

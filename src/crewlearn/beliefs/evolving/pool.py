@@ -72,7 +72,9 @@ def learn_pool(learned: Evolving, told: Told) -> None:
         lacking = 0.0
         for ramp in range(RAMPS):
             if pool.live[ramp] != 0:
-                lacking += float(pool.weights[ramp]) * float(pool.depths[ramp]) * float(pool.fading[ramp * FADED + days])
+                lacking += (
+                    float(pool.weights[ramp]) * float(pool.depths[ramp]) * float(pool.fading[ramp * FADED + days])
+                )
         pool.share[days] = 1.0 - lacking
     _learn_shares(pool, scratch, seen)
     mean, variance = mean_of_pool(pool), variance_of_pool(pool)

@@ -1,4 +1,12 @@
-"""The rule of value-of-replacement-evolving."""
+"""The rule of value-of-replacement-evolving: replace where the expected gain exceeds the fees, for people who change.
+
+The rule is that of `policies.value.rule`, with beliefs that are updated day by day (`beliefs.evolving`):
+
+- Who may leave is judged by their level after ramp-up, less what they still lose to it.
+- Who may enter is charged for their ramp-up, and a trial is worth what its days teach (`trials`).
+- Somebody still ramping up is waited for, as long as learning more about them is worth more than acting now.
+- Where people quit, the periods left are discounted by the chance that either of a pair quits.
+"""
 
 import math
 from typing import NamedTuple
@@ -9,28 +17,42 @@ from crewlearn.beliefs.evolving.learning import fresh_evolving, learn_day
 from crewlearn.beliefs.evolving.model import FADED, NOISE_USED, Evolving, Told, variance_now
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.evolving.trials import (
+    PART_FIELDS,
+    PARTS,
     Prospect,
     Stakes,
+    Tables,
     best_length,
+    fill_tables,
     gain_later,
     gain_of,
-    lost_from,
-    make_tables,
     may_pay,
     taught_from,
+    worth_of,
 )
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import Happened, Rule, RuleFacts
-from crewlearn.policies.teams.rules import FOREVER, NEXT, SETTLED, nothing_to_ask
+from crewlearn.policies.teams.rules import FOREVER, NEXT, SETTLED
 from crewlearn.policies.value.excess import possible
-from crewlearn.policies.value.rule import ENTERS, LEAST_GAIN, OUTSIDE, WAITS, draw_queue, periods_left
+from crewlearn.policies.value.rule import (
+    ENTERS,
+    LEAST_GAIN,
+    OUTSIDE,
+    WAITS,
+    best_other,
+    draw_queue,
+    look_again_revised,
+    next_outside,
+    nothing_to_value,
+    periods_left,
+)
 from crewlearn.policies.value.trials import sd_of_finding
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.transitions import FREE, PENDING, RosterArrays, unclaimed_stations
 
 
 class EvolvingParameters(NamedTuple):
-    """The policy's numbers."""
+    """The policy's `recheck`, `margin` and `stay_guess`, and what it was told about people."""
 
     recheck: int
     margin: float
@@ -39,10 +61,28 @@ class EvolvingParameters(NamedTuple):
 
 
 QUITS, DAYS_WORKED, WATCHED = 3, 4, 5
+"""Indices into `EvolvingMemory.numbers`, after SETTLED, NEXT and OUTSIDE.
+
+Quits seen, days worked by all while quits were watched for, and 1 once they are: before the first decision people
+come and go for reasons that are not known.
+"""
+
+NUMBERS = 6
+
+LONGEST_REST = 4
+"""The most periods after the next for which nothing is decided."""
+
+SOON = 1.5
+"""A finding that takes more than so many times the periods left comes too late to wait for."""
 
 
 class EvolvingMemory(NamedTuple):
-    """The rule's memory."""
+    """The rule's memory; `numbers` but OUTSIDE, `learned`, `queue` and `held` persist, and the rest is scratch.
+
+    - `held` is 1 for those who had a station at the last decision or have come since.
+    - `queue`, `outside`, `others`, `standing`, `scores`, `entrants`, `ranks`, `levels`, `leavers` and `order` are as in
+      `policies.value.rule.ValueMemory`.
+    """
 
     numbers: IntArray
     learned: Evolving
@@ -57,18 +97,23 @@ class EvolvingMemory(NamedTuple):
     levels: FloatArray
     leavers: IntArray
     order: IntArray
-    lost: FloatArray
-    taught: FloatArray
-    parts: FloatArray
+    tables: Tables
 
 
-def fresh_evolving_memory(parameters: EvolvingParameters, facts: RuleFacts, stream_key: int) -> EvolvingMemory:
+def fresh_memory(parameters: EvolvingParameters, facts: RuleFacts, stream_key: int) -> EvolvingMemory:
     """Return the memory of a new run."""
     workers, team = len(facts.roster.role), len(facts.roster.stations)
+    learned = fresh_evolving(parameters.told, facts.experience, facts.prior.counts, facts.prior.sums, team, workers)
+    return memory_around(learned, draw_queue(workers, stream_key), team)
+
+
+def memory_around(learned: Evolving, queue: IntArray, team: int) -> EvolvingMemory:
+    """Allocate the memory around what was learned."""
+    workers = len(queue)
     return EvolvingMemory(
-        np.zeros(6, dtype=np.int64),
-        fresh_evolving(parameters.told, facts.experience, facts.prior.counts, facts.prior.sums, team, workers),
-        draw_queue(workers, stream_key),
+        np.zeros(NUMBERS, dtype=np.int64),
+        learned,
+        queue,
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
@@ -79,21 +124,16 @@ def fresh_evolving_memory(parameters: EvolvingParameters, facts: RuleFacts, stre
         np.zeros(workers + team, dtype=np.float64),
         np.zeros(workers + team, dtype=np.int64),
         np.zeros(workers + team, dtype=np.int64),
-        np.zeros(FADED + 1, dtype=np.float64),
-        np.zeros(FADED + 1, dtype=np.float64),
-        np.zeros(9, dtype=np.float64),
+        Tables(
+            np.zeros(FADED + 1, dtype=np.float64),
+            np.zeros(FADED + 1, dtype=np.float64),
+            np.zeros(PARTS * PART_FIELDS, dtype=np.float64),
+        ),
     )
 
 
-def nothing_to_value(
-    parameters: EvolvingParameters, memory: EvolvingMemory, period: int, facts: RuleFacts, behind: int
-) -> bool:
-    """Return whether the next decision is not due yet."""
-    return nothing_to_ask(memory.numbers, period)
-
-
-def look_again(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
-    """Decide again after a replacement completed or failed."""
+def follow_moves(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
+    """Decide again after a replacement completed or failed; who was replaced did not quit."""
     memory.numbers[SETTLED] = 0
     for place in range(len(happened.completed_in)):
         if happened.completed_out[place] != NOBODY:
@@ -101,12 +141,7 @@ def look_again(parameters: EvolvingParameters, memory: EvolvingMemory, happened:
         memory.held[happened.completed_in[place]] = 1
 
 
-def look_again_revised(parameters: EvolvingParameters, memory: EvolvingMemory) -> None:
-    """Look again after any change of the pool."""
-    memory.numbers[SETTLED] = 0
-
-
-def observe(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
+def observe_day(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
     """Learn from the day's output."""
     learn_day(memory.learned, parameters.told, happened.period, happened.workers, happened.output)
     if memory.numbers[WATCHED] == 1:
@@ -114,37 +149,45 @@ def observe(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Ha
 
 
 def _watch_quits(memory: EvolvingMemory, roster: RosterArrays) -> None:
+    """Count those who had a station and left it without being replaced."""
     for worker in range(len(memory.held)):
-        if memory.held[worker] == 1 and roster.station_of[worker] < 0 and memory.numbers[WATCHED] == 1:
+        if memory.numbers[WATCHED] == 1 and memory.held[worker] == 1 and roster.station_of[worker] < 0:
             memory.numbers[QUITS] += 1
         memory.held[worker] = 1 if roster.station_of[worker] >= 0 else 0
     memory.numbers[WATCHED] = 1
 
 
 def periods_together(parameters: EvolvingParameters, memory: EvolvingMemory, left: float) -> float:
-    """Return the periods left, discounted by the chance that either of a pair quits."""
+    """Return the periods left, discounted by the chance that either of a pair quits.
+
+    Before anybody quit, nothing is discounted: a guess would shorten long horizons for no reason.
+    """
     if memory.numbers[QUITS] == 0:
         return left
-    rate = 2.0 * memory.numbers[QUITS] / (parameters.stay_guess + memory.numbers[DAYS_WORKED])
+    rate = 2.0 * int(memory.numbers[QUITS]) / (parameters.stay_guess + int(memory.numbers[DAYS_WORKED]))
     return (1.0 - math.exp(-rate * left)) / rate
+
+
+def stakes_of(parameters: EvolvingParameters, memory: EvolvingMemory, period: int, facts: RuleFacts) -> Stakes:
+    """Return what is at stake in a period; this fills in the tables."""
+    learned = memory.learned
+    left = periods_together(parameters, memory, periods_left(facts, period))
+    fill_tables(learned, memory.tables)
+    return Stakes(left, facts.cost, float(learned.numbers[NOISE_USED]), memory.tables)
 
 
 def decide_evolving(
     parameters: EvolvingParameters, memory: EvolvingMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
-    """Fill in the pairs that pay, and return their number."""
-    numbers, roster, learned = memory.numbers, facts.roster, memory.learned
+    """Fill in the pairs that pay under the current beliefs, and return their number."""
+    numbers, roster = memory.numbers, facts.roster
     numbers[SETTLED] = 1
     numbers[NEXT] = FOREVER
     _watch_quits(memory, roster)
-    left = periods_together(parameters, memory, periods_left(facts, period))
-    if left <= 1.0:
+    if periods_left(facts, period) <= 1.0:
         return 0
-    noise = float(learned.numbers[NOISE_USED])
-    make_tables(learned, memory.lost, memory.taught, memory.parts, noise)
-    stakes = Stakes(left, facts.cost, noise, memory.lost, memory.taught, memory.parts)
-    n = n_in = 0
-    n_out = _list_leavers(memory, facts, stakes)
+    stakes = stakes_of(parameters, memory, period, facts)
+    n, n_out = 0, _list_leavers(memory, facts, stakes)
     if n_out > 0:
         level = float(memory.levels[memory.order[0]])
         n_in = _list_entrants(memory, facts, stakes, level)
@@ -152,64 +195,66 @@ def decide_evolving(
             _rank_entrants(memory, facts, stakes, n_in, level)
             n = _make_pairs(parameters, memory, facts, stakes, n_out, n_in, outs, ins)
     numbers[NEXT] = period + 1
-    if n == 0 and roster.counts[PENDING] == 0:
-        numbers[NEXT] += min(_least_seen(memory, facts) // parameters.recheck, 4)
+    if n == 0 and roster.counts[PENDING] == 0:  # nothing changes until enough is learned
+        numbers[NEXT] += min(_least_seen(memory, facts) // parameters.recheck, LONGEST_REST)
     return n
 
 
 def _least_seen(memory: EvolvingMemory, facts: RuleFacts) -> int:
-    least = FOREVER
-    people = memory.learned.people
+    """Return the days on record of the active worker with the fewest."""
+    least, people = FOREVER, memory.learned.people
     for worker in facts.roster.stations:
         if worker != NOBODY:
-            least = min(least, int(people.days[worker] - people.first_days[worker]))
+            least = min(least, int(people.days[worker]) - int(people.first_days[worker]))
     return least if least < FOREVER else 0
 
 
-def _worth(memory: EvolvingMemory, stakes: Stakes, worker: int) -> float:
-    """Return a worker's expected output a period over the periods left."""
+def worth_now(memory: EvolvingMemory, stakes: Stakes, worker: int) -> float:
+    """Return a worker's expected output a period over the periods left, or that of an empty station."""
+    if worker == NOBODY:
+        return 0.0
     people = memory.learned.people
-    mean = float(people.means[worker])
-    return mean * (1.0 - lost_from(stakes, int(people.days[worker]), stakes.left) / stakes.left)
+    return worth_of(stakes.tables, float(people.means[worker]), int(people.days[worker]), stakes.left)
 
 
 def prospect_of(memory: EvolvingMemory, worker: int) -> Prospect:
-    """Return a worker as a prospect."""
+    """Return what a worker outside promises."""
     people = memory.learned.people
-    mean, variance = float(people.means[worker]), variance_now(memory.learned, worker)
-    return Prospect(mean, variance, int(people.days[worker]), bool(people.slot[worker] < 0))
+    variance, untried = variance_now(memory.learned, worker), people.slot[worker] < 0
+    return Prospect(float(people.means[worker]), variance, int(people.days[worker]), bool(untried))
 
 
 def _list_leavers(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes) -> int:
+    """List who may make room, and rank them by their station's worth per period, 0 if empty; return their number."""
     station_of, role, may_leave = facts.roster.station_of, facts.roster.role, facts.may_leave
-    n = 0
+    leavers, levels, n = memory.leavers, memory.levels, 0
     for worker in range(len(station_of)):
         if station_of[worker] >= 0 and role[worker] == FREE and may_leave[worker]:
-            memory.leavers[n] = worker
-            memory.levels[n] = _worth(memory, stakes, worker)
+            leavers[n] = worker
+            levels[n] = worth_now(memory, stakes, worker)
             n += 1
     for _ in range(unclaimed_stations(facts.roster)):
-        memory.leavers[n] = NOBODY
-        memory.levels[n] = 0.0
+        leavers[n] = NOBODY
+        levels[n] = 0.0
         n += 1
-    rank_leavers(memory.levels[:n], memory.order)
+    rank_leavers(levels[:n], memory.order)
     return n
 
 
 def _list_entrants(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes, level: float) -> int:
+    """List who may enter and might pay at a station worth `level`, in queue order; return their number."""
     station_of, role, may_enter = facts.roster.station_of, facts.roster.role, facts.may_enter
-    people, entrants = memory.learned.people, memory.entrants
-    known = untried_pay = False
-    n = 0
+    people, entrants, n = memory.learned.people, memory.entrants, 0
+    known = newcomers_pay = False  # those never seen anywhere are all alike, so that is computed once
     for worker in memory.queue:
         if station_of[worker] < 0 and role[worker] == FREE and may_enter[worker]:
-            if people.slot[worker] < 0 and people.days[worker] == 0:
-                if not known:
-                    untried_pay = may_pay(stakes, prospect_of(memory, worker), level)
-                    known = True
-                pays = untried_pay
+            newcomer = people.slot[worker] < 0 and people.days[worker] == 0
+            if newcomer and known:
+                pays = newcomers_pay
             else:
                 pays = may_pay(stakes, prospect_of(memory, worker), level)
+                if newcomer:
+                    known, newcomers_pay = True, pays
             if pays:
                 entrants[n] = worker
                 n += 1
@@ -217,6 +262,10 @@ def _list_entrants(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes, lev
 
 
 def _rank_entrants(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes, n: int, level: float) -> None:
+    """Rank the `n` entrants by the gain of a trial at a station worth `level`, and all outside workers as fallbacks.
+
+    All are ranked by a trial of the length that is best for the least-known entrant.
+    """
     entrants, scores, people = memory.entrants, memory.scores, memory.learned.people
     rank_outside(memory, facts, stakes)
     least_known = entrants[0]
@@ -234,17 +283,14 @@ def _rank_entrants(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes, n: 
 def rank_outside(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes) -> None:
     """Rank those who may enter by expected output over the periods left, as fallbacks for failed trials."""
     station_of, role, may_enter = facts.roster.station_of, facts.roster.role, facts.may_enter
-    people = memory.learned.people
-    outside, others, standing = memory.outside, memory.others, memory.standing
-    scores, ranks = memory.scores, memory.ranks
-    n = 0
+    people, outside, others, standing = memory.learned.people, memory.outside, memory.others, memory.standing
+    scores, ranks, n = memory.scores, memory.ranks, 0
     for worker in range(len(people.means)):
         standing[worker] = FOREVER
         if station_of[worker] < 0 and role[worker] == FREE and may_enter[worker]:
             outside[n] = worker
-            capped = possible(float(people.means[worker]), math.sqrt(people.variances[worker]))
-            share = 1.0 - lost_from(stakes, int(people.days[worker]), stakes.left) / stakes.left
-            scores[n] = capped * share
+            capped = possible(float(people.means[worker]), math.sqrt(variance_now(memory.learned, worker)))
+            scores[n] = worth_of(stakes.tables, capped, int(people.days[worker]), stakes.left)
             n += 1
     rank_descending(scores, ranks, n)
     for place in range(n):
@@ -254,12 +300,6 @@ def rank_outside(memory: EvolvingMemory, facts: RuleFacts, stakes: Stakes) -> No
         if standing[worker] < FOREVER:
             outside[standing[worker]] = worker
     memory.numbers[OUTSIDE] = n
-
-
-def best_other(memory: EvolvingMemory, worker: int, claimed: int) -> float:
-    """Return the expected output of the best fallback other than `worker`, when `claimed` better ones are taken."""
-    place = claimed + 1 if memory.standing[worker] <= claimed else claimed
-    return float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
 
 
 def _make_pairs(
@@ -272,6 +312,7 @@ def _make_pairs(
     outs: IntArray,
     ins: IntArray,
 ) -> int:
+    """Pair the best entrants with the worst leavers while that pays, skipping leavers for whom waiting pays more."""
     roster = facts.roster
     room = len(roster.stations) - roster.counts[PENDING]
     least = LEAST_GAIN + float(parameters.margin * facts.cost)
@@ -288,7 +329,7 @@ def _make_pairs(
         if gain <= least:
             break
         if leaver == NOBODY or not (
-            _learning_pays(memory, stakes, leaver, prospect, other, length, gain)
+            learning_pays(memory, stakes, leaver, prospect, other, length, gain)
             or _needed_elsewhere(memory, facts, stakes, prospect, n_in - n, level, other, length, gain)
         ):
             outs[n] = leaver
@@ -298,15 +339,14 @@ def _make_pairs(
 
 
 def _keep_paying(memory: EvolvingMemory, stakes: Stakes, n: int, least: float, outs: IntArray, ins: IntArray) -> int:
+    """Drop the pairs that no longer pay once all entrants, who cannot be fallbacks, are known; return how many stay."""
     for pair in range(n):
         memory.standing[ins[pair]] = ENTERS
     kept = place = 0
     for pair in range(n):
-        while place < memory.numbers[OUTSIDE] and memory.standing[memory.outside[place]] == ENTERS:
-            place += 1
+        place = next_outside(memory, place)
         other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
-        level = 0.0 if outs[pair] == NOBODY else _worth(memory, stakes, outs[pair])
-        prospect = prospect_of(memory, ins[pair])
+        level, prospect = worth_now(memory, stakes, int(outs[pair])), prospect_of(memory, int(ins[pair]))
         length = best_length(stakes, prospect, level, other)
         if gain_of(stakes, prospect, level, other, length, stakes.left) > least:
             outs[kept] = outs[pair]
@@ -316,30 +356,31 @@ def _keep_paying(memory: EvolvingMemory, stakes: Stakes, n: int, least: float, o
     return kept
 
 
-def _learning_pays(
-    memory: EvolvingMemory,
-    stakes: Stakes,
-    leaver: int,
-    prospect: Prospect,
-    other: float,
-    length: float,
-    gain: float,
+def days_to_learn(tables: Tables, days: int, information: float) -> int:
+    """Return after how many more days worked at least so much was learned, in days of somebody ramped up."""
+    periods = math.ceil(information)
+    while days + periods < FADED and taught_from(tables, days, float(periods)) < information:
+        periods += 1
+    return periods
+
+
+def learning_pays(
+    memory: EvolvingMemory, stakes: Stakes, leaver: int, prospect: Prospect, other: float, length: float, gain: float
 ) -> bool:
     """Return whether to observe the leaver for longer before deciding."""
-    people = memory.learned.people
+    people, tables = memory.learned.people, stakes.tables
     mean, variance, days = float(people.means[leaver]), float(people.variances[leaver]), int(people.days[leaver])
     for multiple in range(len(WAITS)):
-        target = WAITS[multiple] * stakes.noise / variance
-        periods = math.ceil(target)
-        while days + periods < FADED and taught_from(stakes, days, periods) < target:
-            periods += 1
+        information = WAITS[multiple] * stakes.noise / variance
+        if information > SOON * stakes.left:
+            break
+        periods = days_to_learn(tables, days, information)
         left = stakes.left - periods
-        if left <= length:
-            continue
-        sd = sd_of_finding(variance, stakes.noise, max(taught_from(stakes, days, periods), 1e-9))
-        worth = mean * (1.0 - lost_from(stakes, days + periods, left) / left)
-        if gain_later(stakes, prospect, worth, sd, math.inf, other, length, left) > gain:
-            return True
+        if left > length:
+            sd = sd_of_finding(variance, stakes.noise, taught_from(tables, days, float(periods)))
+            worth = worth_of(tables, mean, days + periods, left)
+            if gain_later(stakes, prospect, worth, sd, math.inf, other, length, left) > gain:
+                return True
     return False
 
 
@@ -358,7 +399,7 @@ def _needed_elsewhere(
     people, roster = memory.learned.people, facts.roster
     stations, worst = 0, NOBODY
     for slot in range(roster.counts[PENDING]):
-        coming = roster.pending_in[slot]
+        coming = int(roster.pending_in[slot])
         if people.means[coming] < level:
             stations += 1
             if worst == NOBODY or people.means[coming] < people.means[worst]:
@@ -368,17 +409,16 @@ def _needed_elsewhere(
     better = hopeful * chance_above(prospect.mean, math.sqrt(prospect.variance), level)
     if better > stations:
         return False
-    sd = math.sqrt(people.variances[worst])
-    left = stakes.left - facts.mean_delay - 1.0
+    sd, left = math.sqrt(variance_now(memory.learned, worst)), stakes.left - facts.mean_delay - 1.0
     return gain_later(stakes, prospect, float(people.means[worst]), sd, level, other, length, left) > gain
 
 
 EVOLVING_RULE = Rule(
-    fresh_evolving_memory,
+    fresh_memory,
     decide_evolving,
     nothing_to_value,
-    after_moves=look_again,
+    after_moves=follow_moves,
     revise=look_again_revised,
-    observe=observe,
+    observe=observe_day,
 )
 """The rule of value-of-replacement-evolving."""

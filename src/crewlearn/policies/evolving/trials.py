@@ -1,16 +1,38 @@
-"""The expected gain of a trial where newcomers ramp up."""
+"""The expected gain of a trial where newcomers ramp up.
+
+A trial is that of `policies.value.trials`: worker j comes to a station worth `level` a period for the fee. After
+`length` periods either j stays, or the station goes, for another fee, to the better of `level` and the best other
+outside worker. Three things are added:
+
+- A newcomer lacks a share of their level at first. What is lost to ramp-up during the trial and after it is charged.
+- Days in ramp-up teach less. The finding of a trial depends on the information of its days, not on their number.
+- Somebody never seen may be from the main part of the pool, its tail, or anywhere. Their upside is averaged over these.
+"""
 
 import math
 from typing import NamedTuple
 
-from crewlearn.beliefs.evolving.model import ANY_CENTRE, ANY_SD, ANY_SHARE, FADED, RAMPS, TAIL_WIDTH, Evolving
+from crewlearn.beliefs.evolving.model import (
+    ANY_CENTRE,
+    ANY_SD,
+    ANY_SHARE,
+    FADED,
+    NOISE_USED,
+    OWN_RAMP,
+    RAMPS,
+    TAIL_WIDTH,
+    Evolving,
+)
 from crewlearn.policies.value.excess import upside
 from crewlearn.policies.value.trials import NODES, WEIGHTS, sd_of_finding
 from crewlearn.problem.arrays import FloatArray
 
+PARTS, PART_FIELDS = 3, 3
+"""The parts of a pool, and their numbers: share, centre and variance."""
+
 
 class Prospect(NamedTuple):
-    """A worker outside: level after ramp-up, its variance, days worked, and whether never seen."""
+    """A worker outside: mean and variance of the level after ramp-up, days worked here, and whether never seen."""
 
     mean: float
     variance: float
@@ -18,87 +40,101 @@ class Prospect(NamedTuple):
     untried: bool
 
 
-class Stakes(NamedTuple):
-    """What all trials of a decision share."""
+class Tables(NamedTuple):
+    """What follows from the ramp and the pool.
 
-    left: float
-    fee: float
-    noise: float
+    `lost[n]` is what is lost to ramp-up in the first n days worked, in days at full level. `taught[n]` is what these
+    days teach, in days of somebody ramped up. `parts` are the parts of the pool.
+    """
+
     lost: FloatArray
     taught: FloatArray
     parts: FloatArray
 
 
-def make_tables(learned: Evolving, lost: FloatArray, taught: FloatArray, parts: FloatArray, noise: float) -> None:
-    """Fill in the cumulative loss and information by days worked, and the parts of the pool."""
-    pool = learned.pool
-    centre = between = doubt = tail = 0.0
+class Stakes(NamedTuple):
+    """What all trials of a decision share: periods left, fee, variance of output, and the tables."""
+
+    left: float
+    fee: float
+    noise: float
+    tables: Tables
+
+
+def fill_tables(learned: Evolving, tables: Tables) -> None:
+    """Fill in the tables from what was learned."""
+    pool, noise = learned.pool, float(learned.numbers[NOISE_USED])
+    centre = between = square = tail = 0.0
     for ramp in range(RAMPS):
-        weight = float(pool.weights[ramp])
-        centre += weight * pool.centre[ramp]
-        between += weight * pool.between[ramp]
-        doubt += weight * (pool.doubt[ramp] + pool.centre[ramp] * pool.centre[ramp])
-        tail += weight * pool.tail[ramp]
-    doubt = max(0.0, doubt - centre * centre)
-    parts[0] = 1.0 - tail - ANY_SHARE
-    parts[1] = centre
-    parts[2] = between + doubt
-    parts[3] = tail
-    parts[4] = centre
-    parts[5] = TAIL_WIDTH * TAIL_WIDTH * between + doubt
-    parts[6] = ANY_SHARE
-    parts[7] = ANY_CENTRE
-    parts[8] = ANY_SD * ANY_SD
-    lost[0] = 0.0
-    taught[0] = 0.0
+        weight, middle = float(pool.weights[ramp]), float(pool.centre[ramp])
+        centre += weight * middle
+        between += weight * float(pool.between[ramp])
+        square += weight * (float(pool.doubt[ramp]) + middle * middle)
+        tail += weight * float(pool.tail[ramp])
+    doubt = max(0.0, square - centre * centre)
+    _fill_part(tables.parts, 0, 1.0 - tail - ANY_SHARE, centre, between + doubt)
+    _fill_part(tables.parts, 1, tail, centre, TAIL_WIDTH * TAIL_WIDTH * between + doubt)
+    _fill_part(tables.parts, 2, ANY_SHARE, ANY_CENTRE, ANY_SD * ANY_SD)
+    tables.lost[0] = 0.0
+    tables.taught[0] = 0.0
     for day in range(FADED):
         share = float(pool.share[day])
-        own = 0.3 * (1.0 - share) * centre
-        lost[day + 1] = lost[day] + 1.0 - share
-        taught[day + 1] = taught[day] + share * share * noise / (noise + own * own)
+        own = OWN_RAMP * (1.0 - share) * centre
+        tables.lost[day + 1] = float(tables.lost[day]) + 1.0 - share
+        tables.taught[day + 1] = float(tables.taught[day]) + share * share * noise / (noise + own * own)
 
 
-def lost_from(stakes: Stakes, days: int, periods: float) -> float:
-    """Return the share of a level lost to the ramp over the next periods, in periods."""
+def _fill_part(parts: FloatArray, part: int, share: float, centre: float, variance: float) -> None:
+    parts[PART_FIELDS * part] = share
+    parts[PART_FIELDS * part + 1] = centre
+    parts[PART_FIELDS * part + 2] = variance
+
+
+def lost_from(tables: Tables, days: int, periods: float) -> float:
+    """Return what is lost to ramp-up over the next periods, in periods at full level."""
     if days >= FADED:
         return 0.0
     end = days + periods
     if end >= FADED:
-        return float(stakes.lost[FADED] - stakes.lost[days])
+        return float(tables.lost[FADED]) - float(tables.lost[days])
     whole = int(end)
     part = end - whole
-    upto = (1.0 - part) * float(stakes.lost[whole]) + part * float(stakes.lost[whole + 1])
-    return upto - float(stakes.lost[days])
+    until = (1.0 - part) * float(tables.lost[whole]) + part * float(tables.lost[whole + 1])
+    return until - float(tables.lost[days])
 
 
-def taught_from(stakes: Stakes, days: int, periods: float) -> float:
-    """Return the information of the next periods, in observations of somebody ramped up."""
+def taught_from(tables: Tables, days: int, periods: float) -> float:
+    """Return what the next periods teach, in periods of somebody ramped up."""
     if days >= FADED:
         return periods
     end = min(days + int(periods + 0.5), FADED)
-    return float(stakes.taught[end] - stakes.taught[days]) + (days + periods - end)
+    return float(tables.taught[end]) - float(tables.taught[days]) + (days + periods - end)
+
+
+def worth_of(tables: Tables, mean: float, days: int, periods: float) -> float:
+    """Return the expected output a period over the next periods, ramp-up included."""
+    return mean * (1.0 - lost_from(tables, days, periods) / periods)
 
 
 def gain_of(stakes: Stakes, prospect: Prospect, level: float, other: float, length: float, left: float) -> float:
     """Return the expected gain, net of fees, of a trial at a station worth `level` over `left` periods."""
-    rest = left - length
+    tables, rest = stakes.tables, left - length
     if rest <= 0.0:
-        lost = prospect.mean * lost_from(stakes, prospect.days, left)
-        return left * (prospect.mean - level) - lost - stakes.fee
-    lost = prospect.mean * lost_from(stakes, prospect.days, length)
-    slower = lost_from(stakes, prospect.days + int(length), rest) / rest
+        return left * (worth_of(tables, prospect.mean, prospect.days, left) - level) - stakes.fee
+    during = worth_of(tables, prospect.mean, prospect.days, length)
+    share = worth_of(tables, 1.0, prospect.days + int(length), rest)
     fallback = max(level, other) - stakes.fee / rest
-    taught = taught_from(stakes, prospect.days, length)
+    taught = taught_from(tables, prospect.days, length)
     above = 0.0
     if prospect.untried:
-        for part in range(3):
-            mean, variance = float(stakes.parts[3 * part + 1]), float(stakes.parts[3 * part + 2])
+        for part in range(PARTS):
+            mean, variance = float(tables.parts[PART_FIELDS * part + 1]), float(tables.parts[PART_FIELDS * part + 2])
             sd = sd_of_finding(variance, stakes.noise, taught)
-            above += float(stakes.parts[3 * part]) * upside(mean * (1.0 - slower), sd, fallback)
+            above += float(tables.parts[PART_FIELDS * part]) * upside(mean * share, sd, fallback)
     else:
         sd = sd_of_finding(prospect.variance, stakes.noise, taught)
-        above = upside(prospect.mean * (1.0 - slower), sd, fallback)
-    return length * (prospect.mean - level) - lost + rest * (fallback - level + above) - stakes.fee
+        above = upside(prospect.mean * share, sd, fallback)
+    return length * (during - level) + rest * (fallback - level + above) - stakes.fee
 
 
 def best_length(stakes: Stakes, prospect: Prospect, level: float, other: float) -> float:
@@ -116,7 +152,11 @@ def best_length(stakes: Stakes, prospect: Prospect, level: float, other: float) 
 def gain_later(
     stakes: Stakes, prospect: Prospect, mean: float, sd: float, highest: float, other: float, length: float, left: float
 ) -> float:
-    """Return the expected gain of deciding later, when the station's worth is better known."""
+    """Return the expected gain of deciding on a trial later, when the station's worth is better known.
+
+    As seen now, that worth is normal with `mean` and `sd`, capped at `highest`. A trial that does not pay then is not
+    made.
+    """
     total = 0.0
     if left > length:
         for node in range(len(NODES)):
@@ -127,13 +167,13 @@ def gain_later(
 
 
 def may_pay(stakes: Stakes, prospect: Prospect, level: float) -> bool:
-    """Return whether a worker might pay at a station worth `level` if everything became known."""
-    slower = lost_from(stakes, prospect.days, stakes.left) / stakes.left
+    """Return whether a worker at a station worth `level` would pay the fee if everything about them became known."""
+    tables = stakes.tables
+    share, promise = worth_of(tables, 1.0, prospect.days, stakes.left), 0.0
     if prospect.untried:
-        promise = 0.0
-        for part in range(3):
-            mean, sd = float(stakes.parts[3 * part + 1]), math.sqrt(stakes.parts[3 * part + 2])
-            promise += float(stakes.parts[3 * part]) * upside(mean * (1.0 - slower), sd, level)
+        for part in range(PARTS):
+            mean, sd = float(tables.parts[PART_FIELDS * part + 1]), math.sqrt(tables.parts[PART_FIELDS * part + 2])
+            promise += float(tables.parts[PART_FIELDS * part]) * upside(mean * share, sd, level)
     else:
-        promise = upside(prospect.mean * (1.0 - slower), math.sqrt(prospect.variance), level)
+        promise = upside(prospect.mean * share, math.sqrt(prospect.variance), level)
     return promise * stakes.left > stakes.fee

@@ -17,7 +17,7 @@ worker numbers are not tried first.
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -94,6 +94,26 @@ class ValueMemory(NamedTuple):
     order: IntArray
 
 
+class Ranked(Protocol):
+    """A memory in which those who may enter are ranked, as `ValueMemory` has them."""
+
+    @property
+    def numbers(self) -> IntArray:
+        """Counters, with the number of those who may enter at OUTSIDE."""
+
+    @property
+    def outside(self) -> IntArray:
+        """Those who may enter, best first."""
+
+    @property
+    def others(self) -> FloatArray:
+        """Their expected means."""
+
+    @property
+    def standing(self) -> IntArray:
+        """Each worker's position among them."""
+
+
 def draw_queue(workers: int, stream_key: int) -> IntArray:
     """Draw the random order in which ties between workers are broken."""
     queue = np.arange(workers)
@@ -115,9 +135,7 @@ def fresh_value(parameters: ValueParameters, facts: RuleFacts, stream_key: int) 
     return fresh_value_memory(len(facts.roster.stations), facts.prior.counts, facts.prior.sums, queue)
 
 
-def nothing_to_value(
-    parameters: ValueParameters, memory: ValueMemory, period: int, facts: RuleFacts, behind: int
-) -> bool:
+def nothing_to_value(parameters: Any, memory: Ranked, period: int, facts: RuleFacts, behind: int) -> bool:
     """Return whether the next decision is not due yet."""
     return nothing_to_ask(memory.numbers, period)
 
@@ -127,7 +145,7 @@ def look_again(parameters: ValueParameters, memory: ValueMemory, happened: Happe
     memory.numbers[SETTLED] = 0
 
 
-def look_again_revised(parameters: ValueParameters, memory: ValueMemory) -> None:
+def look_again_revised(parameters: Any, memory: Ranked) -> None:
     """Look again after any change of the pool."""
     memory.numbers[SETTLED] = 0
 
@@ -298,7 +316,7 @@ def rank_outside(memory: ValueMemory, facts: RuleFacts) -> None:
     memory.numbers[OUTSIDE] = n
 
 
-def best_other(memory: ValueMemory, worker: int, claimed: int) -> float:
+def best_other(memory: Ranked, worker: int, claimed: int) -> float:
     """Return the expected output of the best fallback other than `worker`, when `claimed` better ones are taken."""
     numbers, standing, others = memory.numbers, memory.standing, memory.others
     place = claimed + 1 if standing[worker] <= claimed else claimed
@@ -367,7 +385,7 @@ def _keep_paying(
     return kept
 
 
-def next_outside(memory: ValueMemory, place: int) -> int:
+def next_outside(memory: Ranked, place: int) -> int:
     """Return the first position from `place` on, in `memory.outside`, of a worker who does not enter."""
     while place < memory.numbers[OUTSIDE] and memory.standing[memory.outside[place]] == ENTERS:
         place += 1

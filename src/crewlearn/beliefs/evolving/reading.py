@@ -1,0 +1,163 @@
+"""What was learned, for people to read: ramp, days, noise, pool, and how a person's level develops."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from crewlearn.beliefs.evolving.days import DAY_GUESS_WEIGHT
+from crewlearn.beliefs.evolving.filters import log_evidence
+from crewlearn.beliefs.evolving.model import (
+    ANCHORS,
+    CLASSES,
+    DAY_MEAN,
+    DAY_VAR,
+    DAY_WEIGHT,
+    DAYS_KEPT,
+    DAYS_NOTED,
+    NEVER,
+    NOISE,
+    NOISE_WEIGHT,
+    RAMPS,
+    SLOTS,
+    Evolving,
+)
+from crewlearn.beliefs.posterior import chance_above
+
+LEAST_CHANGE, LEAST_CHANCE = 0.05, 0.8
+"""A trend shows if the level changed by at least this share, and is real with at least this probability."""
+
+RAMPED_UP = 0.02
+"""Ramp-up is over once less than this share of the level is lacking."""
+
+
+class Spread(NamedTuple):
+    """A number that was learned, with its standard deviation."""
+
+    mean: float
+    sd: float
+
+
+class Change(NamedTuple):
+    """A change of level relative to that in period `since`, and the probability that the level really moved so."""
+
+    change: float
+    since: int
+    chance: float
+
+
+class DayNote(NamedTuple):
+    """A day's effect on everybody, relative to an ordinary day."""
+
+    period: int
+    effect: float
+    sd: float
+    unusual: bool
+
+
+def ramp_learned(learned: Evolving) -> tuple[Spread, Spread]:
+    """Return the depth of the ramp, and the days over which it fades; the latter as if there were a ramp."""
+    pool = learned.pool
+    depth = _spread([(float(pool.weights[ramp]), float(pool.depths[ramp])) for ramp in range(RAMPS)])
+    ramped = [ramp for ramp in range(RAMPS) if pool.depths[ramp] > 0.0 and pool.weights[ramp] > 0.0]
+    days = _spread([(float(pool.weights[ramp]), float(pool.ramp_days[ramp])) for ramp in ramped])
+    return depth, days
+
+
+def ramp_up_days(learned: Evolving) -> int | None:
+    """Return after about how many days worked ramp-up is over; None if there is none."""
+    share = np.asarray(learned.pool.share)
+    if 1.0 - share[0] < RAMPED_UP:
+        return None
+    return int(np.argmax(1.0 - share < RAMPED_UP)) if (1.0 - share < RAMPED_UP).any() else len(share)
+
+
+def noise_learned(learned: Evolving, guess_weight: float) -> Spread:
+    """Return the standard deviation of output around a person's level on a day."""
+    sd = math.sqrt(float(learned.numbers[NOISE]))
+    # A mean of squared successive differences has 3/2 times the relative variance of a variance of as many numbers.
+    return Spread(sd, sd * math.sqrt(0.75 / (guess_weight + max(0.0, float(learned.numbers[NOISE_WEIGHT])))))
+
+
+def days_learned(learned: Evolving) -> Spread:
+    """Return the standard deviation of days, relative to output."""
+    sd = math.sqrt(float(learned.numbers[DAY_VAR]))
+    return Spread(sd, sd * math.sqrt(0.5 / (DAY_GUESS_WEIGHT + float(learned.numbers[DAY_WEIGHT]))))
+
+
+def pool_learned(learned: Evolving) -> tuple[Spread, Spread]:
+    """Return the pool's centre, on today's scale, and the standard deviation between people of its main part."""
+    pool, scale = learned.pool, 1.0 + float(learned.numbers[DAY_MEAN])
+    weights = [float(weight) for weight in pool.weights]
+    centre = _spread([(weights[ramp], scale * float(pool.centre[ramp])) for ramp in range(RAMPS)])
+    doubt = sum(weights[ramp] * float(pool.doubt[ramp]) for ramp in range(RAMPS)) * scale * scale
+    between = _spread([(weights[ramp], scale * math.sqrt(float(pool.between[ramp]))) for ramp in range(RAMPS)])
+    seen = max(1, int(learned.counts[SLOTS]))
+    own = math.hypot(between.sd, between.mean / math.sqrt(2.0 * seen))
+    return Spread(centre.mean, math.sqrt(centre.sd * centre.sd + doubt)), Spread(between.mean, own)
+
+
+def days_noted(learned: Evolving) -> list[DayNote]:
+    """Return the latest days' effects, oldest first."""
+    noted, days = int(learned.counts[DAYS_NOTED]), learned.days
+    places = [number % DAYS_KEPT for number in range(max(0, noted - DAYS_KEPT), noted)]
+    return [
+        DayNote(
+            int(days.periods[place]),
+            float(days.effects[place]),
+            math.sqrt(float(days.doubts[place])),
+            bool(days.unusual[place]),
+        )
+        for place in places
+    ]
+
+
+def change_of(learned: Evolving, worker: int) -> Change | None:
+    """Return how a person's level has changed since an earlier one that differs most, or None if no trend shows.
+
+    The probability is that of the drift classes other than "steady", times that of the direction under each.
+    """
+    people, slot = learned.people, int(learned.people.slot[worker])
+    if slot < 0:
+        return None
+    now, kept = float(people.means[worker]), range(slot * ANCHORS, (slot + 1) * ANCHORS)
+    past = [
+        (int(learned.anchors.periods[place]), float(learned.anchors.means[place]))
+        for place in kept
+        if learned.anchors.periods[place] != NEVER and learned.anchors.means[place] > 0.0
+    ]
+    if not past:
+        return None
+    since, level = max(past, key=lambda anchor: (abs(now - anchor[1]), anchor[0]))
+    change, chance = now / level - 1.0, _chance_of_direction(learned, worker, down=now < level)
+    return Change(change, since, chance) if abs(change) >= LEAST_CHANGE and chance >= LEAST_CHANCE else None
+
+
+def _chance_of_direction(learned: Evolving, worker: int, *, down: bool) -> float:
+    """Return the probability that a person's level has moved down, or up, since they were first seen."""
+    people, pool, filters = learned.people, learned.pool, learned.filters
+    ramp = int(np.argmax(np.asarray(pool.weights)))
+    first = (int(people.slot[worker]) * RAMPS + (0 if people.alike[worker] == 1 else ramp)) * CLASSES
+    centre, between = float(pool.centre[ramp]), float(pool.between[ramp])
+    logs, chances = [], []
+    for kind in range(CLASSES):
+        place = first + kind
+        stiffness, pull = float(filters.stiffness[place]), float(filters.pull[place])
+        evidence = float(filters.fit[place]) + log_evidence(stiffness, pull, centre, between)
+        logs.append(evidence + float(pool.log_shares[kind]))
+        ratio, slope = 1.0 + stiffness * between, float(filters.slope[place]) - 1.0
+        moved = float(filters.base[place]) + slope * (centre + between * pull) / ratio
+        sd = math.sqrt(float(filters.spread[place]) + slope * slope * between / ratio)
+        chances.append(0.0 if sd <= 0.0 and moved == 0.0 else chance_above(-moved if down else moved, sd, 0.0))
+    best = max(logs)
+    weights = [math.exp(log - best) for log in logs]
+    return sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / sum(weights)
+
+
+def _spread(weighted: list[tuple[float, float]]) -> Spread:
+    whole = sum(weight for weight, _ in weighted)
+    if whole <= 0.0:
+        return Spread(0.0, 0.0)
+    mean = sum(weight * value for weight, value in weighted) / whole
+    square = sum(weight * (value - mean) * (value - mean) for weight, value in weighted) / whole
+    return Spread(mean, math.sqrt(square))
