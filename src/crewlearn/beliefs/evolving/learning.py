@@ -15,6 +15,7 @@ from crewlearn.beliefs.evolving.model import (
     DAY_VAR_USED,
     DAY_WEIGHT,
     DAYS_LEARNED,
+    DRIFT_SHARES,
     FADED,
     LAST_DAY,
     LEAST_NOISE,
@@ -35,7 +36,7 @@ from crewlearn.beliefs.evolving.model import (
     Told,
     ramp_grid,
 )
-from crewlearn.beliefs.evolving.pool import SUMMARY, learn_pool, mean_of_pool, variance_of_pool
+from crewlearn.beliefs.evolving.pool import SUMMARY, learn_pool
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 REPLAY_DAYS = 64
@@ -61,10 +62,15 @@ def fresh_evolving(told: Told, days: IntArray, prior_counts: IntArray, prior_sum
             np.zeros(workers, dtype=np.int64),
             np.zeros(workers, dtype=np.float64),
             np.zeros(workers, dtype=np.float64),
+            np.zeros(workers, dtype=np.float64),
             np.zeros(workers, dtype=np.int64),
             np.zeros(workers, dtype=np.float64),
         ),
         Filters(
+            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
+            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
+            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
+            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
             np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
             np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
             np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
@@ -85,6 +91,7 @@ def fresh_evolving(told: Told, days: IntArray, prior_counts: IntArray, prior_sum
             np.zeros(RAMPS * FADED, dtype=np.float64),
             np.zeros(RAMPS, dtype=np.int64),
             np.zeros(FADED, dtype=np.float64),
+            np.zeros(CLASSES, dtype=np.float64),
         ),
         History(
             np.zeros(REPLAY_DAYS * team, dtype=np.int64),
@@ -129,7 +136,10 @@ def _forget(learned: Evolving, told: Told) -> None:
         people.slot[worker] = -1
         people.days[worker] = people.first_days[worker]
         people.last_seen[worker] = NEVER
+    for kind in range(CLASSES):
+        pool.log_shares[kind] = math.log(DRIFT_SHARES[kind])
     for ramp in range(RAMPS):
+        pool.centre[ramp] = CENTRE_GUESS if told.centre < 0.0 else told.centre
         pool.live[ramp] = 1 if pool.priors[ramp] > -math.inf else 0
         for kind in range(POOLS):
             pool.centres[ramp * POOLS + kind] = CENTRE_GUESS if told.centre < 0.0 else told.centre
@@ -146,8 +156,7 @@ def _meet(learned: Evolving, worker: int) -> None:
     learned.counts[SLOTS] = slot + 1
     people.slot[worker] = slot
     people.alike[worker] = 1 if people.days[worker] >= FADED else 0
-    count, total = int(people.prior_counts[worker]), float(people.prior_sums[worker])
-    begin_filters(learned.filters, slot, count, total, float(learned.numbers[NOISE_USED]))
+    begin_filters(learned, worker, float(learned.numbers[NOISE_USED]))
 
 
 def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
@@ -252,13 +261,7 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
 
 def _pool_is_due(learned: Evolving, workers: IntArray) -> bool:
     days = learned.counts[DAYS_LEARNED]
-    if days <= 20 or days % 5 == 0:
-        return True
-    for place in range(len(workers)):
-        worn = learned.people.days[workers[place]] - learned.people.first_days[workers[place]]
-        if worn <= 10:
-            return True
-    return False
+    return bool(days <= 4 or days % 4 == 0)
 
 
 def _learn_spread_of_days(numbers: FloatArray, far: float, doubt: float) -> None:

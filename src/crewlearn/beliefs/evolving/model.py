@@ -34,6 +34,8 @@ DRIFT_SHARES = (0.88, 0.05, 0.05, 0.02)
 """The classes of daily drift, as standard deviations, and their prior shares of people."""
 
 CLASSES = len(DRIFTS)
+SHARES_WEIGHT = 10.0
+"""The weight of the prior shares, in people."""
 
 SCALES = 6
 NARROWEST = 0.0125
@@ -75,7 +77,8 @@ class Filters(NamedTuple):
 
     Given a person's first level x, the present level is normal with mean `base + slope x` and variance `spread`, and
     the log-likelihood of x is `fit + pull x - stiffness x^2 / 2`. So the pool's centre and spread need no filters of
-    their own.
+    their own. `own_base`, `own_slope` and `own_spread` tell the same of the depth of the person's own ramp, in units of
+    output beyond the common one; `shared` is its covariance with the level.
     """
 
     stiffness: FloatArray
@@ -84,11 +87,16 @@ class Filters(NamedTuple):
     slope: FloatArray
     base: FloatArray
     spread: FloatArray
+    own_slope: FloatArray
+    own_base: FloatArray
+    own_spread: FloatArray
+    shared: FloatArray
 
 
 class People(NamedTuple):
     """What is known of each worker: slot of the filters (-1 if never seen), days worked, last day seen, and belief.
 
+    `means` and `variances` are of the level on the last day seen; `drift` is its expected variance a day since then.
     `alike` says whether all ramps have the same filters, as for those who began experienced.
     """
 
@@ -101,6 +109,7 @@ class People(NamedTuple):
     alike: IntArray
     means: FloatArray
     variances: FloatArray
+    drift: FloatArray
     prior_counts: IntArray
     prior_sums: FloatArray
 
@@ -109,7 +118,8 @@ class Pool(NamedTuple):
     """The pool by ramp: weight of the ramp, centre, its variance, variance between people, share of the tail.
 
     `centres` holds the centre by ramp and hypothesis of the pool. `depths`, `ramp_days` and `fading` are the grid of
-    ramps; `fading[ramp * FADED + n]` is exp(-n / days). `live` says which ramps are not ruled out.
+    ramps; `fading[ramp * FADED + n]` is exp(-n / days). `live` says which ramps are not ruled out, `share`
+    the expected share of a level put out by days worked, and `log_shares` the shares of the drift classes.
     """
 
     weights: FloatArray
@@ -124,6 +134,7 @@ class Pool(NamedTuple):
     fading: FloatArray
     live: IntArray
     share: FloatArray
+    log_shares: FloatArray
 
 
 class History(NamedTuple):

@@ -2,19 +2,20 @@
 
 import math
 
-from crewlearn.beliefs.evolving.filters import log_evidence, summarise
+from crewlearn.beliefs.evolving.filters import SUMMARY_FIELDS, summarise
 from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
     ANY_SD,
     ANY_SHARE,
     CENTRE_GUESS,
     CENTRE_SD,
+    CLASSES,
+    DRIFT_SHARES,
     FADED,
     NARROWEST,
     POOLS,
     RAMPS,
-    SCALES,
-    SLOTS,
+    SHARES_WEIGHT,
     TAIL_SHARE,
     TAIL_WIDTH,
     Evolving,
@@ -23,8 +24,13 @@ from crewlearn.beliefs.evolving.model import (
 )
 from crewlearn.problem.arrays import FloatArray
 
-SUMMARY = 5 * RAMPS
-NEGLIGIBLE = 1e-5
+SUMMARY = SUMMARY_FIELDS * RAMPS
+WIDEST_WITH_TAIL = 0.15
+FARTHEST = 300.0
+LEAST_PRODUCT, MOST_PRODUCT = 1e-150, 1e150
+"""Limits within which factors are multiplied; a single one is at most exp(FARTHEST)."""
+
+NEGLIGIBLE = 1e-4
 """Ramps whose weight falls below this share of the largest are ruled out."""
 
 
@@ -62,10 +68,27 @@ def learn_pool(learned: Evolving, told: Told) -> None:
             if pool.live[ramp] != 0:
                 share += pool.weights[ramp] * pool.depths[ramp] * pool.fading[ramp * FADED + days]
         pool.share[days] = 1.0 - share
+    _learn_shares(pool, summaries, seen)
     for worker in range(len(people.slot)):
         if people.slot[worker] < 0:
             people.means[worker] = mean_of_pool(pool)
             people.variances[worker] = variance_of_pool(pool)
+
+
+def _learn_shares(pool: Pool, summaries: FloatArray, seen: int) -> None:
+    """Move the shares of the drift classes one step towards those of the people seen."""
+    steady = 1.0
+    for kind in range(1, CLASSES):
+        count = SHARES_WEIGHT * DRIFT_SHARES[kind]
+        for ramp in range(RAMPS):
+            weight = float(pool.weights[ramp])
+            if weight > 0.0:
+                for person in range(seen):
+                    count += weight * float(summaries[SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp + 5 + kind])
+        share = count / (SHARES_WEIGHT + seen)
+        pool.log_shares[kind] = math.log(share)
+        steady -= share
+    pool.log_shares[0] = math.log(max(steady, 1e-6))
 
 
 def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: Told) -> float:
@@ -73,40 +96,46 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
     prior = 1.0 / (CENTRE_SD * CENTRE_SD)
     best, whole = -math.inf, 0.0
     centre = square = between = tail = 0.0
+    fits = 0.0
+    for person in range(seen):
+        fits += float(summaries[SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp + 2])
     for kind in range(POOLS if told.between_sd < 0.0 else 2):
         scale = NARROWEST * 2.0 ** (kind // 2) if told.between_sd < 0.0 else told.between_sd
-        variance = scale * scale
         tail_share = TAIL_SHARE if kind % 2 == 1 else 0.0
-        if kind % 2 == 1 and scale > 0.15:
+        if kind % 2 == 1 and scale > WIDEST_WITH_TAIL:
             continue
+        variance = scale * scale
+        wide = TAIL_WIDTH * TAIL_WIDTH * variance
+        share = 1.0 - tail_share - ANY_SHARE
         middle = float(pool.centres[ramp * POOLS + kind])
-        precision, weighted, evidence = prior, prior * CENTRE_GUESS, 0.0
+        precision, weighted = prior, prior * CENTRE_GUESS
+        evidence, product = fits, 1.0
         for person in range(seen):
-            place = SUMMARY * (person + 1) + 4 * ramp
+            place = SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp
             stiffness, pull = float(summaries[place]), float(summaries[place + 1])
-            ordinary = log_evidence(stiffness, pull, middle, variance)
-            share = 1.0 - tail_share - ANY_SHARE
-            anything = log_evidence(stiffness, pull, ANY_CENTRE, ANY_SD * ANY_SD) - ordinary
-            total = share
-            wider = 0.0
+            ratio = 1.0 + stiffness * variance
+            shift = pull * (2.0 * middle + variance * pull) - stiffness * middle * middle
+            fit = shift / (2.0 * ratio)
+            ordinary = share / math.sqrt(ratio)
+            odd = float(summaries[place + 5]) - fit
+            anything = ANY_SHARE * math.exp(min(odd, FARTHEST)) if odd > -30.0 else 0.0
+            farther = 0.0
+            of_tail = 1.0
             if tail_share > 0.0:
-                wide = TAIL_WIDTH * TAIL_WIDTH * variance
-                far = log_evidence(stiffness, pull, middle, wide) - ordinary
-                wider = tail_share * math.exp(min(far, 600.0))
-                total += wider
-            odd = ANY_SHARE * math.exp(min(anything, 600.0))
-            total += odd
-            evidence += float(summaries[place + 2]) + ordinary + math.log(total)
-            weight = share / total / (1.0 + stiffness * variance)
+                of_tail = 1.0 + stiffness * wide
+                shift = pull * (2.0 * middle + wide * pull) - stiffness * middle * middle
+                farther = tail_share * math.exp(min(shift / (2.0 * of_tail) - fit, FARTHEST)) / math.sqrt(of_tail)
+            total = ordinary + farther + anything
+            evidence += fit
+            product *= total
+            if product < LEAST_PRODUCT or product > MOST_PRODUCT:  # one logarithm for many factors
+                evidence += math.log(product)
+                product = 1.0
+            weight = (ordinary / ratio + farther / of_tail) / total
             precision += weight * stiffness
             weighted += weight * pull
-            if tail_share > 0.0:
-                weight = wider / total / (1.0 + stiffness * TAIL_WIDTH * TAIL_WIDTH * variance)
-                precision += weight * stiffness
-                weighted += weight * pull
-        moved = weighted / precision
-        if told.centre >= 0.0:
-            moved = told.centre
+        evidence += math.log(product)
+        moved = weighted / precision if told.centre < 0.0 else told.centre
         off = middle - CENTRE_GUESS
         evidence += 0.5 * (precision * (moved - middle) * (moved - middle) - prior * off * off)
         evidence -= 0.5 * math.log(precision / prior)
@@ -119,12 +148,12 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
             square *= rescale
             between *= rescale
             tail *= rescale
-        share = math.exp(evidence - best)
-        whole += share
-        centre += share * moved
-        square += share * (1.0 / precision + moved * moved)
-        between += share * variance
-        tail += share * tail_share
+        likely = math.exp(evidence - best)
+        whole += likely
+        centre += likely * moved
+        square += likely * (1.0 / precision + moved * moved)
+        between += likely * variance
+        tail += likely * tail_share
     centre /= whole
     pool.centre[ramp] = centre
     pool.doubt[ramp] = 0.0 if told.centre >= 0.0 else max(0.0, square / whole - centre * centre)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crewlearn.beliefs.evolving.learning import fresh_evolving, learn_day
-from crewlearn.beliefs.evolving.model import FADED, NOISE_USED, Evolving, Told
+from crewlearn.beliefs.evolving.model import FADED, LAST_DAY, NOISE_USED, Evolving, Told
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.evolving.trials import (
     Prospect,
@@ -172,10 +172,17 @@ def _worth(memory: EvolvingMemory, stakes: Stakes, worker: int) -> float:
     return mean * (1.0 - lost_from(stakes, int(people.days[worker]), stakes.left) / stakes.left)
 
 
+def variance_now(learned: Evolving, worker: int) -> float:
+    """Return the variance of a worker's level today, which grows while they are away."""
+    people = learned.people
+    away = learned.counts[LAST_DAY] - people.last_seen[worker] if people.slot[worker] >= 0 else 0
+    return float(people.variances[worker] + people.drift[worker] * max(away, 0))
+
+
 def prospect_of(memory: EvolvingMemory, worker: int) -> Prospect:
     """Return a worker as a prospect."""
     people = memory.learned.people
-    mean, variance = float(people.means[worker]), float(people.variances[worker])
+    mean, variance = float(people.means[worker]), variance_now(memory.learned, worker)
     return Prospect(mean, variance, int(people.days[worker]), bool(people.slot[worker] < 0))
 
 
