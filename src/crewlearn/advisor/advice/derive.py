@@ -10,7 +10,7 @@ from typing import Any
 
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.advice_record import Reasons
-from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, Advised
+from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
 from crewlearn.advisor.ledger.learned import NO_DAYS, DayRecord, interview_scores, learn
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
 from crewlearn.policies.brakes import fills_empty_station
@@ -40,6 +40,7 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
     situation, wanted, after, dear = _asked(site, policy, memory, situation)
     proposed, held_back = _within_the_limit(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
     reasons = reasons_of(site, policy, after, situation, proposed)
+    before, since = (None, None) if learned is not None else _told_once(site, policy, memory, after, rules)
     return Advised(
         period=site.period,
         kind=PROPOSE if proposed else WAIT,
@@ -48,8 +49,8 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
         reasons=tuple(Reasons.from_json(reason) for reason in reasons),
         waiting={**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
         interviews=0.0 if interview is None else site.config.units.money(interview.fee),
-        memory=policy.state_to_json(memory) if learned is None else None,
-        after=policy.state_to_json(after) if learned is None else None,
+        memory=before,
+        after=since,
         learned=learned,
     )
 
@@ -71,6 +72,15 @@ def _asked(
         may_enter = situation.may_enter.copy()
         may_enter[list(news)] = False
         situation = replace(situation, may_enter=may_enter)
+
+
+def _told_once(site: Site, policy: Policy[Any], memory: Any, after: Any, rules: str) -> tuple[Any, Any]:
+    """Return the policy's state before and after it was asked as plain data, each None if nothing changed it."""
+    before, since = policy.state_to_json(memory), policy.state_to_json(after)
+    if rules in (LIMIT_ON_REFILLS, WHOLE_MEMORY):
+        return before, since
+    text = canonical(before)
+    return None if text == canonical(site.after) else before, None if text == canonical(since) else since
 
 
 def _learned(site: Site, policy: Policy[Any], situation: Situation, days: DayRecord) -> tuple[Any, str]:

@@ -37,7 +37,10 @@ class StoredDays:
         """Return what was learned at a checkpoint; None if it is missing or damaged."""
         kept = self.kept.get((checkpoint.period, checkpoint.digest))
         text = kept or read_learned(self.connection, self.key, checkpoint)
-        return None if text is None else text.parsed(policy)
+        try:
+            return None if text is None else text.parsed(policy)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError):  # another version of the policy wrote it
+            return None
 
     def keep(self, learned: LearnedText, state: LearnedState) -> None:
         """Keep what was learned until `write`."""
@@ -47,7 +50,8 @@ class StoredDays:
         """Make the table hold the site's checkpoints; if the newest is lost, learn again from the record."""
         table, listed = schema.learned_states, {(point.period, point.digest) for point in site.checkpoints}
         mine = table.c.site == self.key
-        stored = {(row.period, row.digest) for row in self.connection.execute(sa.select(table).where(mine))}
+        rows = self.connection.execute(sa.select(table.c.period, table.c.digest).where(mine))
+        stored = {(row.period, row.digest) for row in rows}
         for period, _ in sorted(stored - listed):
             self.connection.execute(table.delete().where(mine, table.c.period == period))
         if site.checkpoints and site.checkpoints[-1][::2] not in stored | self.kept.keys():

@@ -11,6 +11,7 @@ from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors
 from crewlearn.advisor.ledger.db.upgrade import make_tables, migrate, other_schema, schema_version
+from crewlearn.advisor.ledger.errors import UnusablePolicy
 from crewlearn.advisor.ledger.events import (
     DERIVABLE,
     FIRST_HASH,
@@ -62,11 +63,19 @@ def rebuild(connection: sa.Connection) -> None:
         if rebuilt.proposals:
             rows = [proposal_row(proposal, kept.id) for _, proposal in sorted(rebuilt.proposals.items())]
             connection.execute(proposals.insert(), rows)
-        write_anew(connection, kept.id, rebuilt.learned_again())
+        write_anew(connection, kept.id, _learned_again(rebuilt))
         connection.execute(schema.stints.delete().where(schema.stints.c.site == kept.id))
         if rebuilt.stints:
             held = [{"site": kept.id, **vars(stint)} for _, stint in sorted(rebuilt.stints.items())]
             connection.execute(schema.stints.insert(), held)
+
+
+def _learned_again(rebuilt: "Rebuilt") -> list[LearnedText]:
+    """Return the learned states of a rebuilt site; none if its policy cannot be used here: they are made when it can."""
+    try:
+        return list(rebuilt.learned_again())
+    except UnusablePolicy:
+        return []
 
 
 Progress = Callable[[int, int], None]
@@ -106,6 +115,7 @@ class Rebuilt:
         self.number, self.head = 0, FIRST_HASH
         self.rows = self.advice = self.older = 0
         self.broken = False
+        self.underivable: set[int] = set()
         self.by_worker: dict[int, dict[int, tuple[int, RecordedRow]]] = {}
         self.by_period: dict[int, dict[int, RecordedRow]] = {}
         self.learned: dict[tuple[int, str], LearnedState] = {}
@@ -186,6 +196,11 @@ class Rebuilt:
             if learned.period in listed:
                 yield LearnedText.of(policy, learned)
 
+    def older_checkpoints(self) -> set[int]:
+        """Return the periods of checkpoints that advice under rules that are gone recorded."""
+        checkpoints = [] if self.site is None else self.site.checkpoints
+        return {checkpoint.period for checkpoint in checkpoints if checkpoint.event in self.underivable}
+
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]
 
@@ -194,6 +209,7 @@ class Rebuilt:
         self.advice += 1
         if entry.rule_version not in DERIVABLE:
             self.older += 1
+            self.underivable.add(entry.number)
             return []
         if self.derive is None:
             return []

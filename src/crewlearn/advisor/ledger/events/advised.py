@@ -19,9 +19,11 @@ class Advised(Fact):
 
     `pairs` are the replacements proposed, `held_back` those beyond the weekly limit, `reasons` the reasons for each
     pair. `waiting`, `memory` and `after` are the policy's own data: what it waits for, and its state before and after
-    it was asked. `interviews` is their cost in money; None under rules 1, which did not charge it. `learned` is the
-    digest of what a policy that learns by day has learned, whose state is stored apart; `memory` and `after` are then
-    None.
+    it was asked. `memory` is None if it is as the last advice left it, `after` if asking did not change it; rules 3 and
+    earlier recorded both. `interviews` is their cost in money; None under rules 1, which did not charge it.
+
+    `learned` is the digest of what a policy that learns by day has learned. Its state is stored apart, and `memory` and
+    `after` are None.
     """
 
     period: int
@@ -50,8 +52,8 @@ class Advised(Fact):
             held_back=tuple((out, into) for out, into in payload["held_back"]),
             reasons=tuple(reasons_from_json(reasons) for reasons in payload["reasons"]),
             waiting=dict(payload["waiting"]),
-            memory=None if "learned" in payload else dict(payload["memory"]),
-            after=None if "learned" in payload else dict(payload["after"]),
+            memory=_state(payload, "memory"),
+            after=_state(payload, "after"),
             interviews=payload.get("interviews"),
             learned=payload.get("learned"),
         )
@@ -102,9 +104,8 @@ class Advised(Fact):
     def _remember(self, site: Site, number: int) -> None:
         """Set the policy's memory; what it has learned by day becomes a checkpoint, from the first recorded day on."""
         if self.learned is None:
-            assert self.memory is not None
-            assert self.after is not None
-            site.memory, site.after = dict(self.memory), dict(self.after)
+            memory = site.after if self.memory is None else dict(self.memory)
+            site.memory, site.after = memory, memory if self.after is None else dict(self.after)
             return
         site.memory, site.after = {"learned": self.learned}, None
         period = self.period - 1
@@ -116,3 +117,7 @@ class Advised(Fact):
         """Return what was advised, in words."""
         advice = counted(len(self.pairs), "replacement") if self.pairs else "to wait"
         return f"was advised for {names.day(self.period)}: {advice}"
+
+
+def _state(payload: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    return dict(payload[name]) if name in payload else None
