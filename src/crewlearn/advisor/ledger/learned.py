@@ -46,7 +46,7 @@ class LearnedText:
     @classmethod
     def of(cls, policy: Policy[Any], learned: LearnedState) -> "LearnedText":
         """Return the stored form of a state."""
-        text = json.dumps(policy.state_to_json(learned.state), sort_keys=True, separators=(",", ":"), default=_plain)
+        text = json.dumps(policy.state_to_json(learned.state), separators=(",", ":"), default=_plain)
         return cls(learned.period, learned.workers, text, digest_of(learned.period, learned.workers, text))
 
     def parsed(self, policy: Policy[Any]) -> LearnedState:

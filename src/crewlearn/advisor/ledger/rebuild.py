@@ -71,7 +71,7 @@ def rebuild(connection: sa.Connection) -> None:
 
 
 def _learned_again(rebuilt: "Rebuilt") -> list[LearnedText]:
-    """Return the learned states of a rebuilt site; none if its policy cannot be used here: they are made when it can."""
+    """Return the learned states of a rebuilt site; none if its policy cannot be used here, so that they wait for it."""
     try:
         return list(rebuilt.learned_again())
     except UnusablePolicy:
