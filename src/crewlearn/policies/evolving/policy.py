@@ -23,7 +23,7 @@ class EvolvingValue(RulePolicy):
     ramp_depth: float | None = None
     ramp_days: float | None = None
     recheck: int = 16
-    stay_guess: float = 2000.0
+    stay_guess: float = 500.0
     rule: ClassVar[Rule] = EVOLVING_RULE
 
     @property

@@ -123,7 +123,7 @@ def _watch_quits(memory: EvolvingMemory, roster: RosterArrays) -> None:
 
 def periods_together(parameters: EvolvingParameters, memory: EvolvingMemory, left: float) -> float:
     """Return the periods left, discounted by the chance that either of a pair quits."""
-    hazard = (1.0 + memory.numbers[QUITS]) / (parameters.stay_guess + memory.numbers[DAYS_WORKED])
+    hazard = (0.5 + memory.numbers[QUITS]) / (parameters.stay_guess + memory.numbers[DAYS_WORKED])
     rate = 2.0 * hazard
     return (1.0 - math.exp(-rate * left)) / rate
 
