@@ -40,6 +40,15 @@ from support.stores import CALENDAR, busy_site, config, contents, state_of
 
 OLDEST = Path(__file__).parents[2] / "data" / "store_0001.json"
 
+STATES: list[dict[str, Any]] = [
+    {"memory": {"a": 1}, "after": {"a": 2}},
+    {"memory": {"a": 1}},
+    {"after": {}},
+    {},
+    {"learned": "d"},
+]
+"""How advice may hold the state of a policy."""
+
 WIRE: dict[str, list[dict[str, Any]]] = {
     "advised": [
         {
@@ -52,13 +61,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
             "interviews": 0.0,
             **state,
         }
-        for state in (
-            {"memory": {"a": 1}, "after": {"a": 2}},
-            {"memory": {"a": 1}},
-            {"after": {}},
-            {},
-            {"learned": "d"},
-        )
+        for state in STATES
     ],
     "site-created": [{"site": "hall", "config": config().to_json()}],
     "site-changed": [{"changes": {"fee": 2.0}}, {"changes": {"fee": None, "team": 3}, "period": 4}],

@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
 
 RULE_VERSION = "4"
-"""The version of the rules that derive advice; it changes when the same facts would give other advice, or other data."""
+"""The version of the rules that derive advice; the same facts give the same event under each of them."""
 
 LIMIT_ON_REFILLS = "2"
 """The rules under which the limit a week counted those who fill empty stations, too."""
