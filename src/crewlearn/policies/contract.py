@@ -182,6 +182,11 @@ class Policy(ABC, Generic[State]):
 
         Then `observe` must be told of every period with output, oldest first. After a correction of an earlier day the
         policy starts again and is told of all periods anew.
+
+        A live site keeps what `start` and `observe` made of the state, and `revise` where newcomers were enrolled. What
+        `decide` left in it serves to explain that decision and is dropped, so that advice is a function of the facts on
+        record. Such a policy starts live with a horizon of 1, no fee and no delay: what it learns must not depend on
+        them. A day may have output of more people than there are stations.
         """
         return False
 

@@ -1,6 +1,7 @@
 """Policies that learn by day: told of every recorded day, whatever the order in which people record and correct it."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -227,6 +228,21 @@ def test_events_and_state_hold_digests_only(life: Life) -> None:
     assert life.site.checkpoints[-1].digest == advised["learned"]
     assert len(json.dumps(advised)) < 2000
     assert "filters" not in json.dumps(life.site.to_json())
+
+
+def test_other_policies_record_their_state_where_it_changes(life: Life) -> None:
+    life.create(policy="dr-ucb:gamma=1")
+    states = [(life.site.memory, life.site.after)]
+    for _ in range(6):
+        life.record(w0=0.5, w1=0.4)
+        advised = payload_of(life.store, life.events)
+        _, earlier = states[-1]
+        states.append((life.site.memory, life.site.after))
+        assert life.site.memory == advised.get("memory", earlier)
+        assert life.site.after == advised.get("after", life.site.memory)
+        assert ("after" in advised) == (life.site.after != life.site.memory)
+        assert ("memory" in advised) == (life.site.memory != earlier)
+    assert any(before == earlier for (_, earlier), (before, _) in pairwise(states))
 
 
 def test_checkpoints_stay_few_and_near() -> None:
