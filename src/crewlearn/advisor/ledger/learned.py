@@ -40,13 +40,13 @@ class LearnedText:
 
     period: int
     workers: int
-    text: str
+    text: bytes
     digest: str
 
     @classmethod
     def of(cls, policy: Policy[Any], learned: LearnedState) -> "LearnedText":
         """Return the stored form of a state."""
-        text = json.dumps(policy.state_to_json(learned.state), separators=(",", ":"), default=_plain)
+        text = json.dumps(policy.state_to_json(learned.state), separators=(",", ":"), default=_plain).encode()
         return cls(learned.period, learned.workers, text, digest_of(learned.period, learned.workers, text))
 
     def parsed(self, policy: Policy[Any]) -> LearnedState:
@@ -54,9 +54,11 @@ class LearnedText:
         return LearnedState(self.period, self.workers, policy.state_from_json(json.loads(self.text)))
 
 
-def digest_of(period: int, workers: int, text: str) -> str:
+def digest_of(period: int, workers: int, text: bytes) -> str:
     """Hash a learned state."""
-    return hashlib.sha256(f"{period},{workers},{text}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{period},{workers},".encode())
+    digest.update(text)
+    return digest.hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -69,8 +69,8 @@ def read_learned(connection: sa.Connection, key: int, checkpoint: Checkpoint) ->
     if row is None:
         return None
     try:
-        text = zlib.decompress(row.state).decode()
-    except (zlib.error, UnicodeDecodeError):
+        text = zlib.decompress(row.state)
+    except zlib.error:
         return None
     if digest_of(row.period, row.workers, text) != checkpoint.digest:
         return None
@@ -86,7 +86,7 @@ def write_anew(connection: sa.Connection, key: int, learned: Iterable[LearnedTex
 
 
 def _row(learned: LearnedText) -> dict[str, Any]:
-    packed = zlib.compress(learned.text.encode(), _FAST)
+    packed = zlib.compress(learned.text, _FAST)
     return {"period": learned.period, "workers": learned.workers, "digest": learned.digest, "state": packed}
 
 
