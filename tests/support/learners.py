@@ -56,6 +56,7 @@ class Recent(Policy[RecentState]):
             days[worker] += 1
         moves = "".join(f" {out}>{into}" for out, into in report.completed)
         moves += "".join(f" {out}x{into}" for out, into in report.failed)
+        moves += "".join(f" -{worker}" for worker in report.left)
         told = f"{report.period}: {' '.join(map(str, report.output))}{moves}"
         return replace(state, levels=tuple(levels), days=tuple(days), told=(*state.told, told))
 

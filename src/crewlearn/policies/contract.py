@@ -110,12 +110,17 @@ class Situation:
 
 @dataclass(frozen=True)
 class Report:
-    """The events of a period: output by worker, pairs that completed, pairs that failed."""
+    """The events of a period: output by worker, pairs that completed, pairs that failed.
+
+    At a live site, those with a station come first, by station, as in a simulation. `left` are those who left the team
+    without being replaced; it is told to policies that learn by day, at live sites only.
+    """
 
     period: int
     output: Mapping[int, float] = field(default_factory=dict)
     completed: tuple[Pair, ...] = ()
     failed: tuple[Pair, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

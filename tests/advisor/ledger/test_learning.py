@@ -181,7 +181,7 @@ def answered(life: Life) -> int:
 def test_a_start_in_the_past_is_told_in_its_period(life: Life) -> None:
     number = answered(life)
     commands.record_offer(life.store, "s", number, "started", "ann", period=3)
-    assert learned(life).told[2:4] == ("3: 0 1 0>2", "4: 0 1")
+    assert learned(life).told[2:4] == ("3: 1 0 0>2", "4: 1 0")  # those without a station come last
     sound(life.store, "s")
     before = facts(life)
     commands.undo(life.store, "s", "ann")
@@ -191,7 +191,9 @@ def test_a_start_in_the_past_is_told_in_its_period(life: Life) -> None:
     assert facts(life)[0] == before[0]
     take(life, outputs({"w2": GOOD, "w1": GOOD}, first=6))
     commands.change_worker(life.store, "s", "w1", "ann", status="left")
-    assert learned(life).told[-1] == "6: 1 2"
+    assert learned(life).told[-1] == "6: 2 1"  # by station, as in a simulation
+    take(life, outputs({"w5": GOOD, "w2": "absent", "w3": GOOD}, first=7))
+    assert learned(life).told[-1] == "7: 3 5 -1"
 
 
 def test_answers_within_a_period_and_their_undoing(life: Life) -> None:

@@ -7,7 +7,8 @@ leaves no trace in it. Learning goes on from the newest checkpoint whose facts a
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
+from crewlearn.advisor.ledger.stints import Stint
 from crewlearn.beliefs.estimates import Estimates
 from crewlearn.policies.contract import NOT_INTERVIEWED, Pair, Policy, Report, Situation
 from crewlearn.problem.arrays import FloatArray
@@ -146,7 +148,8 @@ def _started(site: Site, policy: Policy[Any]) -> LearnedState:
 def _told(site: Site, policy: Policy[Any], learned: LearnedState, report: Report) -> LearnedState:
     """Return what is learned from a period, after meeting everybody who was enrolled or worked by then."""
     named = (worker for pair in (*report.completed, *report.failed) for worker in pair)
-    met = max(learned.workers, site.enrolled_by(report.period), 1 + max((*report.output, *named), default=-1))
+    last = max((*report.output, *named, *report.left), default=-1)
+    met = max(learned.workers, site.enrolled_by(report.period), last + 1)
     state = learned.state
     if met > learned.workers:
         state = policy.revise(state, _opening(site, met))
@@ -185,34 +188,72 @@ def interview_scores(site: Site, policy: Policy[Any]) -> FloatArray | None:
 
 
 def make_reports(
-    units: Units, rows: Iterable[RecordedRow], proposals: Mapping[int, Proposal], first: int, last: int
+    units: Units,
+    rows: Iterable[RecordedRow],
+    proposals: Mapping[int, Proposal],
+    stints: Iterable[Stint],
+    periods: range,
 ) -> Iterator[Report]:
-    """Yield the recorded periods from `first` to `last`, oldest first.
+    """Yield those of the `periods` that are on record, oldest first.
 
-    A period is on record if it has a row, even if nobody was present, or if a hire started or failed in it.
+    A period is on record if it has a row, even if nobody was present, or if a hire started or failed in it, or somebody
+    left the team. Output is by station, as in a simulation, and then that of people without one.
     """
+    held: dict[int, list[Stint]] = {}
+    for stint in stints:
+        held.setdefault(stint.worker, []).append(stint)
     output: dict[int, dict[int, float]] = {}
-    for row in sorted(row for row in rows if first <= row.period <= last):
+    given = (row for row in rows if row.period in periods)
+    for row in sorted(given, key=lambda row: (row.period, _station(held, row.worker, row.period), row.worker)):
         value = observation(units, row)
         observed = output.setdefault(row.period, {})
         if value is not None:
             observed[row.worker] = value
-    completed, failed = _pairs(proposals, first, last)
-    for period in sorted(output.keys() | completed.keys() | failed.keys()):
-        yield Report(period, output.get(period, {}), tuple(completed.get(period, ())), tuple(failed.get(period, ())))
+    completed, failed = _pairs(proposals, periods)
+    left = _left(held, completed, periods)
+    for period in sorted(output.keys() | completed.keys() | failed.keys() | left.keys()):
+        yield Report(
+            period=period,
+            output=output.get(period, {}),
+            completed=tuple(completed.get(period, ())),
+            failed=tuple(failed.get(period, ())),
+            left=tuple(sorted(left.get(period, ()))),
+        )
 
 
-def _pairs(
-    proposals: Mapping[int, Proposal], first: int, last: int
-) -> tuple[dict[int, list[Pair]], dict[int, list[Pair]]]:
+def _station(held: Mapping[int, Sequence[Stint]], worker: int, period: int) -> float:
+    """Return the station that a worker held in a period; infinity if none."""
+    stations = (
+        stint.station
+        for stint in held.get(worker, ())
+        if stint.since <= period and (stint.until is None or period < stint.until)
+    )
+    return next(stations, math.inf)
+
+
+def _left(
+    held: Mapping[int, Sequence[Stint]], completed: Mapping[int, Sequence[Pair]], periods: range
+) -> dict[int, set[int]]:
+    """Return who left the team without being replaced, by period."""
+    left: dict[int, set[int]] = {}
+    for worker, stints in held.items():
+        for until in (stint.until for stint in stints):
+            if until is None or until not in periods or _station(held, worker, until) < math.inf:
+                continue
+            if all(worker != out for out, _ in completed.get(until, ())):
+                left.setdefault(until, set()).add(worker)
+    return left
+
+
+def _pairs(proposals: Mapping[int, Proposal], periods: range) -> tuple[dict[int, list[Pair]], dict[int, list[Pair]]]:
     """Return the pairs that started, and those that failed or were rejected, by period."""
     completed: dict[int, list[Pair]] = {}
     failed: dict[int, list[Pair]] = {}
     for _, proposal in sorted(proposals.items()):
-        if proposal.status == STARTED and first <= proposal.settled_in <= last:
+        if proposal.status == STARTED and proposal.settled_in in periods:
             completed.setdefault(proposal.settled_in, []).append((proposal.leaver, proposal.into))
-        elif proposal.status in FAILURES and first <= proposal.settled_in <= last:
+        elif proposal.status in FAILURES and proposal.settled_in in periods:
             failed.setdefault(proposal.settled_in, []).append((proposal.out, proposal.into))
-        elif proposal.status == REJECTED and first <= proposal.decided_in <= last:
+        elif proposal.status == REJECTED and proposal.decided_in in periods:
             failed.setdefault(proposal.decided_in, []).append((proposal.out, proposal.into))
     return completed, failed

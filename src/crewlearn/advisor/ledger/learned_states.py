@@ -12,6 +12,7 @@ from crewlearn.advisor.ledger.events.rows import RecordedRow
 from crewlearn.advisor.ledger.learned import LearnedState, LearnedText, digest_of, learn, make_reports
 from crewlearn.advisor.ledger.queries import ended_proposals, rows_after
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.policies.contract import Policy, Report
 
 _FAST = 1
@@ -31,7 +32,8 @@ class StoredDays:
         rows: Iterable[RecordedRow] = rows_after(self.connection, self.key, event)
         proposals = {proposal.id: proposal for proposal in ended_proposals(self.connection, self.key, first)}
         proposals.update(site.proposals)  # those of this transaction are not written yet
-        return make_reports(site.config.units, rows, proposals, first, site.period - 1)
+        stints = read_stints(self.connection, self.key)
+        return make_reports(site.config.units, rows, proposals, stints, range(first, site.period))
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
         """Return what was learned at a checkpoint; None if it is missing or damaged."""

@@ -174,9 +174,9 @@ class Rebuilt:
 
     def reports(self, site: Site, after: Checkpoint | None) -> Iterator[Report]:
         """Yield every recorded period before the coming one and after a checkpoint, oldest first."""
-        first, last = (1 if after is None else after.period + 1), site.period - 1
-        rows = (row for period in range(first, last + 1) for row in self.by_period.get(period, {}).values())
-        return make_reports(site.config.units, rows, self.proposals, first, last)
+        periods = range(1 if after is None else after.period + 1, site.period)
+        rows = (row for period in periods for row in self.by_period.get(period, {}).values())
+        return make_reports(site.config.units, rows, self.proposals, self.stints.values(), periods)
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
         """Return what was learned at a checkpoint."""
