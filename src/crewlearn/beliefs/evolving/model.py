@@ -47,7 +47,7 @@ TAIL_SHARE, TAIL_WIDTH = 0.08, 4.0
 POOLS = 2 * SCALES
 """Hypotheses of the pool: each spread, without and with a tail."""
 
-ANY_SHARE, ANY_CENTRE, ANY_SD = 0.01, 0.5, 0.3
+ANY_SHARE, ANY_CENTRE, ANY_SD = 0.1, 0.5, 0.3
 """A share of people whose level may be anywhere, whatever the others are like."""
 
 CENTRE_GUESS, CENTRE_SD = 0.5, 0.3

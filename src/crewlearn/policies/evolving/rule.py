@@ -123,8 +123,9 @@ def _watch_quits(memory: EvolvingMemory, roster: RosterArrays) -> None:
 
 def periods_together(parameters: EvolvingParameters, memory: EvolvingMemory, left: float) -> float:
     """Return the periods left, discounted by the chance that either of a pair quits."""
-    hazard = (0.5 + memory.numbers[QUITS]) / (parameters.stay_guess + memory.numbers[DAYS_WORKED])
-    rate = 2.0 * hazard
+    if memory.numbers[QUITS] == 0:
+        return left
+    rate = 2.0 * memory.numbers[QUITS] / (parameters.stay_guess + memory.numbers[DAYS_WORKED])
     return (1.0 - math.exp(-rate * left)) / rate
 
 
