@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.backup import back_up, restore
 from crewlearn.advisor.ledger.db.engine import make_engine
 from crewlearn.advisor.ledger.learned_states import policy_state
 from crewlearn.advisor.ledger.rebuild import upgrade
@@ -23,7 +25,7 @@ from crewlearn.policies.contract import Report
 from crewlearn.problem.floor import EXPERIENCED
 from support.learners import Recent, RecentState
 from support.lives import BAD, GOOD, Life
-from support.stores import CALENDAR, ME, Database, config, payload_of, sound, state_of, types_of
+from support.stores import CALENDAR, ME, Database, config, fixed_clock, payload_of, sound, state_of, types_of
 
 RECENT = "support.learners:Recent"
 EVOLVING = "value-of-replacement-evolving"
@@ -371,3 +373,21 @@ def test_proposals_are_answered_as_with_other_policies(store: Store) -> None:
     commands.record_offer(store, "site", open_now[0].id, "started", ME)
     record(store, 7)
     sound(store)
+
+
+def test_a_backup_holds_what_was_learned(tmp_path: Path) -> None:
+    url, copy = f"sqlite:///{tmp_path}/site.db", tmp_path / "copy.db"
+    with open_store(url, fixed_clock) as store:
+        learning_site(store)
+        before = state_in(store)
+        back_up(store.engine, copy)
+        record(store, 7)
+    engine = make_engine(url)
+    restore(engine, copy)
+    engine.dispose()
+    with open_store(url, fixed_clock) as store:
+        assert state_in(store) == before
+        assert stored(store)[-1] == 6
+        sound(store)
+        record(store, 7)
+        sound(store)
