@@ -1,4 +1,4 @@
-"""A person's filters: one day's output updates what is known under each ramp and drift class."""
+"""A person's filters: a day's output updates what is known of them under each ramp and drift class."""
 
 import math
 
@@ -9,6 +9,7 @@ from crewlearn.beliefs.evolving.model import (
     CLASSES,
     DRIFTS,
     FADED,
+    LEAST_VARIANCE,
     OWN_RAMP,
     RAMPS,
     TAIL_WIDTH,
@@ -19,27 +20,29 @@ from crewlearn.beliefs.evolving.model import (
 from crewlearn.problem.arrays import FloatArray
 
 RESTART, RESTART_COST = 12.0, 7.0
-"""A drift class whose log weight lies this far below the best begins anew from the best one's belief, at a cost."""
+"""A drift class whose log weight lies RESTART below the best one's begins anew from that belief, RESTART_COST below.
+
+So somebody who changed at once, or drifted for a while, can be found to be steady again.
+"""
 
 WELL_KNOWN = 400.0
-"""Somebody known so much better than by the pool alone has the same belief, whichever part they come from."""
-
-LEAST_VARIANCE = 1e-12
+"""Somebody known so many times better than by the pool has the same belief, whichever part of it they come from."""
 
 FAINT = 0.002
 """Below this remainder of the ramp, a person's own ramp no longer matters."""
 
+MOST_SURPRISING = 300.0
+"""Upper limit on a log ratio, which keeps exp finite."""
 
-def share_of(pool: Pool, ramp: int, days: int) -> float:
-    """Return the share of their level that somebody puts out after so many days worked, under a ramp."""
-    if days >= FADED:
-        return 1.0
-    return 1.0 - float(pool.depths[ramp]) * float(pool.fading[ramp * FADED + days])
+SUMMARY_FIELDS = 6 + CLASSES - 1
+"""Numbers that `summarise` fills in for each ramp.
 
+The stiffness and pull of a person's first level, the log-likelihood apart from them, level, variance, and the
+log-likelihood of a first level that may be anywhere. Then the probabilities of the drift classes after the first.
+"""
 
-def mean_share(pool: Pool, days: int) -> float:
-    """Return the expected share of their level that somebody puts out after so many days worked."""
-    return 1.0 if days >= FADED else float(pool.share[days])
+SUMMARY = SUMMARY_FIELDS * RAMPS
+"""Numbers of a whole summary."""
 
 
 def begin_filters(learned: Evolving, worker: int, noise: float) -> None:
@@ -47,8 +50,8 @@ def begin_filters(learned: Evolving, worker: int, noise: float) -> None:
     people, pool, filters = learned.people, learned.pool, learned.filters
     count, total = int(people.prior_counts[worker]), float(people.prior_sums[worker])
     for ramp in range(RAMPS):
-        own = OWN_RAMP * float(pool.depths[ramp] * pool.centre[ramp])
-        first = (people.slot[worker] * RAMPS + ramp) * CLASSES
+        own = OWN_RAMP * float(pool.depths[ramp]) * float(pool.centre[ramp])
+        first = (int(people.slot[worker]) * RAMPS + ramp) * CLASSES
         for place in range(first, first + CLASSES):
             filters.stiffness[place] = count / noise
             filters.pull[place] = total / noise
@@ -65,7 +68,7 @@ def begin_filters(learned: Evolving, worker: int, noise: float) -> None:
 def update_filters(learned: Evolving, worker: int, output: float, noise: float, gap: int) -> None:
     """Learn from a day's output, adjusted for the day; `noise` is its variance, and `gap` the days since the last."""
     people, pool, filters = learned.people, learned.pool, learned.filters
-    slot, days = people.slot[worker], people.days[worker]
+    slot, days = int(people.slot[worker]), int(people.days[worker])
     if people.alike[worker] == 1:
         _update_classes(filters, slot * RAMPS * CLASSES, 1.0, 0.0, output, noise, gap)
         return
@@ -81,7 +84,10 @@ def update_filters(learned: Evolving, worker: int, output: float, noise: float, 
 def _update_classes(
     filters: Filters, first: int, share: float, fading: float, output: float, noise: float, gap: int
 ) -> None:
-    """Update the drift classes under one ramp; `fading` is the weight of the person's own depth, 0 once it is past."""
+    """Update the drift classes under one ramp: a Kalman filter of the level and of the person's own ramp.
+
+    `fading` is the weight of the person's own depth, 0 once it is past.
+    """
     for kind in range(CLASSES):
         place = first + kind
         spread = float(filters.spread[place]) + DRIFTS[kind] * DRIFTS[kind] * gap
@@ -96,73 +102,81 @@ def _update_classes(
             toward_own = share * shared - fading * own
             variance = share * toward - fading * toward_own + noise
         surprise = output - base
-        precision = slope / variance
+        precision, error = slope / variance, surprise / variance
         filters.stiffness[place] += slope * precision
-        filters.pull[place] += precision * surprise
-        filters.fit[place] -= 0.5 * (math.log(variance) + surprise * surprise / variance)
-        filters.base[place] += toward * surprise / variance
+        filters.pull[place] += slope * error
+        filters.fit[place] -= 0.5 * (math.log(variance) + surprise * error)
+        filters.base[place] += toward * error
         filters.slope[place] -= toward * precision
-        filters.spread[place] = spread - toward * toward / variance
+        filters.spread[place] = max(0.0, spread - toward * toward / variance)
         if fading > 0.0:
-            filters.own_base[place] += toward_own * surprise / variance
+            filters.own_base[place] += toward_own * error
             filters.own_slope[place] -= toward_own * precision
             filters.own_spread[place] -= toward_own * toward_own / variance
             filters.shared[place] -= toward * toward_own / variance
 
 
 def log_evidence(stiffness: float, pull: float, centre: float, variance: float) -> float:
-    """Return the log-likelihood of a person whose first level is normal, without the filter's `fit`."""
+    """Return the log-likelihood of a person whose first level is normal, without the filter's `fit`.
+
+    >>> round(log_evidence(0.0, 0.0, 0.5, 0.04), 6), round(log_evidence(100.0, 50.0, 0.5, 0.0), 6)
+    (0.0, 12.5)
+    """
     ratio = 1.0 + stiffness * variance
-    fit = (variance * pull * pull + 2.0 * pull * centre - stiffness * centre * centre) / (2.0 * ratio)
-    return fit - 0.5 * math.log(ratio)
+    return (pull * (2.0 * centre + variance * pull) - stiffness * centre * centre) / (2.0 * ratio) - 0.5 * math.log(
+        ratio
+    )
 
 
-SUMMARY_FIELDS = 6 + CLASSES - 1
-"""Numbers of a person's summary under one ramp: stiffness, pull, log-likelihood apart from them, level, variance, and
-the log-likelihood of a first level that may be anything; then the chances of the drift classes after the first."""
-
-
-def summarise(learned: Evolving, worker: int, summary: FloatArray) -> None:
-    """Update a person's belief, and fill in what the pool is told of them under each ramp."""
-    people, pool, filters = learned.people, learned.pool, learned.filters
-    slot = people.slot[worker]
+def summarise(learned: Evolving, worker: int, first: int) -> None:
+    """Update a person's belief, and fill in, at `first` in the scratch, what the pool is told of them by ramp."""
+    people, pool, filters, scratch = learned.people, learned.pool, learned.filters, learned.scratch
+    slot, alike = int(people.slot[worker]), people.alike[worker] == 1
     whole = mean = square = drift = 0.0
+    copied = -1
     for ramp in range(RAMPS):
         if pool.live[ramp] == 0:
             continue
-        weight, place = float(pool.weights[ramp]), SUMMARY_FIELDS * ramp
-        first = (slot * RAMPS + (0 if people.alike[worker] == 1 else ramp)) * CLASSES
-        _collapse(filters, pool, ramp, first, summary)
-        level = float(summary[place + 3])
+        place = first + SUMMARY_FIELDS * ramp
+        if copied >= 0:
+            for field in range(SUMMARY_FIELDS):
+                scratch[place + field] = scratch[first + SUMMARY_FIELDS * copied + field]
+        else:
+            own = (slot * RAMPS + (0 if alike else ramp)) * CLASSES
+            _collapse(filters, pool, ramp, own, scratch, place)
+            if alike and float(scratch[place]) * float(pool.between[ramp]) > WELL_KNOWN:
+                copied = ramp  # the pool no longer matters, and the ramp never did
+        weight, level = float(pool.weights[ramp]), float(scratch[place + 3])
         whole += weight
         mean += weight * level
-        square += weight * (float(summary[place + 4]) + level * level)
+        square += weight * (float(scratch[place + 4]) + level * level)
         for kind in range(1, CLASSES):
-            drift += weight * float(summary[place + 5 + kind]) * DRIFTS[kind] * DRIFTS[kind]
+            drift += weight * float(scratch[place + 5 + kind]) * DRIFTS[kind] * DRIFTS[kind]
     mean /= whole
     people.means[worker] = mean
     people.variances[worker] = max(square / whole - mean * mean, LEAST_VARIANCE)
     people.drift[worker] = drift / whole
 
 
-def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: FloatArray) -> None:
-    """Average a person's drift classes and parts of the pool under one ramp."""
+def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: FloatArray, place: int) -> None:
+    """Average a person's drift classes and parts of the pool under one ramp, and fill in the summary."""
     centre, between, doubt = float(pool.centre[ramp]), float(pool.between[ramp]), float(pool.doubt[ramp])
     tail, wide = float(pool.tail[ramp]), TAIL_WIDTH * TAIL_WIDTH * float(pool.between[ramp])
     best, leader = -math.inf, 0
     for kind in range(CLASSES):
-        evidence = _class_evidence(filters, first + kind, centre, between) + pool.log_shares[kind]
+        evidence = _class_evidence(filters, pool, first, kind, centre, between)
         if evidence > best:
             best, leader = evidence, kind
     whole = mean = square = stiff = pulled = ordinary = 0.0
     for kind in range(CLASSES):
-        place = first + kind
-        evidence = _class_evidence(filters, place, centre, between) + pool.log_shares[kind] - best
+        own = first + kind
+        evidence = _class_evidence(filters, pool, first, kind, centre, between) - best
         if evidence < -RESTART:
-            _restart(filters, place, first + leader, pool.log_shares[leader] - pool.log_shares[kind] - RESTART_COST)
+            cost = RESTART_COST + float(pool.log_shares[kind]) - float(pool.log_shares[leader])
+            _restart(filters, own, first + leader, cost)
             evidence = -RESTART_COST
-        stiffness, pull = float(filters.stiffness[place]), float(filters.pull[place])
-        slope, base, spread = float(filters.slope[place]), float(filters.base[place]), float(filters.spread[place])
+        stiffness, pull = float(filters.stiffness[own]), float(filters.pull[own])
+        slope, base, spread = float(filters.slope[own]), float(filters.base[own]), float(filters.spread[own])
         ratio = 1.0 + stiffness * between
         likely = math.exp(evidence)
         ordinary += likely
@@ -179,21 +193,20 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
                 if weight <= 0.0:
                     continue
                 ratio = 1.0 + stiffness * variance
-                shift = log_evidence(stiffness, pull, middle, variance) + float(filters.fit[place])
-                weight *= math.exp(min(shift + pool.log_shares[kind] - best, 300.0))
+                surprise = log_evidence(stiffness, pull, middle, variance) + float(filters.fit[own])
+                weight *= math.exp(min(surprise + float(pool.log_shares[kind]) - best, MOST_SURPRISING))
             level = base + slope * (middle + variance * pull) / ratio
             of_class += weight
             mean += weight * level
             square += weight * (spread + slope * slope * (variance / ratio + unsure / (ratio * ratio)) + level * level)
         whole += of_class
-        if kind > 0:
-            summary[SUMMARY_FIELDS * ramp + 5 + kind] = of_class
         stiff += of_class * stiffness
         pulled += of_class * pull
+        if kind > 0:
+            summary[place + 5 + kind] = of_class
     stiff /= whole
     pulled /= whole
     mean /= whole
-    place = SUMMARY_FIELDS * ramp
     summary[place] = stiff
     summary[place + 1] = pulled
     summary[place + 2] = best + math.log(ordinary) - log_evidence(stiff, pulled, centre, between)
@@ -204,16 +217,20 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
         summary[place + 5 + kind] /= whole
 
 
-def _class_evidence(filters: Filters, place: int, centre: float, between: float) -> float:
-    stiffness, pull = float(filters.stiffness[place]), float(filters.pull[place])
-    return float(filters.fit[place]) + log_evidence(stiffness, pull, centre, between)
+def _class_evidence(
+    filters: Filters, pool: Pool, first: int, kind: int, centre: float, between: float
+) -> float:
+    """Return the log weight of a drift class for somebody from the main part of the pool."""
+    stiffness, pull = float(filters.stiffness[first + kind]), float(filters.pull[first + kind])
+    evidence = float(filters.fit[first + kind]) + log_evidence(stiffness, pull, centre, between)
+    return evidence + float(pool.log_shares[kind])
 
 
-def _restart(filters: Filters, place: int, leader: int, change: float) -> None:
+def _restart(filters: Filters, place: int, leader: int, cost: float) -> None:
     """Let a drift class begin anew from the belief of the leading one."""
     filters.stiffness[place] = filters.stiffness[leader]
     filters.pull[place] = filters.pull[leader]
-    filters.fit[place] = float(filters.fit[leader]) + change
+    filters.fit[place] = float(filters.fit[leader]) - cost
     filters.slope[place] = filters.slope[leader]
     filters.base[place] = filters.base[leader]
     filters.spread[place] = filters.spread[leader]

@@ -1,62 +1,117 @@
-"""Learning day by day: day effects, noise, people, pool, and learning again when the noise is better known."""
+"""Learning day by day, and learning the first days again when the noise is better known.
+
+The first days are learned with a guess of the noise, which makes them count for too little. So the first REPLAY_DAYS
+days are kept, and learned again from the beginning whenever the noise or the spread of days turns out to be another.
+"""
 
 import math
 
 import numpy as np
 
-from crewlearn.beliefs.evolving.filters import begin_filters, mean_share, summarise, update_filters
+from crewlearn.beliefs.evolving.days import (
+    DAY_GUESS,
+    LONGEST_GAP,
+    estimate_noise,
+    learn_noise,
+    view_day,
+)
+from crewlearn.beliefs.evolving.filters import SUMMARY, begin_filters, summarise, update_filters
 from crewlearn.beliefs.evolving.model import (
+    ANCHOR_DAYS,
+    ANCHORS,
     CENTRE_GUESS,
     CLASSES,
-    DAY_COUNT,
+    COUNTS,
     DAY_MEAN,
     DAY_SUM,
     DAY_VAR,
     DAY_VAR_USED,
     DAY_WEIGHT,
+    DAYS_KEPT,
     DAYS_LEARNED,
+    DAYS_NOTED,
     DRIFT_SHARES,
     FADED,
     LAST_DAY,
     LEAST_NOISE,
+    NEVER,
     NOISE,
     NOISE_SUM,
     NOISE_USED,
     NOISE_WEIGHT,
+    NUMBERS,
+    ORDINARY_DAYS,
+    OWN_RAMP,
     POOLS,
+    RAMPED,
     RAMPS,
     REPLAYABLE,
     ROWS,
     SLOTS,
+    Anchors,
+    Days,
     Evolving,
     Filters,
     History,
     People,
     Pool,
     Told,
-    ramp_grid,
+    fill_ramp_grid,
+    share_put_out,
 )
-from crewlearn.beliefs.evolving.pool import SUMMARY, learn_pool
+from crewlearn.beliefs.evolving.pool import learn_pool
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 REPLAY_DAYS = 64
-DAY_GUESS, DAY_GUESS_WEIGHT, DAY_MEMORY = 0.02, 4.0, 80.0
-SHOCK = 6.0
-NEVER = -(2**62)
-OWN_STEP = 0.3
+"""How many days' output is kept to be learned from again, each with as many rows as there are stations."""
+
+NOISE_MOVED, DAYS_MOVED, LEAST_DAYS = 1.4, 2.0, 1e-5
+"""By which factor the variance of output, or that of days above LEAST_DAYS, must have moved to learn again."""
+
+POOL_DAILY, POOL_EVERY = 4, 4
+"""The pool is inferred on each of the first days, and then on every so many."""
+
+VIEW = 3
+"""Numbers a person has in the view of a day: expected output, its weight, and the weighted difference to it."""
 
 
-def fresh_evolving(told: Told, days: IntArray, prior_counts: IntArray, prior_sums: FloatArray, team: int) -> Evolving:
-    """Return what is believed before any output; `days` are the days that each has worked already."""
-    workers = len(days)
-    learned = Evolving(
-        np.zeros(10, dtype=np.float64),
-        np.zeros(6, dtype=np.int64),
+def fresh_evolving(
+    told: Told, days: IntArray, prior_counts: IntArray, prior_sums: FloatArray, team: int, capacity: int
+) -> Evolving:
+    """Return what is believed before any output.
+
+    `days` are the days that each has worked already, and `capacity` is how many people can be seen.
+    """
+    learned = empty_evolving(len(days), team, capacity)
+    people, pool, numbers = learned.people, learned.pool, learned.numbers
+    fill_ramp_grid(told, pool.depths, pool.ramp_days, pool.priors)
+    for ramp in range(RAMPS):
+        if pool.priors[ramp] > -math.inf:
+            for day in range(FADED):
+                pool.fading[ramp * FADED + day] = math.exp(-day / float(pool.ramp_days[ramp]))
+    for worker in range(len(days)):
+        people.first_days[worker] = days[worker]
+        people.prior_counts[worker] = prior_counts[worker]
+        people.prior_sums[worker] = prior_sums[worker]
+    guess = told.noise_guess if told.noise_sd < 0.0 else told.noise_sd
+    numbers[NOISE] = max(guess * guess, LEAST_NOISE)
+    numbers[DAY_VAR] = DAY_GUESS * DAY_GUESS
+    learned.counts[REPLAYABLE] = 1
+    _forget(learned, told)
+    return learned
+
+
+def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
+    """Allocate the arrays."""
+    filters = capacity * RAMPS * CLASSES
+    return Evolving(
+        np.zeros(NUMBERS, dtype=np.float64),
+        np.zeros(COUNTS, dtype=np.int64),
         People(
             np.full(workers, -1, dtype=np.int64),
             np.zeros(workers, dtype=np.int64),
             np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.int64),
+            np.full(workers, NEVER, dtype=np.int64),
             np.zeros(workers, dtype=np.float64),
             np.zeros(workers, dtype=np.float64),
             np.zeros(workers, dtype=np.int64),
@@ -67,17 +122,18 @@ def fresh_evolving(told: Told, days: IntArray, prior_counts: IntArray, prior_sum
             np.zeros(workers, dtype=np.float64),
         ),
         Filters(
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
-            np.zeros(workers * RAMPS * CLASSES, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
+            np.zeros(filters, dtype=np.float64),
         ),
+        Anchors(np.full(capacity * ANCHORS, NEVER, dtype=np.int64), np.zeros(capacity * ANCHORS, dtype=np.float64)),
         Pool(
             np.zeros(RAMPS, dtype=np.float64),
             np.zeros(RAMPS, dtype=np.float64),
@@ -97,31 +153,25 @@ def fresh_evolving(told: Told, days: IntArray, prior_counts: IntArray, prior_sum
             np.zeros(REPLAY_DAYS * team, dtype=np.int64),
             np.zeros(REPLAY_DAYS * team, dtype=np.float64),
             np.zeros(REPLAY_DAYS * team, dtype=np.int64),
-            np.zeros(1, dtype=np.int64),
         ),
-        np.zeros(SUMMARY * (workers + 1) + 4 * team, dtype=np.float64),
+        Days(
+            np.zeros(DAYS_KEPT, dtype=np.int64),
+            np.zeros(DAYS_KEPT, dtype=np.float64),
+            np.zeros(DAYS_KEPT, dtype=np.float64),
+            np.zeros(DAYS_KEPT, dtype=np.int64),
+        ),
+        np.zeros(scratch_size(capacity), dtype=np.float64),
     )
-    people, pool, numbers = learned.people, learned.pool, learned.numbers
-    ramp_grid(told, pool.depths, pool.ramp_days, pool.priors)
-    for ramp in range(RAMPS):
-        if pool.priors[ramp] > -math.inf:
-            for day in range(FADED):
-                pool.fading[ramp * FADED + day] = math.exp(-day / pool.ramp_days[ramp])
-    for worker in range(workers):
-        people.first_days[worker] = days[worker]
-        people.prior_counts[worker] = prior_counts[worker]
-        people.prior_sums[worker] = prior_sums[worker]
-    guess = told.noise_guess if told.noise_sd < 0.0 else told.noise_sd
-    numbers[NOISE] = max(guess * guess, LEAST_NOISE)
-    numbers[DAY_VAR] = DAY_GUESS * DAY_GUESS
-    learned.counts[REPLAYABLE] = 1
-    _forget(learned, told)
-    return learned
+
+
+def scratch_size(capacity: int) -> int:
+    """Return the length of the scratch: a summary for everybody seen, or a view of the day."""
+    return max(SUMMARY, VIEW) * (capacity + 1)
 
 
 def _forget(learned: Evolving, told: Told) -> None:
     """Return to the state before any output, but for the noise and the spread of days."""
-    people, pool, numbers = learned.people, learned.pool, learned.numbers
+    people, pool, numbers, counts = learned.people, learned.pool, learned.numbers, learned.counts
     numbers[NOISE_USED] = numbers[NOISE]
     numbers[DAY_VAR_USED] = numbers[DAY_VAR]
     numbers[NOISE_SUM] = 0.0
@@ -129,73 +179,79 @@ def _forget(learned: Evolving, told: Told) -> None:
     numbers[DAY_SUM] = 0.0
     numbers[DAY_WEIGHT] = 0.0
     numbers[DAY_MEAN] = 0.0
-    numbers[DAY_COUNT] = 0.0
-    learned.counts[SLOTS] = 0
-    learned.counts[DAYS_LEARNED] = 0
-    for worker in range(len(people.slot)):
-        people.slot[worker] = -1
-        people.days[worker] = people.first_days[worker]
-        people.last_seen[worker] = NEVER
+    counts[SLOTS] = 0
+    counts[DAYS_LEARNED] = 0
+    counts[RAMPED] = 0
+    counts[ORDINARY_DAYS] = 0
+    counts[DAYS_NOTED] = 0
     for kind in range(CLASSES):
         pool.log_shares[kind] = math.log(DRIFT_SHARES[kind])
     for ramp in range(RAMPS):
         pool.centre[ramp] = CENTRE_GUESS if told.centre < 0.0 else told.centre
         pool.live[ramp] = 1 if pool.priors[ramp] > -math.inf else 0
         for kind in range(POOLS):
-            pool.centres[ramp * POOLS + kind] = CENTRE_GUESS if told.centre < 0.0 else told.centre
+            pool.centres[ramp * POOLS + kind] = pool.centre[ramp]
     for worker in range(len(people.slot)):
+        people.slot[worker] = -1
+        people.days[worker] = people.first_days[worker]
+        people.last_seen[worker] = NEVER
         if people.prior_counts[worker] > 0:
-            _meet(learned, worker)
+            meet(learned, worker)
     learn_pool(learned, told)
 
 
-def _meet(learned: Evolving, worker: int) -> None:
+def meet(learned: Evolving, worker: int) -> None:
     """Give somebody seen for the first time filters of their own."""
-    people = learned.people
-    slot = int(learned.counts[SLOTS])
-    learned.counts[SLOTS] = slot + 1
+    people, counts = learned.people, learned.counts
+    slot = int(counts[SLOTS])
+    counts[SLOTS] = slot + 1
     people.slot[worker] = slot
     people.alike[worker] = 1 if people.days[worker] >= FADED else 0
+    if people.alike[worker] == 0:
+        counts[RAMPED] += 1
+    for place in range(slot * ANCHORS, (slot + 1) * ANCHORS):
+        learned.anchors.periods[place] = NEVER
     begin_filters(learned, worker, float(learned.numbers[NOISE_USED]))
 
 
 def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
-    """Learn from one day's output."""
+    """Learn from one day's output; `workers` are those who worked, each once."""
     if len(workers) == 0:
         return
     _keep(learned, period, workers, output)
     _learn(learned, told, period, workers, output)
-    if _noise_moved(learned) and learned.counts[REPLAYABLE] == 1:
+    if learned.counts[REPLAYABLE] == 1 and _noise_moved(learned):
         _learn_again(learned, told)
 
 
 def _keep(learned: Evolving, period: int, workers: IntArray, output: FloatArray) -> None:
     """Keep the day to learn from it again, as long as there is room."""
-    history = learned.history
-    first = int(history.counts[0])
+    history, counts = learned.history, learned.counts
+    first = int(counts[ROWS])
     if first + len(workers) > len(history.worker):
-        learned.counts[REPLAYABLE] = 0
-    if learned.counts[REPLAYABLE] == 0:
+        counts[REPLAYABLE] = 0
+    if counts[REPLAYABLE] == 0:
         return
     for place in range(len(workers)):
         history.worker[first + place] = workers[place]
         history.output[first + place] = output[place]
         history.period[first + place] = period
-    history.counts[0] = first + len(workers)
+    counts[ROWS] = first + len(workers)
 
 
 def _noise_moved(learned: Evolving) -> bool:
+    """Return whether the noise or the spread of days is far from what was learned with."""
     numbers = learned.numbers
-    ratio = float(numbers[NOISE] / numbers[NOISE_USED])
-    days = float((numbers[DAY_VAR] + 1e-5) / (numbers[DAY_VAR_USED] + 1e-5))
-    return ratio > 1.2 or ratio < 1.0 / 1.2 or days > 1.5 or days < 1.0 / 1.5
+    noise = float(numbers[NOISE]) / float(numbers[NOISE_USED])
+    days = (float(numbers[DAY_VAR]) + LEAST_DAYS) / (float(numbers[DAY_VAR_USED]) + LEAST_DAYS)
+    return max(noise, 1.0 / noise) > NOISE_MOVED or max(days, 1.0 / days) > DAYS_MOVED
 
 
 def _learn_again(learned: Evolving, told: Told) -> None:
     """Learn all days kept once more, with the noise and the spread of days as known now."""
     history = learned.history
     _forget(learned, told)
-    rows, first = int(history.counts[0]), 0
+    rows, first = int(learned.counts[ROWS]), 0
     while first < rows:
         last = first
         while last < rows and history.period[last] == history.period[first]:
@@ -205,82 +261,55 @@ def _learn_again(learned: Evolving, told: Told) -> None:
 
 
 def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
-    people, pool, numbers = learned.people, learned.pool, learned.numbers
-    noise, memo = float(numbers[NOISE_USED]), learned.scratch
-    of_days = len(learned.scratch) - 4 * (len(learned.history.worker) // REPLAY_DAYS)
-    sum_xx = sum_xz = 0.0
+    """Learn from one day: the day's effect, then the noise and everybody's level, then the pool if that is due."""
+    people, noise, view = learned.people, float(learned.numbers[NOISE_USED]), learned.scratch
+    precision = weighted = 0.0
     for place in range(len(workers)):
         worker = workers[place]
-        new = people.slot[worker] < 0
-        if new:
-            _meet(learned, worker)
-        share = mean_share(pool, people.days[worker])
-        expected = share * float(people.means[worker])
-        own = OWN_STEP * (1.0 - share) * float(people.means[worker])
-        weight = 1.0 / (share * share * float(people.variances[worker]) + noise + own * own)
-        if new:
+        seen_before = people.slot[worker] >= 0
+        if not seen_before:
+            meet(learned, worker)
+        share, mean = share_put_out(learned.pool, int(people.days[worker])), float(people.means[worker])
+        expected, own = share * mean, OWN_RAMP * (1.0 - share) * mean
+        weight = expected / (share * share * float(people.variances[worker]) + noise + own * own)
+        if not seen_before:  # whose level is not known tells nothing about the day
             weight = 0.0
-        memo[of_days + 4 * place] = expected
-        memo[of_days + 4 * place + 1] = expected * expected * weight
-        memo[of_days + 4 * place + 2] = expected * (output[place] - expected) * weight
-        sum_xx += expected * expected * weight
-        sum_xz += expected * (output[place] - expected) * weight
-    day_mean, day_var = float(numbers[DAY_MEAN]), max(float(numbers[DAY_VAR_USED]), 1e-12)
-    if sum_xx > 0.0:
-        far = sum_xz / sum_xx - day_mean
-        if far * far > SHOCK * (day_var + 1.0 / sum_xx):
-            day_var = far * far
-        else:
-            _learn_spread_of_days(numbers, far, 1.0 / sum_xx)
+        view[VIEW * place] = expected
+        view[VIEW * place + 1] = expected * weight
+        view[VIEW * place + 2] = (output[place] - expected) * weight
+        precision += expected * weight
+        weighted += (output[place] - expected) * weight
+    day = view_day(learned, period, precision, weighted)
     for place in range(len(workers)):
-        worker = workers[place]
-        expected = float(memo[of_days + 4 * place])
-        doubt = 1.0 / (sum_xx - float(memo[of_days + 4 * place + 1]) + 1.0 / day_var)
-        effect = doubt * (sum_xz - float(memo[of_days + 4 * place + 2]) + day_mean / day_var)
+        worker, expected = workers[place], float(view[VIEW * place])
+        doubt = 1.0 / (day.precision - float(view[VIEW * place + 1]) + 1.0 / day.variance)
+        effect = doubt * (day.weighted - float(view[VIEW * place + 2]) + day.mean / day.variance)
         adjusted, unsure = output[place] - expected * effect, expected * expected * doubt
-        gap = period - people.last_seen[worker] if people.last_seen[worker] > NEVER else 0
-        if 0 < gap <= 5:
-            _learn_noise(learned, worker, adjusted, unsure)
+        gap = 0 if people.last_seen[worker] == NEVER else max(0, period - int(people.last_seen[worker]))
+        if 0 < gap <= LONGEST_GAP:
+            learn_noise(learned, worker, adjusted, unsure)
         update_filters(learned, worker, adjusted, noise + unsure, gap)
         people.last_seen[worker] = period
         people.last_output[worker] = adjusted
         people.last_doubt[worker] = unsure
         people.days[worker] += 1
-    if told.noise_sd < 0.0:
-        guess, weight = told.noise_guess * told.noise_guess, told.guess_weight
-        total = weight + float(numbers[NOISE_WEIGHT])
-        numbers[NOISE] = max((weight * guess + numbers[NOISE_SUM]) / total, LEAST_NOISE)
+    estimate_noise(learned, told)
     learned.counts[DAYS_LEARNED] += 1
     learned.counts[LAST_DAY] = period
-    if _pool_is_due(learned, workers):
+    if learned.counts[DAYS_LEARNED] <= POOL_DAILY or learned.counts[DAYS_LEARNED] % POOL_EVERY == 0:
         learn_pool(learned, told)
     else:
         for place in range(len(workers)):
-            summarise(learned, workers[place], learned.scratch[SUMMARY:])
+            summarise(learned, workers[place], 0)
+    for place in range(len(workers)):
+        _drop_anchor(learned, workers[place], period)
 
 
-def _pool_is_due(learned: Evolving, workers: IntArray) -> bool:
-    days = learned.counts[DAYS_LEARNED]
-    return bool(days <= 4 or days % 4 == 0)
-
-
-def _learn_spread_of_days(numbers: FloatArray, far: float, doubt: float) -> None:
-    keep = 1.0 - 1.0 / DAY_MEMORY
-    numbers[DAY_SUM] = keep * numbers[DAY_SUM] + far * far - doubt
-    numbers[DAY_WEIGHT] = keep * numbers[DAY_WEIGHT] + 1.0
-    weight = DAY_GUESS_WEIGHT + numbers[DAY_WEIGHT]
-    numbers[DAY_VAR] = max((DAY_GUESS_WEIGHT * DAY_GUESS * DAY_GUESS + numbers[DAY_SUM]) / weight, 1e-8)
-    numbers[DAY_COUNT] += 1.0
-    numbers[DAY_MEAN] += far / max(20.0, min(numbers[DAY_COUNT], DAY_MEMORY))
-
-
-def _learn_noise(learned: Evolving, worker: int, adjusted: float, unsure: float) -> None:
-    """Learn from the difference to the person's last output, less the expected step of the ramp."""
-    people, numbers = learned.people, learned.numbers
-    days, mean = people.days[worker], float(people.means[worker])
-    step = (mean_share(learned.pool, days) - mean_share(learned.pool, days - 1)) * mean
-    change = adjusted - float(people.last_output[worker]) - step
-    own = OWN_STEP * step
-    part = 0.5 * (change * change - unsure - float(people.last_doubt[worker]) - own * own)
-    numbers[NOISE_SUM] += part
-    numbers[NOISE_WEIGHT] += 1.0
+def _drop_anchor(learned: Evolving, worker: int, period: int) -> None:
+    """Keep a person's level of today, now and then, to tell later how it has changed."""
+    people = learned.people
+    worked = int(people.days[worker]) - int(people.first_days[worker])
+    if worked % ANCHOR_DAYS == 0:
+        place = int(people.slot[worker]) * ANCHORS + worked // ANCHOR_DAYS % ANCHORS
+        learned.anchors.periods[place] = period
+        learned.anchors.means[place] = people.means[worker]

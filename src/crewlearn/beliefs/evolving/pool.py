@@ -1,8 +1,8 @@
-"""What people seen so far tell about the pool: its centre and spread, and the ramp that newcomers share."""
+"""What the people seen tell about the pool: its centre and spread, the shares of drifts, and the ramp of newcomers."""
 
 import math
 
-from crewlearn.beliefs.evolving.filters import SUMMARY_FIELDS, summarise
+from crewlearn.beliefs.evolving.filters import MOST_SURPRISING, SUMMARY, SUMMARY_FIELDS, summarise
 from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
     ANY_SD,
@@ -12,67 +12,85 @@ from crewlearn.beliefs.evolving.model import (
     CLASSES,
     DRIFT_SHARES,
     FADED,
+    LEAST_VARIANCE,
     NARROWEST,
     POOLS,
+    RAMPED,
     RAMPS,
     SHARES_WEIGHT,
     TAIL_SHARE,
     TAIL_WIDTH,
+    WIDEST_WITH_TAIL,
     Evolving,
     Pool,
     Told,
 )
 from crewlearn.problem.arrays import FloatArray
 
-SUMMARY = SUMMARY_FIELDS * RAMPS
-WIDEST_WITH_TAIL = 0.15
-FARTHEST = 300.0
-LEAST_PRODUCT, MOST_PRODUCT = 1e-150, 1e150
-"""Limits within which factors are multiplied; a single one is at most exp(FARTHEST)."""
-
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE = 1e-3
 """Ramps whose weight falls below this share of the largest are ruled out."""
+
+LEAST_PRODUCT, MOST_PRODUCT = 1e-150, 1e150
+"""Limits within which factors are multiplied, to take one logarithm for many; a factor is below 1e131."""
+
+UNLIKELY = 30.0
+"""Somebody is not from the part that may be anywhere if that is exp(UNLIKELY) times less likely."""
 
 
 def learn_pool(learned: Evolving, told: Told) -> None:
-    """Infer the pool under each ramp, and the weights of ramps, from everybody seen."""
-    people, pool = learned.people, learned.pool
-    summaries = learned.scratch
+    """Infer the pool under each ramp, and the weights of ramps, from everybody seen.
+
+    As long as nobody was seen to ramp up, all ramps have the same pool.
+    """
+    people, pool, scratch = learned.people, learned.pool, learned.scratch
     seen = 0
     for worker in range(len(people.slot)):
         if people.slot[worker] >= 0:
-            summarise(learned, worker, summaries[SUMMARY * (seen + 1) :])
+            summarise(learned, worker, SUMMARY * seen)
             seen += 1
-    best = -math.inf
+    best, first = -math.inf, -1
     for ramp in range(RAMPS):
         if pool.live[ramp] != 0:
-            pool.weights[ramp] = pool.priors[ramp] + _weigh_pools(pool, ramp, summaries, seen, told)
+            if first < 0 or learned.counts[RAMPED] > 0:
+                likely = _weigh_pools(pool, ramp, scratch, seen, told)
+                first = ramp
+            else:
+                _copy_pool(pool, first, ramp)
+            pool.weights[ramp] = float(pool.priors[ramp]) + likely
             best = max(best, float(pool.weights[ramp]))
     whole = 0.0
     for ramp in range(RAMPS):
-        if pool.live[ramp] != 0:
-            weight = math.exp(float(pool.weights[ramp]) - best)
-            pool.weights[ramp] = weight
-            whole += weight
-            if weight < NEGLIGIBLE:
-                pool.live[ramp] = 0
-                pool.weights[ramp] = 0.0
-                whole -= weight
-        else:
-            pool.weights[ramp] = 0.0
+        weight = math.exp(float(pool.weights[ramp]) - best) if pool.live[ramp] != 0 else 0.0
+        if weight < NEGLIGIBLE:
+            pool.live[ramp] = 0
+            weight = 0.0
+        pool.weights[ramp] = weight
+        whole += weight
     for ramp in range(RAMPS):
         pool.weights[ramp] /= whole
     for days in range(FADED):
-        share = 0.0
+        lacking = 0.0
         for ramp in range(RAMPS):
             if pool.live[ramp] != 0:
-                share += pool.weights[ramp] * pool.depths[ramp] * pool.fading[ramp * FADED + days]
-        pool.share[days] = 1.0 - share
-    _learn_shares(pool, summaries, seen)
+                lacking += float(pool.weights[ramp]) * float(pool.depths[ramp]) * float(pool.fading[ramp * FADED + days])
+        pool.share[days] = 1.0 - lacking
+    _learn_shares(pool, scratch, seen)
+    mean, variance = mean_of_pool(pool), variance_of_pool(pool)
     for worker in range(len(people.slot)):
         if people.slot[worker] < 0:
-            people.means[worker] = mean_of_pool(pool)
-            people.variances[worker] = variance_of_pool(pool)
+            people.means[worker] = mean
+            people.variances[worker] = variance
+            people.drift[worker] = 0.0
+
+
+def _copy_pool(pool: Pool, source: int, ramp: int) -> None:
+    """Let one ramp have the pool of another."""
+    pool.centre[ramp] = pool.centre[source]
+    pool.doubt[ramp] = pool.doubt[source]
+    pool.between[ramp] = pool.between[source]
+    pool.tail[ramp] = pool.tail[source]
+    for kind in range(POOLS):
+        pool.centres[ramp * POOLS + kind] = pool.centres[source * POOLS + kind]
 
 
 def _learn_shares(pool: Pool, summaries: FloatArray, seen: int) -> None:
@@ -84,61 +102,63 @@ def _learn_shares(pool: Pool, summaries: FloatArray, seen: int) -> None:
             weight = float(pool.weights[ramp])
             if weight > 0.0:
                 for person in range(seen):
-                    count += weight * float(summaries[SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp + 5 + kind])
+                    count += weight * float(summaries[SUMMARY * person + SUMMARY_FIELDS * ramp + 5 + kind])
         share = count / (SHARES_WEIGHT + seen)
         pool.log_shares[kind] = math.log(share)
         steady -= share
-    pool.log_shares[0] = math.log(max(steady, 1e-6))
+    pool.log_shares[0] = math.log(max(steady, LEAST_VARIANCE))
 
 
 def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: Told) -> float:
-    """Average centre and spread over the hypotheses of the pool under one ramp; return the log-likelihood of all."""
+    """Average centre and spread over the hypotheses of the pool under one ramp; return the log-likelihood of all.
+
+    Under each hypothesis the centre moves by one step of expectation and maximisation, in which everybody counts by
+    the probability to be from the main part or the tail. The likelihood is that of the centre before the step, carried
+    to its maximum by the curvature; where all are from the main part this is exact.
+    """
     prior = 1.0 / (CENTRE_SD * CENTRE_SD)
     best, whole = -math.inf, 0.0
-    centre = square = between = tail = 0.0
-    fits = 0.0
+    centre = square = between = tail = fits = 0.0
     for person in range(seen):
-        fits += float(summaries[SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp + 2])
+        fits += float(summaries[SUMMARY * person + SUMMARY_FIELDS * ramp + 2])
+    scale = NARROWEST if told.between_sd < 0.0 else told.between_sd
     for kind in range(POOLS if told.between_sd < 0.0 else 2):
-        scale = NARROWEST * 2.0 ** (kind // 2) if told.between_sd < 0.0 else told.between_sd
-        tail_share = TAIL_SHARE if kind % 2 == 1 else 0.0
-        if kind % 2 == 1 and scale > WIDEST_WITH_TAIL:
+        with_tail = kind % 2 == 1
+        if kind > 0 and not with_tail:
+            scale *= 2.0
+        if with_tail and scale > WIDEST_WITH_TAIL:
             continue
-        variance = scale * scale
-        wide = TAIL_WIDTH * TAIL_WIDTH * variance
+        tail_share = TAIL_SHARE if with_tail else 0.0
+        variance, wide = scale * scale, TAIL_WIDTH * TAIL_WIDTH * scale * scale
         share = 1.0 - tail_share - ANY_SHARE
         middle = float(pool.centres[ramp * POOLS + kind])
         precision, weighted = prior, prior * CENTRE_GUESS
         evidence, product = fits, 1.0
         for person in range(seen):
-            place = SUMMARY * (person + 1) + SUMMARY_FIELDS * ramp
+            place = SUMMARY * person + SUMMARY_FIELDS * ramp
             stiffness, pull = float(summaries[place]), float(summaries[place + 1])
             ratio = 1.0 + stiffness * variance
-            shift = pull * (2.0 * middle + variance * pull) - stiffness * middle * middle
-            fit = shift / (2.0 * ratio)
-            ordinary = share / math.sqrt(ratio)
-            odd = float(summaries[place + 5]) - fit
-            anything = ANY_SHARE * math.exp(min(odd, FARTHEST)) if odd > -30.0 else 0.0
-            farther = 0.0
-            of_tail = 1.0
-            if tail_share > 0.0:
+            fit = (pull * (2.0 * middle + variance * pull) - stiffness * middle * middle) / (2.0 * ratio)
+            ordinary, farther, of_tail = share / math.sqrt(ratio), 0.0, 1.0
+            if with_tail:
                 of_tail = 1.0 + stiffness * wide
-                shift = pull * (2.0 * middle + wide * pull) - stiffness * middle * middle
-                farther = tail_share * math.exp(min(shift / (2.0 * of_tail) - fit, FARTHEST)) / math.sqrt(of_tail)
-            total = ordinary + farther + anything
+                far = (pull * (2.0 * middle + wide * pull) - stiffness * middle * middle) / (2.0 * of_tail) - fit
+                farther = tail_share * math.exp(min(far, MOST_SURPRISING)) / math.sqrt(of_tail)
+            odd = float(summaries[place + 5]) - fit
+            anywhere = ANY_SHARE * math.exp(min(odd, MOST_SURPRISING)) if odd > -UNLIKELY else 0.0
+            total = ordinary + farther + anywhere
             evidence += fit
             product *= total
-            if product < LEAST_PRODUCT or product > MOST_PRODUCT:  # one logarithm for many factors
+            if product < LEAST_PRODUCT or product > MOST_PRODUCT:
                 evidence += math.log(product)
                 product = 1.0
             weight = (ordinary / ratio + farther / of_tail) / total
             precision += weight * stiffness
             weighted += weight * pull
-        evidence += math.log(product)
         moved = weighted / precision if told.centre < 0.0 else told.centre
-        off = middle - CENTRE_GUESS
-        evidence += 0.5 * (precision * (moved - middle) * (moved - middle) - prior * off * off)
-        evidence -= 0.5 * math.log(precision / prior)
+        off, step = middle - CENTRE_GUESS, moved - middle
+        evidence += math.log(product) - 0.5 * math.log(precision / prior)
+        evidence += 0.5 * (precision * step * step - prior * off * off)
         pool.centres[ramp * POOLS + kind] = moved
         if evidence > best:
             rescale = math.exp(best - evidence)
@@ -156,7 +176,7 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
         tail += likely * tail_share
     centre /= whole
     pool.centre[ramp] = centre
-    pool.doubt[ramp] = 0.0 if told.centre >= 0.0 else max(0.0, square / whole - centre * centre)
+    pool.doubt[ramp] = max(0.0, square / whole - centre * centre) if told.centre < 0.0 else 0.0
     pool.between[ramp] = between / whole
     pool.tail[ramp] = tail / whole
     return best + math.log(whole)
@@ -164,19 +184,18 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
 
 def mean_of_pool(pool: Pool) -> float:
     """Return the expected level after ramp-up of somebody never seen."""
-    mean = 0.0
+    centre = 0.0
     for ramp in range(RAMPS):
-        mean += pool.weights[ramp] * ((1.0 - ANY_SHARE) * pool.centre[ramp] + ANY_SHARE * ANY_CENTRE)
-    return mean
+        centre += float(pool.weights[ramp]) * float(pool.centre[ramp])
+    return (1.0 - ANY_SHARE) * centre + ANY_SHARE * ANY_CENTRE
 
 
 def variance_of_pool(pool: Pool) -> float:
     """Return the variance of the level of somebody never seen."""
     mean, square = mean_of_pool(pool), 0.0
     for ramp in range(RAMPS):
-        tail, between = pool.tail[ramp], pool.between[ramp]
-        wide = TAIL_WIDTH * TAIL_WIDTH * between
-        ordinary = (1.0 - tail - ANY_SHARE) * between + tail * wide
-        ordinary += (1.0 - ANY_SHARE) * (pool.doubt[ramp] + pool.centre[ramp] * pool.centre[ramp])
-        square += pool.weights[ramp] * (ordinary + ANY_SHARE * (ANY_SD * ANY_SD + ANY_CENTRE * ANY_CENTRE))
-    return max(square - mean * mean, 1e-12)
+        tail, between, centre = float(pool.tail[ramp]), float(pool.between[ramp]), float(pool.centre[ramp])
+        spread = (1.0 - tail - ANY_SHARE) * between + tail * TAIL_WIDTH * TAIL_WIDTH * between
+        usual = spread + (1.0 - ANY_SHARE) * (float(pool.doubt[ramp]) + centre * centre)
+        square += float(pool.weights[ramp]) * (usual + ANY_SHARE * (ANY_SD * ANY_SD + ANY_CENTRE * ANY_CENTRE))
+    return max(square - mean * mean, LEAST_VARIANCE)

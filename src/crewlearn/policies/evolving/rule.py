@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crewlearn.beliefs.evolving.learning import fresh_evolving, learn_day
-from crewlearn.beliefs.evolving.model import FADED, LAST_DAY, NOISE_USED, Evolving, Told
+from crewlearn.beliefs.evolving.model import FADED, NOISE_USED, Evolving, Told, variance_now
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.evolving.trials import (
     Prospect,
@@ -67,7 +67,7 @@ def fresh_evolving_memory(parameters: EvolvingParameters, facts: RuleFacts, stre
     workers, team = len(facts.roster.role), len(facts.roster.stations)
     return EvolvingMemory(
         np.zeros(6, dtype=np.int64),
-        fresh_evolving(parameters.told, facts.experience, facts.prior.counts, facts.prior.sums, team),
+        fresh_evolving(parameters.told, facts.experience, facts.prior.counts, facts.prior.sums, team, workers),
         draw_queue(workers, stream_key),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.int64),
@@ -171,13 +171,6 @@ def _worth(memory: EvolvingMemory, stakes: Stakes, worker: int) -> float:
     people = memory.learned.people
     mean = float(people.means[worker])
     return mean * (1.0 - lost_from(stakes, int(people.days[worker]), stakes.left) / stakes.left)
-
-
-def variance_now(learned: Evolving, worker: int) -> float:
-    """Return the variance of a worker's level today, which grows while they are away."""
-    people = learned.people
-    away = learned.counts[LAST_DAY] - people.last_seen[worker] if people.slot[worker] >= 0 else 0
-    return float(people.variances[worker] + people.drift[worker] * max(away, 0))
 
 
 def prospect_of(memory: EvolvingMemory, worker: int) -> Prospect:
