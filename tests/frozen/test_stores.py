@@ -1,6 +1,7 @@
 """Stores of an earlier version open, verify and print what they printed then, on SQLite and on PostgreSQL."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from support.frozen import (
 )
 
 BACKENDS = ("sqlite", "postgresql")
+
+_NEW_KEYS = re.compile(r'"first_team": \[[^]]*\], "began": 0, "enrolled": \[\[.*?\]\], |, "checkpoints": \[\]')
+"""The keys of a site's state that are younger than the frozen stores."""
 
 
 @pytest.fixture(params=[(site, backend) for site in SITES for backend in BACKENDS], ids="-".join)
@@ -54,12 +58,13 @@ def test_an_old_store_goes_on(frozen_site: tuple[str, str], tmp_path: Path) -> N
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("site", SITES)
 def test_an_upgrade_leaves_an_old_store_as_it_is(site: str, backend: str, make_database: Callable[[str], Any]) -> None:
-    """Apart from the schema's number, and from tables and columns that are new and empty."""
+    """Apart from the schema's number, from tables and columns that are new and empty, and from new keys of a state."""
     url = restored(make_database(backend), site)
     before = table_rows(url)
     run(url, "store", "upgrade")
     assert schema_of(url) == schema.SCHEMA
     after = table_rows(url)
+    after["sites"] = _NEW_KEYS.sub("", after["sites"])
     assert not [name for name in after if name not in before and after[name]]
     del before[schema.VERSION_TABLE]
     moved = [f"{name}: {first_difference(before[name], after[name])}" for name in before if after[name] != before[name]]

@@ -350,3 +350,12 @@ def test_tenure_at_the_site_counts_in_its_plan() -> None:
     assert problem_of(floor(least_tenure=10, period=10)).tenure().tolist()[:4] == [9] * 4
     wait = plan(floor(least_tenure=1000, period=10), [DR_UCB], 20).prospect(DR_UCB)
     assert wait.replacements == 0.0
+
+
+def test_a_policy_that_learns_by_day_starts_from_the_record_as_earlier_data() -> None:
+    site = floor(policy="support.learners:Recent")
+    outcome = plan(site, ["support.learners:Recent", VALUE], runs=4)
+    assert numbers(outcome)[VALUE] == numbers(plan(site, [VALUE], runs=4))[VALUE]
+    assert outcome.prospect("support.learners:Recent").replacements > 0.0
+    assert outcome.notes[-1].startswith("support.learners:Recent learns day by day: here it starts from the days and")
+    assert not any("learns day by day" in note for note in plan(site, [VALUE], runs=4).notes)

@@ -34,7 +34,15 @@ CALENDAR = WorkCalendar(date(2024, 1, 1))
 MEANS = {"a": 10.0, "b": 90.0, "c": 50.0, "d": 95.0, "e": 80.0, "f": 85.0}
 ME = "tester"
 
-SITE_TABLES = (schema.sites, schema.events, schema.output_rows, schema.identities, schema.proposals, schema.stints)
+SITE_TABLES = (
+    schema.sites,
+    schema.events,
+    schema.output_rows,
+    schema.identities,
+    schema.proposals,
+    schema.stints,
+    schema.learned_states,
+)
 
 _numbers = itertools.count(1)
 _passing: list[str] = []

@@ -10,7 +10,7 @@ The simulation simplifies the floor:
 - nobody declines, leaves or joins;
 - fees of single workers do not apply, and a week has five periods;
 - replacements under way count as started, for all policies alike;
-- a policy starts without memory, but with everything observed;
+- a policy starts without memory, but with everything observed; one that learns by day is given it as earlier data;
 - an open-ended site is simulated over its rolling horizon, as if it ended then.
 """
 
@@ -26,7 +26,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import POOL, UNDER_WAY, Site
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.engine.local import Simulation, prepare
-from crewlearn.engine.results import PolicyResult, SimulationResult, Summary, student_95
+from crewlearn.engine.results import PolicyResult, Summary, student_95
 from crewlearn.planning.limits import KEEP, check, periods_left
 from crewlearn.policies.brakes import PERIODS_A_WEEK, Braked
 from crewlearn.problem.arrays import NOBODY, FloatArray
@@ -187,11 +187,12 @@ def plan(
     config, chosen = check(site, policies, runs, changes)
     problem = problem_of(site, config)
     simulation = prepare(problem, chosen, runs, seed, conventions=config.conventions)
-    result = _held_back(simulation, config).run(progress)
+    learners = [name for name, policy in simulation.policies.items() if policy.learns_by_day]
+    played = _played(_held_back(simulation, config), learners, progress)
     owed = _owed(site)
-    net = {name: earned - owed for name, earned in _earned(config, problem, result).items()}
+    net = {name: earned - owed for name, earned in _earned(config, problem, played).items()}
     prospects = sorted(
-        (_prospect(config, problem, result.policies[name], name, net[name], net[KEEP], owed) for name in chosen),
+        (_prospect(config, problem, played[name], name, net[name], net[KEEP], owed) for name in chosen),
         key=lambda prospect: (-prospect.net.mean, prospect.policy != KEEP),
     )
     first, *others = [prospect.policy for prospect in prospects]
@@ -207,7 +208,34 @@ def plan(
         seed=seed,
         prospects=tuple(prospects),
         lead=Expected.of(net[first] - net[others[0]]) if others else None,
-        notes=tuple(_notes(site, config, problem)),
+        notes=(*_notes(site, config, problem), *(_note_on_learning(name) for name in learners)),
+    )
+
+
+def _played(
+    simulation: Simulation, learners: Sequence[str], progress: Callable[[int], None] | None
+) -> dict[str, PolicyResult]:
+    """Play all policies in the same worlds; those that learn by day start from the record as earlier data."""
+    played = dict[str, PolicyResult]()
+    for by_day in (False, True):
+        policies = {name: policy for name, policy in simulation.policies.items() if (name in learners) == by_day}
+        problem = _summed_up(simulation.problem) if by_day else simulation.problem
+        if policies:
+            played |= replace(simulation, problem=problem, policies=policies).run(progress).policies
+    return played
+
+
+def _summed_up(problem: Problem) -> Problem:
+    """Return the problem with everything observed as earlier data, of which only count and mean are known."""
+    start = problem.start
+    assert start is not None
+    return replace(problem, start=replace(start, prior_counts=start.counts, prior_sums=start.sums))
+
+
+def _note_on_learning(policy: str) -> str:
+    return (
+        f"{policy} learns day by day: here it starts from the days and mean of each worker as earlier data, "
+        "not from what it has learned at the site."
     )
 
 
@@ -304,7 +332,7 @@ def _owed(site: Site) -> float:
     return math.fsum(proposal.fee for proposal in site.open_proposals(*UNDER_WAY) if not proposal.paid)
 
 
-def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> dict[str, FloatArray]:
+def _earned(config: SiteConfig, problem: Problem, results: Mapping[str, PolicyResult]) -> dict[str, FloatArray]:
     """Return each policy's money by world, net of fees.
 
     Simulated output is measured from the low end of the range; the part below it is added for the stations held at the
@@ -313,7 +341,7 @@ def _earned(config: SiteConfig, problem: Problem, result: SimulationResult) -> d
     assert problem.start is not None
     held = problem.team - problem.start.stations.count(NOBODY)
     below = held * problem.horizon * config.units.money_of_output(0.0)
-    return {name: played.net[:, -1] * config.units.money_of_one + below for name, played in result.policies.items()}
+    return {name: played.net[:, -1] * config.units.money_of_one + below for name, played in results.items()}
 
 
 def _prospect(

@@ -110,12 +110,17 @@ class Situation:
 
 @dataclass(frozen=True)
 class Report:
-    """The events of a period: output by worker, pairs that completed, pairs that failed."""
+    """The events of a period: output by worker, pairs that completed, pairs that failed.
+
+    At a live site, those with a station come first, by station, as in a simulation. `left` are those who left the team
+    without being replaced; it is told to policies that learn by day, at live sites only.
+    """
 
     period: int
     output: Mapping[int, float] = field(default_factory=dict)
     completed: tuple[Pair, ...] = ()
     failed: tuple[Pair, ...] = ()
+    left: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,6 +187,11 @@ class Policy(ABC, Generic[State]):
 
         Then `observe` must be told of every period with output, oldest first. After a correction of an earlier day the
         policy starts again and is told of all periods anew.
+
+        A live site keeps what `start` and `observe` made of the state, and `revise` where newcomers were enrolled. What
+        `decide` left in it serves to explain that decision and is dropped, so that advice is a function of the facts on
+        record. Such a policy starts live with a horizon of 1, no fee and no delay: what it learns must not depend on
+        them. A day may have output of more people than there are stations.
         """
         return False
 

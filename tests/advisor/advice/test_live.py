@@ -26,7 +26,7 @@ from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import BernoulliOutput, GeometricDelay
 from crewlearn.problem.model import Pool, Problem
 
-LIVE = list(live_policies())
+LIVE = [*live_policies(), "support.learners:Recent"]
 DAILY = WorkCalendar(date(2020, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
 PROBLEMS = {
     "benchmark": benchmark(4, "as-released", horizon=60, cost=1.0),

@@ -48,6 +48,10 @@ def stages(store: Store) -> None:
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
     output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    site_with_proposals(store, "learning", policy="support.learners:Recent")
+    commands.approve(store, "learning", proposed(store, "learning")[0], ME)
+    for period in (1, 2, 3):
+        output_imports.import_output(store, "learning", day(period), b"", ME)
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -75,6 +79,15 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
         lambda store: output_imports.import_output(
             store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True
         ),
+    ),
+    "learn a day": ("learning", lambda store: output_imports.import_output(store, "learning", day(4), b"", ME)),
+    "learn a corrected day again": (
+        "learning",
+        lambda store: output_imports.import_output(store, "learning", day(2, "a", 70.0), b"", ME, correct=True),
+    ),
+    "start in the past": (
+        "learning",
+        lambda store: commands.record_offer(store, "learning", 1, "started", ME, period=2),
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),

@@ -40,7 +40,29 @@ from support.stores import CALENDAR, busy_site, config, contents, state_of
 
 OLDEST = Path(__file__).parents[2] / "data" / "store_0001.json"
 
+STATES: list[dict[str, Any]] = [
+    {"memory": {"a": 1}, "after": {"a": 2}},
+    {"memory": {"a": 1}},
+    {"after": {}},
+    {},
+    {"learned": "d"},
+]
+"""How advice may hold the state of a policy."""
+
 WIRE: dict[str, list[dict[str, Any]]] = {
+    "advised": [
+        {
+            "period": 2,
+            "kind": "wait",
+            "pairs": [],
+            "held_back": [[0, 1]],
+            "reasons": [],
+            "waiting": {},
+            "interviews": 0.0,
+            **state,
+        }
+        for state in STATES
+    ],
     "site-created": [{"site": "hall", "config": config().to_json()}],
     "site-changed": [{"changes": {"fee": 2.0}}, {"changes": {"fee": None, "team": 3}, "period": 4}],
     "workers-imported": [
@@ -72,7 +94,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
 def test_a_kind_is_a_frozen_dataclass_whose_wire_form_is_exact(kind: str) -> None:
     """Unset keys stay absent, so that an old event keeps its hash."""
     assert is_dataclass(KINDS[kind])
-    payloads = WIRE.get(kind) or [payload for name, payload in _oldest() if name == kind]
+    payloads = [*WIRE.get(kind, ()), *(payload for name, payload in _oldest() if name == kind)]
     assert payloads
     for payload in payloads:
         fact = parse_fact(kind, payload)

@@ -17,6 +17,8 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.learned import LearnedState, LearnedText, learned_anew
+from crewlearn.advisor.ledger.learned_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -33,6 +35,8 @@ POLICIES = (
     "a-omm",
     "threshold:level=0.6,trial=2",
     "dr-ucb+late-pairing:gamma=1",
+    "support.learners:Recent",
+    "value-of-replacement-evolving",
 )
 CHANGES: list[dict[str, Any]] = [
     *({"status": status} for status in ("left", "blocked", "pool")),
@@ -141,8 +145,9 @@ class AnySite(RuleBasedStateMachine):
     @precondition(lambda self: self.site().open_proposals(*UNDER_WAY))
     @rule(data=st.data(), outcome=st.sampled_from(["started", "started", "offered", "accepted", *FAILURES]))
     def settle(self, data: st.DataObject, outcome: str) -> None:
-        number = data.draw(st.sampled_from(self.site().open_proposals(*UNDER_WAY))).id
-        self.tried(lambda: commands.record_offer(self.store, "s", number, outcome, "bo"))
+        proposal = data.draw(st.sampled_from(self.site().open_proposals(*UNDER_WAY)))
+        period = data.draw(st.integers(proposal.decided_in, self.site().period))
+        self.tried(lambda: commands.record_offer(self.store, "s", proposal.id, outcome, "bo", period=period))
 
     @rule()
     def undo(self) -> None:
@@ -180,13 +185,37 @@ class AnySite(RuleBasedStateMachine):
             total = worker.prior_n * worker.prior_mean + sum(seen)
             assert abs(site.estimates.sums[number] - total) < 1e-9
 
+    @invariant()
+    def what_is_learned_is_a_function_of_the_facts(self) -> None:
+        site = self.site() if self.joined else None
+        if site is None or site.period == 1 or site.memory is None or not site.policy.learns_by_day:
+            return
+        with self.store.reading() as connection:
+            key, _, _ = self.store.site(connection, "s")
+            states = list(learned_anew(site, site.policy, StoredDays(connection, key)))
+            at_hand = policy_state(connection, key, site)
+        digests = {learned.period: LearnedText.of(site.policy, learned).digest for learned in states}
+        for checkpoint in site.checkpoints:
+            assert checkpoint.digest == digests[checkpoint.period]
+        last = LearnedState(states[-1].period, states[-1].workers, at_hand)
+        assert LearnedText.of(site.policy, last).digest == digests[last.period]
+
     @rule(data=st.data(), changes=st.sampled_from(CHANGES))
     def change_worker(self, data: st.DataObject, changes: dict[str, Any]) -> None:
         worker = data.draw(st.integers(0, len(self.site().workers) - 1))
         commands.change_worker(self.store, "s", f"w{worker}", "ann", **changes)
 
     @rule(
-        changes=st.sampled_from([{"team": 2}, {"team": 5}, {"fee": 1.0}, {"fee_due": "completion"}, {"rolling": True}])
+        changes=st.sampled_from(
+            [
+                {"team": 2},
+                {"team": 5},
+                {"fee": 1.0},
+                {"fee_due": "completion"},
+                {"rolling": True},
+                {"policy": "support.learners:Recent"},
+            ]
+        )
     )
     def change_site(self, changes: dict[str, Any]) -> None:
         self.tried(lambda: commands.change_site(self.store, "s", changes, "ann"))

@@ -22,6 +22,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerErased,
     worker_facts,
 )
+from crewlearn.advisor.ledger.learned_states import policy_state
 from crewlearn.advisor.ledger.queries import read_events, retold
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed
@@ -176,7 +177,7 @@ def record_offer(
         when = _when(site, proposal, on, period)
         leaver, warnings = None, list[str]()
         if outcome == STARTED:
-            leaver = _leaver(site, proposal, None if out is None else _number(work, out))
+            leaver = _leaver(work, proposal, None if out is None else _number(work, out))
             if leaver is None and out is not None:
                 raise InvalidInput("out", out, _NO_ROOM)
             if leaver is None:
@@ -204,14 +205,14 @@ def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -
     return when
 
 
-def _leaver(site: Site, proposal: Proposal, chosen: int | None) -> int | None:
+def _leaver(work: SiteTransaction, proposal: Proposal, chosen: int | None) -> int | None:
     """Return who makes room: the worker chosen, agreed on, or named by the policy now; None if nobody can."""
+    site = work.site
     pending = next(place for place, hire in enumerate(site.roster.pending) if hire.into == proposal.into)
     out = chosen if chosen is not None else site.roster.pending[pending].out
     if out == NOBODY:
-        policy = site.policy
-        assert site.after is not None
-        out = policy.assign(policy.state_from_json(site.after), site.situation(), proposal.into)
+        state = policy_state(work.connection, work.key, site)
+        out = site.policy.assign(state, site.situation(), proposal.into)
     return out if completion_fault(site.roster.arrays, pending, out) == LEGAL else None
 
 

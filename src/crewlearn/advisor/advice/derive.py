@@ -8,22 +8,23 @@ Until a person has answered one of this period's proposals, asking again starts 
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.advice_record import Reasons
-from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, Advised
+from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
+from crewlearn.advisor.ledger.learned import NO_DAYS, DayRecord, interview_scores, learn
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
 from crewlearn.policies.brakes import fills_empty_station
-from crewlearn.policies.contract import NOT_INTERVIEWED, Pair, Policy, Report, Situation
-from crewlearn.problem.errors import InvalidInput
+from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.problem.transitions import LEGAL, request_fault, unclaimed_stations
 
 WAIT, PROPOSE = "wait", "propose"
 
 
-def derive(site: Site, rules: str = RULE_VERSION) -> Advised:
+def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> Advised:
     """Ask the policy about the coming period and return the advice; the site is not changed.
+
+    A policy that learns by day is first told of the recorded `days` that it has not learned from yet. It is asked with
+    what it has learned, whatever it was asked before.
 
     Of the replacements that the policy wants and that are not under way, those beyond `most_a_week` are held back.
     Filling an empty station is exempt, except under version 2 of the `rules`.
@@ -31,10 +32,15 @@ def derive(site: Site, rules: str = RULE_VERSION) -> Advised:
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
     situation = site.situation()
-    memory = _memory_before(site, policy, situation)
+    learned = None
+    if policy.learns_by_day:
+        memory, learned = _learned(site, policy, situation, days)
+    else:
+        memory = _memory_before(site, policy, situation)
     situation, wanted, after, dear = _asked(site, policy, memory, situation)
     proposed, held_back = _within_the_limit(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
     reasons = reasons_of(site, policy, after, situation, proposed)
+    before, since = (None, None) if learned is not None else _told_once(site, policy, memory, after, rules)
     return Advised(
         period=site.period,
         kind=PROPOSE if proposed else WAIT,
@@ -43,8 +49,9 @@ def derive(site: Site, rules: str = RULE_VERSION) -> Advised:
         reasons=tuple(Reasons.from_json(reason) for reason in reasons),
         waiting={**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
         interviews=0.0 if interview is None else site.config.units.money(interview.fee),
-        memory=policy.state_to_json(memory),
-        after=policy.state_to_json(after),
+        memory=before,
+        after=since,
+        learned=learned,
     )
 
 
@@ -67,10 +74,27 @@ def _asked(
         situation = replace(situation, may_enter=may_enter)
 
 
+def _told_once(site: Site, policy: Policy[Any], memory: Any, after: Any, rules: str) -> tuple[Any, Any]:
+    """Return the policy's state before and after it was asked as plain data, each None if nothing changed it."""
+    before, since = policy.state_to_json(memory), policy.state_to_json(after)
+    if rules in (LIMIT_ON_REFILLS, WHOLE_MEMORY):
+        return before, since
+    text = canonical(before)
+    return None if text == canonical(site.after) else before, None if text == canonical(since) else since
+
+
+def _learned(site: Site, policy: Policy[Any], situation: Situation, days: DayRecord) -> tuple[Any, str]:
+    """Return the state of a policy that learns by day before it is asked, and the digest of what it has learned."""
+    learned, digest = learn(site, policy, days)
+    if site.revised or learned.workers < len(site.workers):
+        return policy.revise(learned.state, situation), digest
+    return learned.state, digest
+
+
 def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any:
     """Return the policy's state before it is asked, updated with everything that happened since it was last asked."""
     if site.memory is None or site.after is None:
-        return policy.start(situation, site.config.stream_key, _interview_scores(site, policy))
+        return policy.start(situation, site.config.stream_key, interview_scores(site, policy))
     afresh = site.decided == site.period and not _acted_on(site)
     memory = policy.state_from_json(site.memory if afresh else site.after)
     if not afresh:
@@ -101,17 +125,6 @@ def _acted_on(site: Site) -> bool:
     return bool(site.completed or site.failed) or any(
         proposal.status in UNDER_WAY and proposal.decided_in == site.period for proposal in site.proposals.values()
     )
-
-
-def _interview_scores(site: Site, policy: Policy[Any]) -> Any:
-    if policy.interview(site.setting()) is None:
-        return None
-    missing = site.not_interviewed()
-    if missing:
-        remedy = f"policy {policy.name} ranks by interview scores; worker {missing[0]} has none, so import one"
-        raise InvalidInput("interview", None, remedy)
-    scores = [NOT_INTERVIEWED if worker.interview is None else worker.interview for worker in site.workers]
-    return np.array(scores, dtype=np.float64)
 
 
 def _within_the_limit(site: Site, wanted: list[Pair], *, exempts: bool) -> tuple[list[Pair], list[Pair]]:

@@ -11,7 +11,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Retold, UnusablePolicy
 from crewlearn.advisor.ledger.events import ADDED_COLUMNS, Event, Fact, LedgerEntry, RecordedRow
 from crewlearn.advisor.ledger.identities import read_people
-from crewlearn.advisor.ledger.site import Proposal, Site
+from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
 from crewlearn.problem.errors import InvalidInput
 
 AT_ONCE = 500
@@ -164,6 +164,17 @@ def standing_rows(
             yield event, RecordedRow._make(row)
 
 
+def rows_after(connection: sa.Connection, key: int, event: int) -> list[RecordedRow]:
+    """Return the current rows that later events recorded."""
+    table = schema.output_rows
+    rows = connection.execute(
+        sa.select(*(table.c[name] for name in RecordedRow._fields)).where(
+            table.c.site == key, table.c.event > event, table.c.replaced_in.is_(None)
+        )
+    )
+    return [RecordedRow._make(row) for row in rows]
+
+
 def unused_columns(connection: sa.Connection, key: int, names: Sequence[str] = ADDED_COLUMNS) -> set[str]:
     """Return which of these columns no row of a site has set."""
     if not names:
@@ -197,6 +208,14 @@ def read_proposals(
     if worker is not None:
         query = query.where(sa.or_(table.c.into == worker, table.c.out == worker, table.c.leaver == worker))
     return _proposals(connection, query)
+
+
+def ended_proposals(connection: sa.Connection, key: int, first: int) -> list[Proposal]:
+    """Return the proposals that started, failed or were rejected in a period from `first` on."""
+    table = schema.proposals
+    settled = sa.and_(table.c.status.in_((STARTED, *FAILURES)), table.c.settled_in >= first)
+    rejected = sa.and_(table.c.status == REJECTED, table.c.decided_in >= first)
+    return _proposals(connection, sa.select(table).where(table.c.site == key, sa.or_(settled, rejected)))
 
 
 def proposals_in(connection: sa.Connection, key: int, events: Iterable[Event]) -> dict[int, Proposal]:

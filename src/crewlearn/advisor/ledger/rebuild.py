@@ -1,15 +1,17 @@
 """Rebuilding a site's state and proposals from its events."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger import stints
+from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors
 from crewlearn.advisor.ledger.db.upgrade import make_tables, migrate, other_schema, schema_version
+from crewlearn.advisor.ledger.errors import UnusablePolicy
 from crewlearn.advisor.ledger.events import (
     DERIVABLE,
     FIRST_HASH,
@@ -22,9 +24,12 @@ from crewlearn.advisor.ledger.events import (
     canonical,
 )
 from crewlearn.advisor.ledger.events.fold import apply
+from crewlearn.advisor.ledger.learned import LearnedState, LearnedText, learned_anew, make_reports
+from crewlearn.advisor.ledger.learned_states import write_anew
 from crewlearn.advisor.ledger.queries import proposal_row, read_entries, rows_of_event, state_text, unusable_policy
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.advisor.ledger.transaction import DeriveAdvice
+from crewlearn.policies.contract import Policy, Report
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -58,10 +63,19 @@ def rebuild(connection: sa.Connection) -> None:
         if rebuilt.proposals:
             rows = [proposal_row(proposal, kept.id) for _, proposal in sorted(rebuilt.proposals.items())]
             connection.execute(proposals.insert(), rows)
+        write_anew(connection, kept.id, _learned_again(rebuilt))
         connection.execute(schema.stints.delete().where(schema.stints.c.site == kept.id))
         if rebuilt.stints:
             held = [{"site": kept.id, **vars(stint)} for _, stint in sorted(rebuilt.stints.items())]
             connection.execute(schema.stints.insert(), held)
+
+
+def _learned_again(rebuilt: "Rebuilt") -> list[LearnedText]:
+    """Return the learned states of a rebuilt site; none if its policy cannot be used here, so that they wait for it."""
+    try:
+        return list(rebuilt.learned_again())
+    except UnusablePolicy:
+        return []
 
 
 Progress = Callable[[int, int], None]
@@ -101,7 +115,10 @@ class Rebuilt:
         self.number, self.head = 0, FIRST_HASH
         self.rows = self.advice = self.older = 0
         self.broken = False
+        self.underivable: set[int] = set()
         self.by_worker: dict[int, dict[int, tuple[int, RecordedRow]]] = {}
+        self.by_period: dict[int, dict[int, RecordedRow]] = {}
+        self.learned: dict[tuple[int, str], LearnedState] = {}
         self.replaced: dict[tuple[int, int, int], int] = {}
         self.erased: set[int] = set()
         self.proposals: dict[int, Proposal] = {}
@@ -143,14 +160,46 @@ class Rebuilt:
             if row.period in own:
                 self.replaced[row.worker, row.period, own[row.period][0]] = event.number
             own[row.period] = (event.number, row)
+            self.by_period.setdefault(row.period, {})[row.worker] = row
         self.rows += len(rows)
         self.erased.update(fact.erased)
         seats = [] if self.site is None else self.site.seats
         self.site = apply(self.site, event, rows, self._history)
         self.proposals.update(self.site.proposals)
+        listed = {(point.period, point.digest) for point in self.site.checkpoints}
+        self.learned = {place: state for place, state in self.learned.items() if place in listed}
         for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
             stints.taken_in(self.stints, change)
         return faults
+
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[Report]:
+        """Yield every recorded period before the coming one and after a checkpoint, oldest first."""
+        periods = range(1 if after is None else after.period + 1, site.period)
+        rows = (row for period in periods for row in self.by_period.get(period, {}).values())
+        return make_reports(site.config.units, rows, self.proposals, self.stints.values(), periods)
+
+    def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
+        """Return what was learned at a checkpoint."""
+        return self.learned.get((checkpoint.period, checkpoint.digest))
+
+    def keep(self, learned: LearnedText, state: LearnedState) -> None:
+        """Keep what was learned for later events."""
+        self.learned[learned.period, learned.digest] = state
+
+    def learned_again(self) -> Iterator[LearnedText]:
+        """Yield what was learned at the site's checkpoints, learned again from the first day on."""
+        site = self.site
+        if site is None or not site.checkpoints:
+            return
+        policy, listed = site.policy, {checkpoint.period for checkpoint in site.checkpoints}
+        for learned in learned_anew(site, policy, self):
+            if learned.period in listed:
+                yield LearnedText.of(policy, learned)
+
+    def older_checkpoints(self) -> set[int]:
+        """Return the periods of checkpoints that advice under rules that are gone recorded."""
+        checkpoints = [] if self.site is None else self.site.checkpoints
+        return {checkpoint.period for checkpoint in checkpoints if checkpoint.event in self.underivable}
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]
@@ -160,9 +209,10 @@ class Rebuilt:
         self.advice += 1
         if entry.rule_version not in DERIVABLE:
             self.older += 1
+            self.underivable.add(entry.number)
             return []
         if self.derive is None:
             return []
         assert self.site is not None
-        again = json.loads(canonical(self.derive(self.site, entry.rule_version).to_payload()))
+        again = json.loads(canonical(self.derive(self.site, entry.rule_version, self).to_payload()))
         return [] if again == entry.payload else [f"the advice of event {entry.number} does not follow from the facts"]

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
+from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation
-from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.arrays import NOBODY, IntArray
+from crewlearn.problem.floor import EXPERIENCED
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
 
@@ -141,6 +143,12 @@ class Site:
     `completed` and `failed` are pairs not yet reported to the policy. `values` are the values of a unit of output, each
     with its first period; `interviews` is the part of the fees paid for interviews. `seats` is the holder of each
     station, with their first period. `undo` restores what the last answer changed.
+
+    `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
+    `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
+
+    If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
+    themselves are stored apart; `checkpoints` are those whose facts have not changed since.
     """
 
     config: SiteConfig
@@ -166,6 +174,10 @@ class Site:
     seats: list[tuple[int, int]] = field(default_factory=list)
     delays: tuple[int, int] = (0, 0)
     last_output: dict[int, float] = field(default_factory=dict)
+    first_team: list[int] = field(default_factory=list)
+    began: int = 0
+    enrolled: list[tuple[int, int]] = field(default_factory=list)
+    checkpoints: list[Checkpoint] = field(default_factory=list)
     undo: Slip | None = None
 
     @classmethod
@@ -199,13 +211,40 @@ class Site:
         may_enter = np.array([self.may_enter(worker) for worker in range(len(self.workers))], dtype=np.bool_)
         may_leave = np.array([self.may_leave(worker) for worker in range(len(self.workers))], dtype=np.bool_)
         prior = self.prior()
-        return Situation(self.period, self.setting(), self.roster, self.estimates, may_enter, may_leave, prior=prior)
+        return Situation(
+            period=self.period,
+            setting=self.setting(),
+            roster=self.roster,
+            estimates=self.estimates,
+            may_enter=may_enter,
+            may_leave=may_leave,
+            prior=prior,
+            experience=self.experience_before() + self.estimates.counts - prior.counts,
+        )
 
-    def prior(self) -> Prior:
-        """Return everybody's earlier observations, whose spread is unknown."""
-        counts = np.array([worker.prior_n for worker in self.workers], dtype=np.int64)
-        sums = np.array([worker.prior_n * worker.prior_mean for worker in self.workers], dtype=np.float64)
+    def prior(self, first: int | None = None) -> Prior:
+        """Return the earlier observations, whose spread is unknown, of everybody or the `first` workers."""
+        workers = self.workers[:first]
+        counts = np.array([worker.prior_n for worker in workers], dtype=np.int64)
+        sums = np.array([worker.prior_n * worker.prior_mean for worker in workers], dtype=np.float64)
         return Prior(counts, sums)
+
+    def experience_before(self, first: int | None = None) -> IntArray:
+        """Return the days worked before those on record, of everybody or the `first` workers.
+
+        Whoever was at work when the site began is experienced; others have worked the days that they bring along.
+        """
+        days = self.prior(first).counts
+        days[[worker for worker in self.first_team if worker < len(days)]] = EXPERIENCED
+        return days
+
+    def enrolled_by(self, period: int) -> int:
+        """Return how many workers were enrolled by a period."""
+        return max((workers for since, workers in self.enrolled if since <= period), default=0)
+
+    def forget_from(self, period: int) -> None:
+        """Drop what was learned from a period on, because its facts changed."""
+        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.period < period]
 
     def prior_mean_of(self, number: int) -> float | None:
         """Return the mean of a worker's earlier observations in the site's units, as given; None if there are none.
@@ -292,6 +331,9 @@ class Site:
             "interviews": self.interviews,
             "values": [list(pair) for pair in self.values],
             "last_output": {str(worker): value for worker, value in self.last_output.items()},
+            "first_team": list(self.first_team),
+            "began": self.began,
+            "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
             **self.answered_json(),
         }
@@ -314,6 +356,7 @@ class Site:
             "fees": self.fees,
             "seats": [list(seat) for seat in self.seats],
             "delays": list(self.delays),
+            "checkpoints": [list(checkpoint) for checkpoint in self.checkpoints],
         }
 
     @classmethod
@@ -348,5 +391,9 @@ class Site:
             seats=[(worker, since) for worker, since in data["seats"]],
             delays=(data["delays"][0], data["delays"][1]),
             last_output={int(worker): value for worker, value in data["last_output"].items()},
+            first_team=list(data["first_team"]),
+            began=data["began"],
+            enrolled=[(period, workers) for period, workers in data["enrolled"]],
+            checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

@@ -20,6 +20,8 @@ from crewlearn.advisor.ledger.events import (
     next_entry,
 )
 from crewlearn.advisor.ledger.events.fold import apply
+from crewlearn.advisor.ledger.learned import DayRecord
+from crewlearn.advisor.ledger.learned_states import StoredDays
 from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, standing_rows, state_text
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import some_of
@@ -29,8 +31,11 @@ ROWS_AT_ONCE = 20_000
 
 Clock = Callable[[], datetime]
 
-DeriveAdvice = Callable[[Site, str], Advised]
-"""Derives the advice for a site's coming period from its state under a version of the rules; the state stays."""
+DeriveAdvice = Callable[[Site, str, DayRecord], Advised]
+"""Derives the advice for a site's coming period from its state under a version of the rules; the state stays.
+
+A policy that learns by day is told of the recorded days.
+"""
 
 
 @dataclass
@@ -38,7 +43,7 @@ class SiteTransaction:
     """A transaction that adds events to one site.
 
     `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
-    `invalidated` is the cached data that became stale.
+    `invalidated` is the cached data that became stale. `learned` says whether learned states were stored before.
     """
 
     connection: sa.Connection
@@ -52,6 +57,10 @@ class SiteTransaction:
     changed: set[int] = field(default_factory=set)
     added: int = 0
     invalidated: set[Cached] = field(default_factory=set)
+    learned: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.learned = self.state is not None and bool(self.state.checkpoints)
 
     @property
     def site(self) -> Site:
@@ -101,9 +110,12 @@ class SiteTransaction:
         """Derive advice if it is due and write the state; do nothing if no event was added."""
         if not self.added:
             return
+        days = StoredDays(self.connection, self.key)
         if self.site.needs_advice:
-            self.add(self.derive(self.site, RULE_VERSION))
+            self.add(self.derive(self.site, RULE_VERSION, days))
         self._write_proposals()
+        if self.learned or self.site.checkpoints:
+            days.write(self.site)
         self.connection.execute(
             schema.sites.update()
             .where(schema.sites.c.id == self.key)

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.learned_states import read_learned
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
 from crewlearn.advisor.ledger.site import Proposal, Site
@@ -42,6 +43,7 @@ def verify(store: Store, name: str, progress: Progress | None = None) -> Verifie
             faults += _state_faults(rebuilt.site, kept.state)
             stored = {proposal.id: proposal for proposal in read_proposals(connection, kept.id)}
             faults += _proposal_faults(rebuilt.proposals, stored)
+            faults += _learning_faults(connection, kept.id, rebuilt)
             if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
                 faults.append("who held which station when differs from the record")
             faults += _row_faults(connection, kept.id, rebuilt)
@@ -58,6 +60,24 @@ def _state_faults(rebuilt: Site, kept: str) -> list[str]:
     if not isinstance(state, dict) or state.keys() != plain.keys():
         return ["the stored state cannot be read"]
     return [f"the stored state differs from the record in {name}" for name in plain if plain[name] != state[name]]
+
+
+def _learning_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
+    """Learn again from the first day on, and compare it with the site's checkpoints and with the states stored."""
+    assert rebuilt.site is not None
+    listed, older = rebuilt.site.checkpoints, rebuilt.older_checkpoints()
+    again = {learned.period: learned.digest for learned in rebuilt.learned_again()}
+    stored = connection.execute(
+        sa.select(schema.learned_states.c.period).where(schema.learned_states.c.site == key)
+    ).scalars()
+    faults = []
+    for checkpoint in listed:
+        if again.get(checkpoint.period) != checkpoint.digest and checkpoint.period not in older:
+            faults.append(f"what was learned up to period {checkpoint.period} does not follow from the facts")
+        if read_learned(connection, key, checkpoint) is None:
+            faults.append(f"the learned state of period {checkpoint.period} is missing or damaged")
+    extra = sorted(set(stored) - {checkpoint.period for checkpoint in listed})
+    return faults + [f"there is a learned state of period {period}, which is not on record" for period in extra]
 
 
 def _proposal_faults(rebuilt: Mapping[int, Proposal], stored: Mapping[int, Proposal]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """The newest revision; `migrations` upgrade older stores to it."""
 
 VERSION_TABLE = "crewlearn_schema"
@@ -92,6 +92,20 @@ stints = sa.Table(
     sa.Column("until", sa.Integer),
 )
 """Who held which station, from period `since` to before `until`."""
+
+learned_states = sa.Table(
+    "learned_states",
+    metadata,
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True),
+    sa.Column("period", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("workers", sa.Integer, nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("state", sa.LargeBinary, nullable=False),
+)
+"""What a policy that learns by day had learned by the end of a period, from so many workers; compressed.
+
+The site's state has the digests. States that are lost or damaged are made again from the record.
+"""
 
 users = sa.Table(
     "users",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crewlearn.advisor.ledger.advice_record import EarlyReasons, Reasons, StandingAdvice, reasons_from_json
+from crewlearn.advisor.ledger.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.text import counted
@@ -18,7 +19,11 @@ class Advised(Fact):
 
     `pairs` are the replacements proposed, `held_back` those beyond the weekly limit, `reasons` the reasons for each
     pair. `waiting`, `memory` and `after` are the policy's own data: what it waits for, and its state before and after
-    it was asked. `interviews` is their cost in money; None under rules 1, which did not charge it.
+    it was asked. `memory` is None if it is as the last advice left it, `after` if asking did not change it; rules 3 and
+    earlier recorded both. `interviews` is their cost in money; None under rules 1, which did not charge it.
+
+    `learned` is the digest of what a policy that learns by day has learned. Its state is stored apart, and `memory` and
+    `after` are None.
     """
 
     period: int
@@ -27,14 +32,15 @@ class Advised(Fact):
     held_back: tuple[Pair, ...]
     reasons: tuple[Reasons | EarlyReasons, ...]
     waiting: Mapping[str, Any]
-    memory: Mapping[str, Any]
-    after: Mapping[str, Any]
+    memory: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
     interviews: float | None = None
+    learned: str | None = None
 
     by_people = False
     heading = "Advice"
     invalidates = frozenset()
-    internal = frozenset({"memory", "after"})
+    internal = frozenset({"memory", "after", "learned"})
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "Advised":
@@ -46,9 +52,10 @@ class Advised(Fact):
             held_back=tuple((out, into) for out, into in payload["held_back"]),
             reasons=tuple(reasons_from_json(reasons) for reasons in payload["reasons"]),
             waiting=dict(payload["waiting"]),
-            memory=dict(payload["memory"]),
-            after=dict(payload["after"]),
+            memory=_state(payload, "memory"),
+            after=_state(payload, "after"),
             interviews=payload.get("interviews"),
+            learned=payload.get("learned"),
         )
 
     def to_payload(self) -> dict[str, Any]:
@@ -59,9 +66,8 @@ class Advised(Fact):
             "held_back": [list(pair) for pair in self.held_back],
             "reasons": [reasons.to_json() for reasons in self.reasons],
         }
-        if self.interviews is None:
-            del plain["interviews"]
-        return plain
+        unset = [name for name in ("memory", "after", "interviews", "learned") if plain[name] is None]
+        return {name: value for name, value in plain.items() if name not in unset}
 
     def apply(self, site: Site, step: FoldStep) -> Site:
         """Apply the advice: unchanged proposals keep their number, others are withdrawn or created."""
@@ -77,7 +83,7 @@ class Advised(Fact):
             site.proposals[number] = Proposal(number, site.period, out, into, why=why)
             ids.append(number)
         site.held_back = list(self.held_back)
-        site.memory, site.after = dict(self.memory), dict(self.after)
+        self._remember(site, step.number)
         site.decided, site.changed, site.revised = site.period, False, False
         site.completed, site.failed = [], []
         site.interviews += self.interviews or 0.0
@@ -95,7 +101,23 @@ class Advised(Fact):
         site.because = []
         return site
 
+    def _remember(self, site: Site, number: int) -> None:
+        """Set the policy's memory; what it has learned by day becomes a checkpoint, from the first recorded day on."""
+        if self.learned is None:
+            memory = site.after if self.memory is None else dict(self.memory)
+            site.memory, site.after = memory, memory if self.after is None else dict(self.after)
+            return
+        site.memory, site.after = {"learned": self.learned}, None
+        period = self.period - 1
+        if period >= 1 and (not site.checkpoints or site.checkpoints[-1].digest != self.learned):
+            site.forget_from(period)
+            site.checkpoints = thinned([*site.checkpoints, Checkpoint(period, number, self.learned)])
+
     def tell(self, names: Names) -> str:
         """Return what was advised, in words."""
         advice = counted(len(self.pairs), "replacement") if self.pairs else "to wait"
         return f"was advised for {names.day(self.period)}: {advice}"
+
+
+def _state(payload: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    return dict(payload[name]) if name in payload else None

@@ -211,7 +211,9 @@ class OfferRecorded(ProposalAnswer):
         proposal = site.proposals[self.proposal]
         if self.outcome in (OFFERED, ACCEPTED):
             site.set_proposal(proposal.id, status=self.outcome)
-        elif self.outcome in FAILURES:
+            return
+        site.forget_from(self.period)
+        if self.outcome in FAILURES:
             fail(site, proposal, self.outcome, self.period)
             if self.outcome != "cancelled":
                 bar(site, proposal.into)

@@ -9,13 +9,16 @@ from typing import Any
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
 
-RULE_VERSION = "3"
-"""The version of the rules that derive advice; it changes when the same facts would give different advice."""
+RULE_VERSION = "4"
+"""The version of the rules that derive advice; the same facts give the same event under each of them."""
 
 LIMIT_ON_REFILLS = "2"
 """The rules under which the limit a week counted those who fill empty stations, too."""
 
-DERIVABLE = (LIMIT_ON_REFILLS, RULE_VERSION)
+WHOLE_MEMORY = "3"
+"""The last rules under which advice held the policy's state before and after it in full."""
+
+DERIVABLE = (LIMIT_ON_REFILLS, WHOLE_MEMORY, RULE_VERSION)
 """The versions of the rules under which advice can be derived again."""
 
 FIRST_HASH = "0" * 64

@@ -1,12 +1,12 @@
 """The event that records an import of output."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.learning import add_rows, sum_again
+from crewlearn.advisor.ledger.events.learning import ObservedRow, add_rows, sum_again
 from crewlearn.advisor.ledger.events.rows import RecordedRow, digest_of_rows, observation
 from crewlearn.advisor.ledger.site import OPEN, REJECTED, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.text import counted
@@ -66,7 +66,10 @@ class OutputImported(Happening):
                 pairs = ((row, new[row.period] if row.period in new else observation(units, row)) for row in history)
                 sum_again(site, number, pairs)
             site.set_worker(number, recorded_to=max(worker.recorded_to, rows[places[-1]].period))
-        last = max(row.period for row in rows)
+        first, last = min(row.period for row in rows), max(row.period for row in rows)
+        site.forget_from(first)
+        if not site.has_begun or first <= site.began:
+            _take_first_team(site, first, zip(rows, values, strict=True))
         if last >= site.period:
             seen = {row.worker: value for row, value in zip(rows, values, strict=True) if row.period == last}
             site.last_output = {worker: value for worker, value in seen.items() if value is not None}
@@ -88,6 +91,17 @@ class OutputImported(Happening):
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
         """Return a fault if the rows do not match their digest."""
         return None if _have_digest(rows, self.rows_digest) else f"the rows of event {number} were altered"
+
+
+def _take_first_team(site: Site, first: int, rows: Iterable[ObservedRow]) -> None:
+    """Note who was at work on the first day, where no first team was named."""
+    team = set(site.first_team) if first == site.began else set[int]()
+    for row, value in rows:
+        if row.period == first and value is not None:
+            team.add(row.worker)
+        elif row.period == first:
+            team.discard(row.worker)
+    site.first_team, site.began = sorted(team), first
 
 
 def _have_digest(rows: Sequence[RecordedRow], digest: str) -> bool:

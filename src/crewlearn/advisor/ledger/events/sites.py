@@ -80,8 +80,10 @@ class SiteChanged(Happening):
             site.values = [*earlier, (site.period, site.config.units.value_per_unit)]
         if site.config.team != before.team:
             site.roster = site.roster.resized(site.config.team)
+            site.forget_from(0)  # what is learned may depend on the number of stations
         if (site.config.policy, site.config.conventions) != (before.policy, before.conventions):
             site.memory = site.after = None
+            site.forget_from(0)
         site.revised = True
 
     def tell(self, names: Names) -> str:

@@ -37,6 +37,9 @@ def worker_facts(plain: Mapping[str, Any]) -> WorkerFacts:
 
 _NEWCOMER = {"status", "fee", "prior_n", "prior_mean", "interview"}
 
+_LEARNED_FROM = {"prior_n", "prior_mean", "interview"}
+"""The facts that a policy that learns by day starts from."""
+
 
 @dataclass(frozen=True)
 class WorkerUpdate:
@@ -117,9 +120,14 @@ class WorkersImported(StaffFact):
             elif "prior_n" in update.facts:
                 rows = step.history(update.worker)
                 sum_again(site, update.worker, ((row, observation(site.config.units, row)) for row in rows))
+        if count > known:
+            site.enrolled = [*(pair for pair in site.enrolled if pair[0] < site.period), (site.period, count)]
+        if any(update.worker < known and _LEARNED_FROM & update.facts.keys() for update in self.workers):
+            site.forget_from(0)
         seated = [update.worker for update in self.workers if update.active]
         if seated:
             site.roster = Roster.start(count, seated, site.config.team)
+            site.first_team = list(seated)
             for number in seated:
                 site.set_worker(number, since=site.period)
         for update in self.workers:

@@ -1,0 +1,36 @@
+"""Checkpoints of what a policy that learns by day has learned: which are kept, and their form in a site's state."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Checkpoint(NamedTuple):
+    """What was learned up to a period: the digest of the state, and the number of the advice that recorded it.
+
+    Every row of a later period was recorded by a later event.
+    """
+
+    period: int
+    event: int
+    digest: str
+
+
+def thinned(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Return the checkpoints to keep, oldest first: many of late and few of long ago, so that their number stays small.
+
+    After a change of an earlier day, at most about as many periods are learned again as have passed since.
+
+    >>> kept = []
+    >>> for period in range(1, 101):
+    ...     kept = thinned([*kept, Checkpoint(period, period, "")])
+    >>> [checkpoint.period for checkpoint in kept]
+    [1, 33, 65, 81, 89, 93, 97, 99, 100]
+    """
+    if not checkpoints:
+        return []
+    last, kept = checkpoints[-1].period, [checkpoints[-1]]
+    for place in range(len(checkpoints) - 2, -1, -1):
+        older_age = last - checkpoints[place - 1].period if place else None
+        if older_age is None or older_age + 1 > 2 * (last - kept[-1].period + 1):
+            kept.append(checkpoints[place])
+    return kept[::-1]
