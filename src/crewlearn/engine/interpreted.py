@@ -69,7 +69,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
         if interview is not None and course.t == 1:
             fees += interview.fee
         failed = (*held_back, *arrivals.failed)
-        state = policy.observe(state, Report(course.t, work.output, arrivals.completed, failed))
+        state = policy.observe(state, Report(course.t, work.output, arrivals.completed, failed, opening.quit))
         yield Step(
             period=course.period,
             requested=requested,

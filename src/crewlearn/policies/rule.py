@@ -47,7 +47,7 @@ class RuleFacts(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """The events of a period: who worked and their output, the pairs that completed and the pairs that failed."""
+    """The events of a period: who worked and their output, pairs that completed or failed, and who left unasked."""
 
     period: int
     workers: IntArray
@@ -56,6 +56,7 @@ class Happened(NamedTuple):
     completed_in: IntArray
     failed_out: IntArray
     failed_in: IntArray
+    left: IntArray
 
 
 class NoMemory(NamedTuple):
@@ -175,6 +176,7 @@ def happened_in(report: Report) -> Happened:
         completed_in=completed[:, 1],
         failed_out=failed[:, 0],
         failed_in=failed[:, 1],
+        left=np.array(report.left, dtype=np.int64),
     )
 
 

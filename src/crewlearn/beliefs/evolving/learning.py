@@ -30,6 +30,7 @@ from crewlearn.beliefs.evolving.model import (
     DAYS_KEPT,
     DAYS_LEARNED,
     DAYS_NOTED,
+    DAYS_WORKED,
     DRIFT_SHARES,
     FADED,
     LAST_DAY,
@@ -43,6 +44,7 @@ from crewlearn.beliefs.evolving.model import (
     ORDINARY_DAYS,
     OWN_RAMP,
     POOLS,
+    QUITS,
     RAMPED,
     RAMPS,
     REPLAYABLE,
@@ -80,7 +82,8 @@ def fresh_evolving(
 ) -> Evolving:
     """Return what is believed before any output.
 
-    `days` are the days that each has worked already, and `capacity` is how many people can be seen.
+    `days` are the days that each has worked already, at least as many as there are prior observations, and `capacity`
+    is how many people can be seen.
     """
     learned = empty_evolving(len(days), team, capacity)
     people, pool, numbers = learned.people, learned.pool, learned.numbers
@@ -90,7 +93,7 @@ def fresh_evolving(
             for day in range(FADED):
                 pool.fading[ramp * FADED + day] = math.exp(-day / float(pool.ramp_days[ramp]))
     for worker in range(len(days)):
-        people.first_days[worker] = days[worker]
+        people.first_days[worker] = max(days[worker], prior_counts[worker])
         people.prior_counts[worker] = prior_counts[worker]
         people.prior_sums[worker] = prior_sums[worker]
     guess = told.noise_guess if told.noise_sd < 0.0 else told.noise_sd
@@ -214,8 +217,10 @@ def meet(learned: Evolving, worker: int) -> None:
     begin_filters(learned, worker, float(learned.numbers[NOISE_USED]))
 
 
-def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
-    """Learn from one day's output; `workers` are those who worked, each once."""
+def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray, quits: int) -> None:
+    """Learn from one day's output, and from how many left unasked; `workers` are those who worked, each once."""
+    learned.counts[QUITS] += quits
+    learned.counts[DAYS_WORKED] += len(workers)
     if len(workers) == 0:
         return
     _keep(learned, period, workers, output)

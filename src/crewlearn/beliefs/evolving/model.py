@@ -202,14 +202,14 @@ NOISE, NOISE_USED, NOISE_SUM, NOISE_WEIGHT, DAY_VAR, DAY_VAR_USED, DAY_SUM, DAY_
 
 NUMBERS = 9
 
-SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED, ORDINARY_DAYS, DAYS_NOTED = range(8)
+SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED, ORDINARY_DAYS, DAYS_NOTED, QUITS, DAYS_WORKED = range(10)
 """Indices into `Evolving.counts`.
 
 Slots in use, days learned, the last of them, rows of history, 1 while history is complete, people whose ramp-up was
-seen, ordinary days, and days ever noted.
+seen, ordinary days, days ever noted, people who left unasked, and days worked by all.
 """
 
-COUNTS = 8
+COUNTS = 10
 
 
 def fill_ramp_grid(told: Told, depths: FloatArray, ramp_days: FloatArray, priors: FloatArray) -> None:

@@ -296,6 +296,7 @@ def play_floor_runs(
                     completed_in[:arrived],
                     failed_out[:lapsed],
                     failed_in[:lapsed],
+                    quit[:0],
                 )
                 rule_after_moves(parameters, memory, moves)
             if OBSERVES:
@@ -307,6 +308,7 @@ def play_floor_runs(
                     completed_in[:arrived],
                     failed_out[:lapsed],
                     failed_in[:lapsed],
+                    quit[:n_quit],
                 )
                 rule_observe(parameters, memory, happened)
             if t >= 1:

@@ -328,6 +328,7 @@ def play_runs(
                     completed_in[:arrived],
                     failed_out[:lapsed],
                     failed_in[:lapsed],
+                    worked[:0],
                 )
                 rule_after_moves(parameters, memory, moves)
             if OBSERVES:
@@ -340,6 +341,7 @@ def play_runs(
                     completed_in[:arrived],
                     failed_out[:lapsed],
                     failed_in[:lapsed],
+                    worked[:0],
                 )
                 rule_observe(parameters, memory, happened)
             fees = cost * (arrived if paid_on_completion else n)

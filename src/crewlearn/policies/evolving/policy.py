@@ -7,9 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from crewlearn.beliefs.evolving.filters import summarise
 from crewlearn.beliefs.evolving.learning import fresh_evolving, meet
-from crewlearn.beliefs.evolving.model import DAY_MEAN, SLOTS, Evolving, Told, share_put_out, variance_now
-from crewlearn.beliefs.evolving.packing import pack, pack_array, unpack, unpack_array, with_room
+from crewlearn.beliefs.evolving.model import (
+    DAY_MEAN,
+    DAYS_WORKED,
+    QUITS,
+    SLOTS,
+    Evolving,
+    Told,
+    share_put_out,
+    variance_now,
+)
+from crewlearn.beliefs.evolving.packing import pack, unpack, with_room
 from crewlearn.beliefs.evolving.reading import (
     Spread,
     change_of,
@@ -23,13 +33,12 @@ from crewlearn.beliefs.evolving.reading import (
 from crewlearn.beliefs.posterior import LEARN
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.policies.evolving.rule import (
-    DAYS_WORKED,
     EVOLVING_RULE,
-    QUITS,
     EvolvingMemory,
     EvolvingParameters,
     days_to_learn,
     memory_around,
+    observe_day,
     prospect_of,
     rank_outside,
     stakes_of,
@@ -48,24 +57,18 @@ from crewlearn.policies.explanations import (
     Trend,
 )
 from crewlearn.policies.rule import Rule, RuleFacts, as_lists, ask, facts_of, happened_in
-from crewlearn.policies.teams.rules import NEXT, SETTLED
 from crewlearn.policies.value.policy import ValueReason
 from crewlearn.policies.value.rule import ENTERS, OUTSIDE, WAITS, next_outside, queue_of
-from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
-from crewlearn.problem.errors import InvalidInput, real, whole
-from crewlearn.problem.model import MOST, Setting
+from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.problem.errors import InvalidInput, real
+from crewlearn.problem.model import Setting
 
 
 @dataclass(frozen=True)
 class EvolvingState:
-    """The policy's state: what was learned, the key of its queue, counters, and who had a station when it last decided.
-
-    The arrays are never changed in place.
-    """
+    """The policy's state: what was learned, and the key of its queue. The arrays are never changed in place."""
 
     stream_key: int
-    numbers: IntArray
-    held: IntArray
     learned: Evolving
 
 
@@ -78,8 +81,6 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     - `centre`, `between_sd`, `noise_sd`: the pool's centre, the spread between workers and the noise, if known.
     - `ramp_depth`, `ramp_days`: the share of their level that newcomers lack at first, and the days over which it fades
       by a factor e, if known. Whatever is not given is learned from data.
-    - `recheck`: if nothing is pending and nothing pays, the policy decides again after the least-observed active
-      worker's days on record have grown by one `recheck`-th, but after five periods at the latest.
     - `stay_guess`: days worked without a quit that are taken for granted when the rate of quits is estimated.
     """
 
@@ -91,7 +92,6 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     noise_sd: float | None = None
     ramp_depth: float | None = None
     ramp_days: float | None = None
-    recheck: int = 16
     stay_guess: float = 500.0
     state_type: ClassVar[type[EvolvingState]] = EvolvingState
     rule: ClassVar[Rule] = EVOLVING_RULE
@@ -101,7 +101,6 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
         real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         real("stay_guess", self.stay_guess, 1.0, 1e9)
-        whole("recheck", self.recheck, 1, MOST)
         limits = {
             "centre": (0.0, 1.0),
             "between_sd": (0.001, 0.5),
@@ -136,41 +135,35 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         known = (self.centre, self.between_sd, self.noise_sd, self.ramp_depth, self.ramp_days)
         told = (LEARN if number is None else float(number) for number in known)
         assumed = Told(float(self.noise_guess), float(self.guess_weight), *told)
-        return EvolvingParameters(int(self.recheck), float(self.margin), float(self.stay_guess), assumed)
+        return EvolvingParameters(float(self.margin), float(self.stay_guess), assumed)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
         facts, team = facts_of(self, situation), situation.roster.team
         told, seen = self.parameters(situation.setting).told, int((facts.prior.counts > 0).sum())
         learned = fresh_evolving(told, facts.experience, facts.prior.counts, facts.prior.sums, team, seen)
-        memory = memory_around(learned, np.zeros(len(facts.experience), dtype=np.int64), team)
-        return EvolvingState(stream_key, memory.numbers, memory.held, learned)
+        return EvolvingState(stream_key, learned._replace(scratch=_NO_SCRATCH))
 
     def decide(self, state: EvolvingState, situation: Situation) -> tuple[list[Pair], EvolvingState]:
-        """Request the replacements that pay, unless deciding later pays more."""
-        parameters = self.parameters(situation.setting)
+        """Request the replacements that pay, unless deciding later pays more; nothing is learned from that."""
         memory, facts = self._at_work(state, situation)
-        pairs = ask(self.rule, parameters, memory, situation.period, facts)
-        return pairs, _kept(state, memory)
+        return ask(self.rule, self.parameters(situation.setting), memory, situation.period, facts), state
 
     def observe(self, state: EvolvingState, report: Report) -> EvolvingState:
-        """Learn from the day's output."""
-        workers = max((*report.output, -1)) + 1
-        newcomers = sum(worker >= len(state.held) or state.learned.people.slot[worker] < 0 for worker in report.output)
-        memory = _memory(state, max(workers, len(state.held)), 1, newcomers)
-        parameters, happened = self.parameters(_ANY_SETTING), happened_in(report)
+        """Learn from the day's output, and from who left."""
+        people = state.learned.people
+        workers = max(len(people.slot), *(worker + 1 for worker in report.output), 0)
+        newcomers = sum(worker >= len(people.slot) or people.slot[worker] < 0 for worker in report.output)
+        memory = _memory(state, workers, 1, newcomers)
+        happened = happened_in(report)
         plain = happened._replace(workers=happened.workers.tolist(), output=happened.output.tolist())
-        if report.completed or report.failed:
-            self.rule.after_moves(parameters, memory, plain)
-        if self.rule.observe is not None:
-            self.rule.observe(parameters, memory, plain)
-        return _kept(state, memory)
+        observe_day(self.parameters(_ANY_SETTING), memory, plain)
+        learned: Evolving = _as_arrays(memory.learned, state.learned)
+        return replace(state, learned=learned._replace(scratch=_NO_SCRATCH))
 
     def revise(self, state: EvolvingState, situation: Situation) -> EvolvingState:
-        """Decide again after any change; newcomers to the pool are taken in with their experience and earlier data."""
-        memory, _ = self._at_work(state, situation)
-        memory.numbers[SETTLED] = 0
-        return _kept(state, memory)
+        """Take in newcomers to the pool, with their experience and earlier data."""
+        return self._grown(state, situation)
 
     def reasons(
         self, state: EvolvingState, situation: Situation, pairs: Sequence[Pair], costs: Sequence[float] | None = None
@@ -223,7 +216,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
             days = days_to_learn(stakes.tables, int(people.days[worker]), information)
             if days > needed:
                 longest, needed = worker, days
-        next_decision = min(int(state.numbers[NEXT]), situation.setting.horizon + 1)
+        next_decision = min(situation.period, situation.setting.horizon) + 1
         if longest == NOBODY:
             return PolicyWait(look_again=next_decision)
         return PolicyWait(look_again=next_decision, least_observed=longest, still_needed=needed)
@@ -237,7 +230,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         """Return everything learned, each with its doubt."""
         learned = self._grown(state, situation).learned
         (depth, days), (centre, between) = ramp_learned(learned), pool_learned(learned)
-        quits, worked = int(state.numbers[QUITS]), int(state.numbers[DAYS_WORKED])
+        quits, worked = int(learned.counts[QUITS]), int(learned.counts[DAYS_WORKED])
         return Readings(
             people=tuple(_person(learned, worker) for worker in range(situation.setting.workers)),
             days=tuple(
@@ -254,17 +247,11 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def state_to_json(self, state: EvolvingState) -> dict[str, Any]:
         """Return a state as plain data, with packed arrays."""
-        return {
-            "stream_key": state.stream_key,
-            "numbers": state.numbers.tolist(),
-            "held": pack_array(state.held),
-            "learned": pack(state.learned),
-        }
+        return {"stream_key": state.stream_key, "learned": pack(state.learned)}
 
     def state_from_json(self, data: Mapping[str, Any]) -> EvolvingState:
         """Rebuild a state from the data that `state_to_json` returned."""
-        numbers = np.array(data["numbers"], dtype=np.int64)
-        return EvolvingState(data["stream_key"], numbers, unpack_array(data["held"]), unpack(data["learned"]))
+        return EvolvingState(data["stream_key"], unpack(data["learned"])._replace(scratch=_NO_SCRATCH))
 
     def _at_work(self, state: EvolvingState, situation: Situation) -> tuple[EvolvingMemory, RuleFacts]:
         """Return the rule's memory and the facts, as lists."""
@@ -274,7 +261,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def _grown(self, state: EvolvingState, situation: Situation) -> EvolvingState:
         """Return the state with everybody who has joined the pool since, by their experience and earlier data."""
-        known, workers = len(state.held), situation.setting.workers
+        known, workers = len(state.learned.people.slot), situation.setting.workers
         if workers <= known:
             return state
         facts = facts_of(self, situation)
@@ -282,37 +269,31 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + len(joined))
         learned = learned._replace(counts=learned.counts.copy())
         people = learned.people
-        people.first_days[known:] = people.days[known:] = facts.experience[known:workers]
+        days = np.maximum(facts.experience[known:workers], facts.prior.counts[known:workers])
+        people.first_days[known:] = people.days[known:] = days
         people.prior_counts[known:] = facts.prior.counts[known:workers]
         people.prior_sums[known:] = facts.prior.sums[known:workers]
         unseen = np.flatnonzero(state.learned.people.slot < 0)
         if len(unseen):
             people.means[known:], people.variances[known:] = people.means[unseen[0]], people.variances[unseen[0]]
-        held = np.zeros(workers, dtype=np.int64)
-        held[:known] = state.held
         for worker in joined:
             meet(learned, worker)
-        return replace(state, held=held, learned=learned)
+            summarise(learned, worker, 0)
+        return replace(state, learned=learned._replace(scratch=_NO_SCRATCH))
 
 
 _ANY_SETTING = Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)
 """The parameters do not depend on the setting."""
 
 
+_NO_SCRATCH = np.zeros(0, dtype=np.float64)
+
+
 def _memory(state: EvolvingState, workers: int, team: int, newcomers: int) -> EvolvingMemory:
     """Return the rule's memory as lists, which are copies, with room for so many people seen for the first time."""
     learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + newcomers)
     queue = np.array(queue_of(workers, state.stream_key), dtype=np.int64)
-    memory = memory_around(learned, queue, team)
-    memory.held[: len(state.held)] = state.held
-    return as_lists(memory._replace(numbers=state.numbers))
-
-
-def _kept(state: EvolvingState, memory: EvolvingMemory) -> EvolvingState:
-    """Return the state after the rule has changed its memory."""
-    learned = _as_arrays(memory.learned, state.learned)._replace(scratch=np.zeros(0, dtype=np.float64))
-    numbers, held = (np.array(item, dtype=np.int64) for item in (memory.numbers, memory.held))
-    return replace(state, numbers=numbers, held=held, learned=learned)
+    return as_lists(memory_around(learned, queue, team))
 
 
 def _as_arrays(lists: Any, like: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crewlearn.beliefs.evolving.learning import fresh_evolving, learn_day
-from crewlearn.beliefs.evolving.model import FADED, NOISE_USED, Evolving, Told, variance_now
+from crewlearn.beliefs.evolving.model import DAYS_WORKED, FADED, NOISE_USED, QUITS, Evolving, Told, variance_now
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.evolving.trials import (
     PART_FIELDS,
@@ -32,7 +32,7 @@ from crewlearn.policies.evolving.trials import (
 )
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import Happened, Rule, RuleFacts
-from crewlearn.policies.teams.rules import FOREVER, NEXT, SETTLED
+from crewlearn.policies.teams.rules import FOREVER
 from crewlearn.policies.value.excess import possible
 from crewlearn.policies.value.rule import (
     ENTERS,
@@ -41,53 +41,35 @@ from crewlearn.policies.value.rule import (
     WAITS,
     best_other,
     draw_queue,
-    look_again_revised,
     next_outside,
-    nothing_to_value,
     periods_left,
 )
 from crewlearn.policies.value.trials import sd_of_finding
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
-from crewlearn.problem.transitions import FREE, PENDING, RosterArrays, unclaimed_stations
+from crewlearn.problem.transitions import FREE, PENDING, unclaimed_stations
 
 
 class EvolvingParameters(NamedTuple):
-    """The policy's `recheck`, `margin` and `stay_guess`, and what it was told about people."""
+    """The policy's `margin` and `stay_guess`, and what it was told about people."""
 
-    recheck: int
     margin: float
     stay_guess: float
     told: Told
 
-
-QUITS, DAYS_WORKED, WATCHED = 3, 4, 5
-"""Indices into `EvolvingMemory.numbers`, after SETTLED, NEXT and OUTSIDE.
-
-Quits seen, days worked by all while quits were watched for, and 1 once they are: before the first decision people
-come and go for reasons that are not known.
-"""
-
-NUMBERS = 6
-
-LONGEST_REST = 4
-"""The most periods after the next for which nothing is decided."""
 
 SOON = 1.5
 """A finding that takes more than so many times the periods left comes too late to wait for."""
 
 
 class EvolvingMemory(NamedTuple):
-    """The rule's memory; `numbers` but OUTSIDE, `learned`, `queue` and `held` persist, and the rest is scratch.
+    """The rule's memory; `learned` and `queue` persist, the rest is scratch.
 
-    - `held` is 1 for those who had a station at the last decision or have come since.
-    - `queue`, `outside`, `others`, `standing`, `scores`, `entrants`, `ranks`, `levels`, `leavers` and `order` are as in
-      `policies.value.rule.ValueMemory`.
+    `tables` are those of `trials`, and all others are as in `policies.value.rule.ValueMemory`.
     """
 
     numbers: IntArray
     learned: Evolving
     queue: IntArray
-    held: IntArray
     outside: IntArray
     others: FloatArray
     standing: IntArray
@@ -111,10 +93,9 @@ def memory_around(learned: Evolving, queue: IntArray, team: int) -> EvolvingMemo
     """Allocate the memory around what was learned."""
     workers = len(queue)
     return EvolvingMemory(
-        np.zeros(NUMBERS, dtype=np.int64),
+        np.zeros(OUTSIDE + 1, dtype=np.int64),
         learned,
         queue,
-        np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.int64),
         np.zeros(workers, dtype=np.float64),
         np.zeros(workers, dtype=np.int64),
@@ -132,46 +113,28 @@ def memory_around(learned: Evolving, queue: IntArray, team: int) -> EvolvingMemo
     )
 
 
-def follow_moves(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
-    """Decide again after a replacement completed or failed; who was replaced did not quit."""
-    memory.numbers[SETTLED] = 0
-    for place in range(len(happened.completed_in)):
-        if happened.completed_out[place] != NOBODY:
-            memory.held[happened.completed_out[place]] = 0
-        memory.held[happened.completed_in[place]] = 1
-
-
 def observe_day(parameters: EvolvingParameters, memory: EvolvingMemory, happened: Happened) -> None:
-    """Learn from the day's output."""
-    learn_day(memory.learned, parameters.told, happened.period, happened.workers, happened.output)
-    if memory.numbers[WATCHED] == 1:
-        memory.numbers[DAYS_WORKED] += len(happened.workers)
+    """Learn from the day's output, and from who left."""
+    quits = len(happened.left)
+    learn_day(memory.learned, parameters.told, happened.period, happened.workers, happened.output, quits)
 
 
-def _watch_quits(memory: EvolvingMemory, roster: RosterArrays) -> None:
-    """Count those who had a station and left it without being replaced."""
-    for worker in range(len(memory.held)):
-        if memory.numbers[WATCHED] == 1 and memory.held[worker] == 1 and roster.station_of[worker] < 0:
-            memory.numbers[QUITS] += 1
-        memory.held[worker] = 1 if roster.station_of[worker] >= 0 else 0
-    memory.numbers[WATCHED] = 1
-
-
-def periods_together(parameters: EvolvingParameters, memory: EvolvingMemory, left: float) -> float:
+def periods_together(parameters: EvolvingParameters, learned: Evolving, left: float) -> float:
     """Return the periods left, discounted by the chance that either of a pair quits.
 
     Before anybody quit, nothing is discounted: a guess would shorten long horizons for no reason.
     """
-    if memory.numbers[QUITS] == 0:
+    quits = int(learned.counts[QUITS])
+    if quits == 0:
         return left
-    rate = 2.0 * int(memory.numbers[QUITS]) / (parameters.stay_guess + int(memory.numbers[DAYS_WORKED]))
+    rate = 2.0 * quits / (parameters.stay_guess + int(learned.counts[DAYS_WORKED]))
     return (1.0 - math.exp(-rate * left)) / rate
 
 
 def stakes_of(parameters: EvolvingParameters, memory: EvolvingMemory, period: int, facts: RuleFacts) -> Stakes:
     """Return what is at stake in a period; this fills in the tables."""
     learned = memory.learned
-    left = periods_together(parameters, memory, periods_left(facts, period))
+    left = periods_together(parameters, learned, periods_left(facts, period))
     fill_tables(learned, memory.tables)
     return Stakes(left, facts.cost, float(learned.numbers[NOISE_USED]), memory.tables)
 
@@ -180,10 +143,6 @@ def decide_evolving(
     parameters: EvolvingParameters, memory: EvolvingMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
 ) -> int:
     """Fill in the pairs that pay under the current beliefs, and return their number."""
-    numbers, roster = memory.numbers, facts.roster
-    numbers[SETTLED] = 1
-    numbers[NEXT] = FOREVER
-    _watch_quits(memory, roster)
     if periods_left(facts, period) <= 1.0:
         return 0
     stakes = stakes_of(parameters, memory, period, facts)
@@ -194,19 +153,7 @@ def decide_evolving(
         if n_in > 0:
             _rank_entrants(memory, facts, stakes, n_in, level)
             n = _make_pairs(parameters, memory, facts, stakes, n_out, n_in, outs, ins)
-    numbers[NEXT] = period + 1
-    if n == 0 and roster.counts[PENDING] == 0:  # nothing changes until enough is learned
-        numbers[NEXT] += min(_least_seen(memory, facts) // parameters.recheck, LONGEST_REST)
     return n
-
-
-def _least_seen(memory: EvolvingMemory, facts: RuleFacts) -> int:
-    """Return the days on record of the active worker with the fewest."""
-    least, people = FOREVER, memory.learned.people
-    for worker in facts.roster.stations:
-        if worker != NOBODY:
-            least = min(least, int(people.days[worker]) - int(people.first_days[worker]))
-    return least if least < FOREVER else 0
 
 
 def worth_now(memory: EvolvingMemory, stakes: Stakes, worker: int) -> float:
@@ -416,9 +363,6 @@ def _needed_elsewhere(
 EVOLVING_RULE = Rule(
     fresh_memory,
     decide_evolving,
-    nothing_to_value,
-    after_moves=follow_moves,
-    revise=look_again_revised,
     observe=observe_day,
 )
 """The rule of value-of-replacement-evolving."""
