@@ -20,6 +20,7 @@ from crewlearn.beliefs.evolving.model import (
     variance_now,
 )
 from crewlearn.beliefs.evolving.packing import pack, unpack, with_room
+from crewlearn.beliefs.evolving.pool import mean_of_pool, variance_of_pool
 from crewlearn.beliefs.evolving.reading import (
     Spread,
     change_of,
@@ -64,12 +65,20 @@ from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EvolvingState:
-    """The policy's state: what was learned, and the key of its queue. The arrays are never changed in place."""
+    """The policy's state: what was learned, and the key of its queue. The arrays are never changed in place.
+
+    States are equal if they agree in everything that can matter later.
+    """
 
     stream_key: int
     learned: Evolving
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EvolvingState):
+            return NotImplemented
+        return self.stream_key == other.stream_key and pack(self.learned) == pack(other.learned)
 
 
 @dataclass(frozen=True)
@@ -273,9 +282,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         people.first_days[known:] = people.days[known:] = days
         people.prior_counts[known:] = facts.prior.counts[known:workers]
         people.prior_sums[known:] = facts.prior.sums[known:workers]
-        unseen = np.flatnonzero(state.learned.people.slot < 0)
-        if len(unseen):
-            people.means[known:], people.variances[known:] = people.means[unseen[0]], people.variances[unseen[0]]
+        people.means[known:], people.variances[known:] = mean_of_pool(learned.pool), variance_of_pool(learned.pool)
         for worker in joined:
             meet(learned, worker)
             summarise(learned, worker, 0)
