@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Situation
-from crewlearn.policies.dr_ucb.candidates import list_candidates
+from crewlearn.policies.dr_ucb.candidates import list_candidates, room_for_candidates
 from crewlearn.policies.foresight import ForesightMemory, fresh_foresight, look_ahead, plan_replacements
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
@@ -38,18 +38,19 @@ def replace_once(period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -
         return 0
     means, lasting = facts.hidden.means, facts.horizon - facts.mean_delay
     nobody_going = np.zeros(len(means), dtype=np.bool_)
-    candidates = list_candidates(facts.roster, means, means, facts.may_leave, facts.may_enter, nobody_going, False)
-    leavers = np.empty(len(candidates.out_worker), dtype=np.int64)
-    entrants = np.empty(len(candidates.in_worker), dtype=np.int64)
-    rank_leavers(candidates.out_ucb, leavers)
-    rank_descending(candidates.in_ucb, entrants, len(entrants))
+    listed = room_for_candidates(len(means), len(facts.roster.stations))
+    sizes = list_candidates(facts.roster, means, means, facts.may_leave, facts.may_enter, nobody_going, False, listed)
+    leavers = np.empty(sizes.leavers, dtype=np.int64)
+    entrants = np.empty(sizes.entrants, dtype=np.int64)
+    rank_leavers(listed.out_ucb[: sizes.leavers], leavers)
+    rank_descending(listed.in_ucb, entrants, sizes.entrants)
     n = 0
     while n < min(len(leavers), len(entrants)):
-        gain = candidates.in_ucb[entrants[n]] - candidates.out_ucb[leavers[n]]
+        gain = listed.in_ucb[entrants[n]] - listed.out_ucb[leavers[n]]
         if gain * lasting <= facts.cost:
             break
-        outs[n] = candidates.out_worker[leavers[n]]
-        ins[n] = candidates.in_worker[entrants[n]]
+        outs[n] = listed.out_worker[leavers[n]]
+        ins[n] = listed.in_worker[entrants[n]]
         n += 1
     return n
 
