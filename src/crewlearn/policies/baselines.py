@@ -1,4 +1,4 @@
-"""Baselines: keep-team never replaces anyone, and the oracle replaces at once, knowing all means."""
+"""Baselines: keep-team never replaces anyone, and the oracle knows all means."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -111,7 +111,10 @@ class KeepTeam(Policy[Nothing]):
 
 @dataclass(frozen=True)
 class Oracle(Policy[Nothing]):
-    """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods."""
+    """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods.
+
+    Where people or days change it plans in every period with what `foresight` describes.
+    """
 
     state_type: ClassVar[type[Nothing]] = Nothing
     rule: ClassVar[Rule] = Rule(fresh_oracle, decide_oracle, decided_before)
@@ -135,7 +138,7 @@ class Oracle(Policy[Nothing]):
         return Nothing()
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
-        """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
+        """Plan with foresight where anything changes; else, in period 1, make the replacements that pay for good."""
         facts, parameters = facts_of(self, situation), NoParameters()
         memory = fresh_oracle(parameters, facts, 0)
         if len(memory.lasting) > 0 and situation.period > 1:

@@ -187,7 +187,7 @@ def play_runs(
     scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
     nothing_shown = np.empty(0, dtype=np.float64)
     nothing_foreseen = Foresight(
-        True, np.empty((0, 0), dtype=np.float64), nothing_shown, nothing_shown, nothing_shown, 0.0, 0.0
+        True, np.empty((0, 0), dtype=np.float64), nothing_shown, nothing_shown, nothing_shown, 0.0, 0.0, True
     )
     centre = np.empty(team, dtype=np.float64)
     room = np.empty(team, dtype=np.float64)
