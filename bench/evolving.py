@@ -135,9 +135,7 @@ def _judged(course: Course, learned: Evolving, out: int, into: int) -> Decision:
 def _true_output(course: Course, learned: Evolving, worker: int) -> float:
     """Return a person's expected output over the next periods; the pool's mean stands for those never seen."""
     problem, floor, now = course.problem, course.floor, course.period - 1
-    levels = floor.levels[
-        worker, np.minimum(np.arange(course.period - 1, course.period - 1 + AHEAD), problem.horizon - 1)
-    ]
+    levels = floor.levels[worker, np.minimum(np.arange(now, now + AHEAD), problem.horizon - 1)]
     if learned.people.slot[worker] < 0:
         levels = np.full(AHEAD, float(course.world.means[1:].mean()))
     if problem.ramp is None:
