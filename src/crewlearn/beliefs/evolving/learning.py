@@ -50,6 +50,7 @@ from crewlearn.beliefs.evolving.model import (
     REPLAYABLE,
     ROWS,
     SLOTS,
+    UNUSUAL_RUN,
     Anchors,
     Days,
     Evolving,
@@ -187,6 +188,7 @@ def _forget(learned: Evolving, told: Told) -> None:
     counts[RAMPED] = 0
     counts[ORDINARY_DAYS] = 0
     counts[DAYS_NOTED] = 0
+    counts[UNUSUAL_RUN] = 0
     for kind in range(CLASSES):
         pool.log_shares[kind] = math.log(DRIFT_SHARES[kind])
     for ramp in range(RAMPS):

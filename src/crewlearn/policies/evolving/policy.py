@@ -64,6 +64,9 @@ from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
 
+POOL_WEIGHT = 5.0
+"""The weight, in people, of what is told about the pool."""
+
 
 @dataclass(frozen=True, eq=False)
 class EvolvingState:
@@ -80,6 +83,9 @@ class EvolvingState:
             return NotImplemented
         return self.stream_key == other.stream_key and pack(self.learned) == pack(other.learned)
 
+    def __hash__(self) -> int:
+        return hash((self.stream_key, self.learned.numbers.tobytes()))
+
 
 @dataclass(frozen=True)
 class ValueOfReplacementEvolving(Policy[EvolvingState]):
@@ -87,7 +93,9 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     - `margin`: the gain must exceed the fee by this many fees, as in `ValueOfReplacement`.
     - `noise_guess`, `guess_weight`: prior guess of the output's standard deviation, and its weight in observations.
-    - `centre`, `between_sd`, `noise_sd`: the pool's centre, the spread between workers and the noise, if known.
+    - `centre`, `between_sd`: the pool's centre and the spread between workers, if known; with the weight of POOL_WEIGHT
+      people, so that data overrule them where they are wrong.
+    - `noise_sd`: the noise, if known.
     - `ramp_depth`, `ramp_days`: the share of their level that newcomers lack at first, and the days over which it fades
       by a factor e, if known. Whatever is not given is learned from data.
     - `stay_guess`: days worked without a quit that are taken for granted when the rate of quits is estimated.
@@ -143,7 +151,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         """Return the rule's parameters."""
         known = (self.centre, self.between_sd, self.noise_sd, self.ramp_depth, self.ramp_days)
         told = (LEARN if number is None else float(number) for number in known)
-        assumed = Told(float(self.noise_guess), float(self.guess_weight), *told)
+        assumed = Told(float(self.noise_guess), float(self.guess_weight), *told, pool_weight=POOL_WEIGHT)
         return EvolvingParameters(float(self.margin), float(self.stay_guess), assumed)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
