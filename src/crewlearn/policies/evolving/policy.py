@@ -149,10 +149,17 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def parameters(self, setting: Setting) -> EvolvingParameters:
         """Return the rule's parameters."""
-        known = (self.centre, self.between_sd, self.noise_sd, self.ramp_depth, self.ramp_days)
-        told = (LEARN if number is None else float(number) for number in known)
-        assumed = Told(float(self.noise_guess), float(self.guess_weight), *told, pool_weight=POOL_WEIGHT)
-        return EvolvingParameters(float(self.margin), float(self.stay_guess), assumed)
+        told = Told(
+            noise_guess=float(self.noise_guess),
+            guess_weight=float(self.guess_weight),
+            centre=_told(self.centre),
+            between_sd=_told(self.between_sd),
+            noise_sd=_told(self.noise_sd),
+            ramp_depth=_told(self.ramp_depth),
+            ramp_days=_told(self.ramp_days),
+            pool_weight=POOL_WEIGHT,
+        )
+        return EvolvingParameters(float(self.margin), float(self.stay_guess), told)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
@@ -299,6 +306,10 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
 _ANY_SETTING = Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)
 """The parameters do not depend on the setting."""
+
+
+def _told(number: float | None) -> float:
+    return LEARN if number is None else float(number)
 
 
 _NO_SCRATCH = np.zeros(0, dtype=np.float64)
