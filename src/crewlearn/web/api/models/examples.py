@@ -3,6 +3,7 @@
 from typing import Any
 
 from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.ledger.settings.config import DEFAULT_LEAST_TENURE, DEFAULT_POLICY, default_most_a_week
 
 _SETTINGS: dict[str, Any] = {
     "team": 12,
@@ -25,10 +26,10 @@ _ALL_SETTINGS: dict[str, Any] = {
     "rolling": False,
     "learn_delay": False,
     "fee_due": "initiation",
-    "policy": "value-of-replacement",
+    "policy": DEFAULT_POLICY,
     "conventions": "as-written",
-    "least_tenure": 0,
-    "most_a_week": None,
+    "least_tenure": DEFAULT_LEAST_TENURE,
+    "most_a_week": default_most_a_week(_SETTINGS["team"]),
     "ask_again_after": 10,
 }
 _SENTENCE = "Proposed for 2027-01-11, period 41: replace Ann (0113) by Bo (0207)."
@@ -146,7 +147,7 @@ _PLAN: dict[str, Any] = {
     "version": 41,
     "best": "keep-team",
     "headline": "Keeping the team is expected to earn most.",
-    "own": "value-of-replacement",
+    "own": DEFAULT_POLICY,
     "first_period": 41,
     "periods": 210,
     "team": 14,
