@@ -114,7 +114,6 @@ def newer_policy(site: Site) -> str | None:
 def newer_policy_line(site: str) -> str:
     """Return how to try the newer policy, for the command line."""
     return (
-        f"New: the policy {DEFAULT_POLICY} learns ramp-up, trends and unusual days. Compare it with "
-        f"`crewlearn plan {site} --policy {DEFAULT_POLICY}`; change over with "
-        f"`crewlearn site set {site} policy={DEFAULT_POLICY}`."
+        f"New: the policy {DEFAULT_POLICY} learns how newcomers ramp up, who changes and which days were unusual. "
+        f"To change over: crewlearn site set {site} policy={DEFAULT_POLICY}"
     )

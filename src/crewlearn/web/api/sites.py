@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.settings.config import SiteConfig, default_most_a_week
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording import documents
+from crewlearn.advisor.wording.learned import newer_policy
 from crewlearn.policies.registry import registered
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging
@@ -125,6 +126,7 @@ def _view(snapshot: snapshots.Snapshot) -> dict[str, Any]:
     return {
         **_line(snapshot),
         "settings": documents.settings(snapshot.site.config),
+        "newer_policy": newer_policy(snapshot.site),
     }
 
 

@@ -22,6 +22,7 @@ from crewlearn.web.api.models.base import (
     all_optional,
     without_default,
 )
+from crewlearn.web.api.models.learned import SiteLearnedModel
 from crewlearn.web.api.models.proposals import ProposalUnderWay, WaitingModel
 from crewlearn.web.api.models.workers import WorkerModel
 
@@ -148,6 +149,9 @@ class SiteView(SiteLine):
     """A site with its settings."""
 
     settings: SiteSettings
+    newer_policy: str | None = Field(
+        default=None, description="A newer policy that may suit the site better than its own; null if there is none."
+    )
 
 
 class GainModel(Model):
@@ -174,3 +178,6 @@ class SiteStatus(Model):
     cycle: WaitingModel
     proposals: list[ProposalUnderWay]
     workers: list[WorkerModel]
+    learned: SiteLearnedModel | None = Field(
+        default=None, description="Left out if the policy takes people and days as they are on average."
+    )
