@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.ledger.settings.config import DEFAULT_LEAST_TENURE, DEFAULT_POLICY
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.cli.main import app
@@ -363,6 +364,9 @@ def test_groups_that_are_not_known_are_counted(desk: CliWorkspace) -> None:
 
 
 def test_a_new_site_has_a_policy_and_brakes_that_can_be_set_and_lifted(desk: CliWorkspace) -> None:
+    told = " ".join(RUNNER.invoke(app, ["site", "create", "--help"], env={"COLUMNS": "300"}).stdout.split())
+    for default in (DEFAULT_POLICY, str(DEFAULT_LEAST_TENURE), "a fifth of the stations, at least 2"):
+        assert f"by default {default}" in told, "the help cannot import the defaults, which would make it slow"
     required = ["--team", "40", "--cost", "5", "--horizon", "90", "--mean-delay", "2", "--output-range", "0:9"]
     for name, options, expected in (
         ("plain", [], ("value-of-replacement-evolving", 10, 8)),
