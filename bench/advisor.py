@@ -13,7 +13,7 @@ from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.explain import sentence
@@ -27,7 +27,9 @@ LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table, pydantic
 def new_site(store: Store) -> None:
     """Create a site with 1,000 workers."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
-    config = SiteConfig(300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
+    config = SiteConfig(
+        300, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0, policy=STATIONARY_POLICY, least_tenure=0, most_a_week=None
+    )
     commands.create_site(store, "s", config, "bench")
     rows = [WorkerRow(f"w{n}", active=n < 300) for n in range(WORKERS)]
     worker_imports.import_workers(store, "s", rows, b"", "bench")

@@ -11,7 +11,7 @@ import numpy as np
 
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site, Worker
 from crewlearn.beliefs.estimates import Estimates
@@ -32,7 +32,18 @@ def a_site(workers: int, team: int, horizon: int, days: int = 100) -> Site:
         np.concatenate([(output**2).sum(axis=1), unseen]),
     )
     units, calendar = Units(30.0, 130.0, 0.22, 7.5), WorkCalendar(date(2026, 1, 5))
-    config = SiteConfig(team, 500.0, units, calendar, horizon, mean_delay=3.0, rolling=True)
+    config = SiteConfig(
+        team,
+        500.0,
+        units,
+        calendar,
+        horizon,
+        mean_delay=3.0,
+        rolling=True,
+        policy=STATIONARY_POLICY,
+        least_tenure=0,
+        most_a_week=None,
+    )
     roster = Roster.start(workers, range(team), team)
     return Site(config, roster, estimates, [Worker(since=1) for _ in range(workers)], period=days + 1)
 

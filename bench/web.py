@@ -32,7 +32,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import ProposalApproved, ProposalRejected, WorkerChanged
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
@@ -63,7 +63,9 @@ PATHS = {
 def make_site(store: Store, days: int) -> None:
     """Create the site: different workers with output for every day; the team is the best except for the 20 worst."""
     calendar = WorkCalendar(date(2015, 1, 1), weekdays=(0, 1, 2, 3, 4, 5, 6))
-    config = SiteConfig(TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0)
+    config = SiteConfig(
+        TEAM, 100.0, Units(0.0, 100.0), calendar, 2000, 3.0, policy=STATIONARY_POLICY, least_tenure=0, most_a_week=None
+    )
     commands.create_site(store, SITE, config, "bench")
     rng = np.random.default_rng(1)
     means = rng.uniform(30, 70, WORKERS)

@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.ledger.settings.config import DEFAULT_LEAST_TENURE, DEFAULT_POLICY
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.cli.main import app
@@ -48,7 +49,17 @@ class CliWorkspace:
 
     def create(self, *more: str) -> None:
         arguments = ["--team", "2", "--cost", "5", "--horizon", "200", "--mean-delay", "2", "--output-range", "0:100"]
-        self.run("site", "create", "north", *arguments, "--start", str(START), *more)
+        stationary = ["--policy", "value-of-replacement", "--least-tenure", "none", "--most-a-week", "none"]
+        self.run(
+            "site",
+            "create",
+            "north",
+            *arguments,
+            *([] if "--policy" in more else stationary),
+            "--start",
+            str(START),
+            *more,
+        )
         workers = "worker_id;name;active\n" + "".join(f"{n};Name {n};{'x' if n < 3 else ''}\n" for n in range(1, 6))
         self.run("workers", "import", "north", self.file("workers.csv", workers))
 
@@ -352,13 +363,31 @@ def test_groups_that_are_not_known_are_counted(desk: CliWorkspace) -> None:
     assert set(impact["going out"]) == {"proposed", "let go"}
 
 
+def test_a_new_site_has_a_policy_and_brakes_that_can_be_set_and_lifted(desk: CliWorkspace) -> None:
+    told = " ".join(RUNNER.invoke(app, ["site", "create", "--help"], env={"COLUMNS": "300"}).stdout.split())
+    for default in (DEFAULT_POLICY, str(DEFAULT_LEAST_TENURE), "a fifth of the stations, at least 2"):
+        assert f"by default {default}" in told, "the help cannot import the defaults, which would make it slow"
+    required = ["--team", "40", "--cost", "5", "--horizon", "90", "--mean-delay", "2", "--output-range", "0:9"]
+    for name, options, expected in (
+        ("plain", [], ("value-of-replacement-evolving", 10, 8)),
+        ("lifted", ["--least-tenure", "none", "--most-a-week", "none"], ("value-of-replacement-evolving", 0, None)),
+        ("own", ["--policy", "dr-ucb", "--least-tenure", "3", "--most-a-week", "1"], ("dr-ucb", 3, 1)),
+    ):
+        desk.run("site", "create", name, *required, *options)
+        settings = desk.json("site", "show", name)["settings"]
+        assert (settings["policy"], settings["least_tenure"], settings["most_a_week"]) == expected
+    for option, value in (("--least-tenure", "few"), ("--most-a-week", "-1"), ("--least-tenure", "-1")):
+        said = desk.run("site", "create", "wrong", *required, f"{option}={value}", code=2).stderr
+        assert option.removeprefix("--").replace("-", " ") in said.replace("_", " ")
+
+
 def test_the_commands_of_the_documentation_work(desk: CliWorkspace) -> None:
     """The first block of docs/advisor.md runs in order, with files as it describes; comments show alternatives."""
     text = (Path(__file__).parents[2] / "docs" / "advisor.md").read_text(encoding="utf-8")
     block = text.split("```\n")[1]
     desk.file("workers.csv", "worker_id,active\n" + "".join(f"{n},{'yes' if n < 10 else 'no'}\n" for n in range(20)))
-    days = [START + timedelta(days=day) for day in range(5)]
-    lines = [f"{day},{n},{45 if n == 3 else 110}" for day in days for n in range(10)]
+    days = [START + timedelta(days=7 * week + day) for week in range(3) for day in range(5)]
+    lines = [f"{day},{n},{(45 if n == 3 else 90) + day.day % (n + 3)}" for day in days for n in range(10)]
     desk.file("monday.csv", "\n".join(["date,worker_id,units", *lines]) + "\n")
     for line in block.splitlines():
         words = shlex.split(line, comments=True)

@@ -21,6 +21,7 @@ from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.roster import Roster
+from support.stores import STATIONARY
 
 VALUE, DR_UCB, KEEP = "value-of-replacement", "dr-ucb", "keep-team"
 PIECES = Units(0.0, 100.0, 0.5)
@@ -38,7 +39,14 @@ def site_of(
     **settings: Any,
 ) -> Site:
     """Return a site where each worker has `days` observations with exactly this mean and spread."""
-    options = {"fee": 100.0, "horizon": 20, "mean_delay": 0.0, "calendar": WorkCalendar(date(2026, 1, 5)), **settings}
+    options = {
+        "fee": 100.0,
+        "horizon": 20,
+        "mean_delay": 0.0,
+        "calendar": WorkCalendar(date(2026, 1, 5)),
+        **STATIONARY,
+        **settings,
+    }
     config = SiteConfig(team=len(stations), units=units, **options)
     counts, average = np.array(days, dtype=np.int64), np.array(means)
     estimates = Estimates(counts, counts * average, counts * (average**2 + noise**2))

@@ -21,6 +21,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.ledger.stints import Stint, read_stints
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
+from support.stores import STATIONARY
 
 WEEKDAYS = WorkCalendar(date(2026, 1, 5))
 GOOD, BAD = 0.9, 0.1
@@ -40,6 +41,7 @@ class Life:
             "calendar": WEEKDAYS,
             "horizon": 200,
             "mean_delay": 2.0,
+            **STATIONARY,
             "policy": "value-of-replacement:noise_sd=0.05,between_sd=0.3,centre=0.5",
         }
         commands.create_site(self.store, "s", SiteConfig(**{**settings, **changes}), "ann")

@@ -199,6 +199,10 @@ def nothing(store: Store) -> None:
     """Do nothing to a store."""
 
 
+STATIONARY: dict[str, Any] = {"policy": "value-of-replacement", "least_tenure": 0, "most_a_week": None}
+"""Settings of sites as they were by default before people and days were taken to change."""
+
+
 def config(**changes: Any) -> SiteConfig:
     given: dict[str, Any] = {
         "team": 2,
@@ -207,6 +211,7 @@ def config(**changes: Any) -> SiteConfig:
         "calendar": CALENDAR,
         "horizon": 300,
         "mean_delay": 2.0,
+        **STATIONARY,
     }
     return SiteConfig(**{**given, **changes})
 

@@ -15,7 +15,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import LEFT, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.store import Store
@@ -172,6 +172,7 @@ class _Desk:
             mean_delay=3.0,
             rolling=True,
             learn_delay=True,
+            policy=STATIONARY_POLICY,  # people and their levels are stationary here
             least_tenure=5,
             most_a_week=2,
             stream_key=seed,

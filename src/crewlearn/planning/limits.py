@@ -7,14 +7,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 
 KEEP = "keep-team"
-COMPARED = ("value-of-replacement", "dr-ucb", KEEP)
+COMPARED = (STATIONARY_POLICY, "dr-ucb", KEEP)
 """Policies that are compared with the site's own by default."""
 
 CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice.commands import unknown_worker
 from crewlearn.advisor.advice.gain import Gain, Past, gain_over_first_team, read_past
+from crewlearn.advisor.advice.readings import SiteLearned, learned_at, state_for_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import StoreUnavailable
@@ -36,12 +37,17 @@ PATIENCE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A site's state, identities and past, read in one transaction; derived values are computed once."""
+    """A site's state, identities and past, read in one transaction; derived values are computed once.
+
+    `policy_state` is the state of a policy that offers readings, which are derived from it without learning anything
+    again; None for other policies.
+    """
 
     name: str
     standing: SiteSnapshot
     people: People
     past: Past
+    policy_state: Any = None
 
     @property
     def site(self) -> Site:
@@ -64,9 +70,19 @@ class Snapshot:
         return estimates_of(self.site)[0]
 
     @cached_property
+    def learned(self) -> SiteLearned | None:
+        """What the policy has learned about people and days; None if it offers no readings."""
+        return learned_at(self.site, self.policy_state)
+
+    @cached_property
+    def unusual_periods(self) -> frozenset[int]:
+        """The periods that the policy found unusual for everybody."""
+        return frozenset() if self.learned is None else frozenset(day.period for day in self.learned.unusual_days)
+
+    @cached_property
     def members(self) -> tuple[Member, ...]:
         """All workers, the team by station first."""
-        return tuple(members(self.site, self.people, self.estimates))
+        return tuple(members(self.site, self.people, self.estimates, self.learned))
 
     @cached_property
     def gain(self) -> Gain:
@@ -91,7 +107,7 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as a JSON document."""
-        return documents.status(self.name, self.site, self.people, self.gain, self.members)
+        return documents.status(self.name, self.site, self.people, self.gain, self.members, self.learned)
 
     @cached_property
     def advice_text(self) -> bytes:
@@ -183,12 +199,13 @@ def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
     """Build a snapshot; identities and past are read again only if an event since then changes them."""
     now, cached = store.snapshot(connection, name), _cache_of(store).get(name)
     key = now.version.key
+    state = state_for_readings(connection, key, now.site)
     if cached is None or cached.key != key:
-        return Snapshot(name, now, read_people(connection, key), read_past(connection, key))
+        return Snapshot(name, now, read_people(connection, key), read_past(connection, key), state)
     stale = _stale_since(connection, cached.standing.version)
     people = read_people(connection, key) if Cached.PEOPLE in stale else cached.people
     past = read_past(connection, key) if Cached.PAST in stale else cached.past
-    return Snapshot(name, now, people, past)
+    return Snapshot(name, now, people, past, state)
 
 
 def _stale_since(connection: sa.Connection, since: Version) -> frozenset[Cached]:

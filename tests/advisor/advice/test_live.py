@@ -53,6 +53,8 @@ def created(store: Store, problem: Problem, spec: str, seed: int) -> World:
         mean_delay=setting.mean_delay,
         fee_due=problem.fee_due,
         policy=spec,
+        least_tenure=0,
+        most_a_week=None,
         stream_key=policy_key(seed_root(seed), 0),
     )
     commands.create_site(store, "site", config, "tester")

@@ -30,6 +30,7 @@ from crewlearn.advisor.wording.history import settings_since
 from crewlearn.advisor.wording.settings import differences, in_words
 from crewlearn.advisor.wording.undoing import undo
 from crewlearn.problem.errors import InvalidInput
+from support.stores import STATIONARY
 
 ANY_TEXT = st.text(st.sampled_from("=+-@'\"a1.,é \t\rE"), max_size=8) | st.text(max_size=8)
 
@@ -86,6 +87,7 @@ def create(store: Store, name: str = "s", **changes: Any) -> None:
         "calendar": WorkCalendar(date(2026, 1, 5)),
         "horizon": 200,
         "mean_delay": 2.0,
+        **STATIONARY,
         "policy": "value-of-replacement:noise_sd=0.05,between_sd=0.3,centre=0.5",
     }
     commands.create_site(store, name, SiteConfig(**{**settings, **changes}), "ann")

@@ -26,6 +26,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.errors import InvalidInput
+from support.stores import STATIONARY
 
 START = date(2026, 1, 5)
 
@@ -47,6 +48,7 @@ def create(store: Store, name: str = "s", **changes: Any) -> None:
         "calendar": WorkCalendar(START),
         "horizon": 200,
         "mean_delay": 2.0,
+        **STATIONARY,
     }
     commands.create_site(store, name, SiteConfig(**{**settings, **changes}), "ann")
 

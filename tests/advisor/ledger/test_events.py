@@ -23,6 +23,7 @@ from crewlearn.advisor.ledger.events import (
     Event,
     ProposalAnswer,
     RecordedRow,
+    SiteCreated,
     canonical,
     digest_of_rows,
     invalidated_by,
@@ -236,3 +237,14 @@ def test_columns_that_no_row_has_are_known(store: Store) -> None:
 def test_rows_are_hashed_with_the_event_that_brought_them() -> None:
     fact = parse_fact("output-imported", WIRE["output-imported"][0])
     assert fact.fault("hall", 3, [RecordedRow(1, 0, 5.0, None, "worked")]) == "the rows of event 3 were altered"
+
+
+def test_settings_recorded_without_policy_or_brakes_keep_their_meaning() -> None:
+    """The defaults of new sites are newer than such records."""
+    written = config().to_json()
+    for name in ("policy", "least_tenure", "most_a_week"):
+        del written[name]
+    fact = parse_fact("site-created", {"site": "s", "config": written})
+    assert isinstance(fact, SiteCreated)
+    read = fact.config
+    assert (read.policy, read.least_tenure, read.most_a_week) == ("value-of-replacement", 0, None)

@@ -20,7 +20,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.app import make_app
 from crewlearn.web.auth import users
 from crewlearn.web.settings import Settings
-from support.stores import CALENDAR
+from support.stores import CALENDAR, STATIONARY
 from support.web.app import BASE, bearer
 
 API = "/api/v1"
@@ -32,6 +32,7 @@ SETTINGS: dict[str, Any] = {
     "calendar": {"start": "2024-01-01"},
     "horizon": 300,
     "mean_delay": 2.0,
+    **STATIONARY,
 }
 MEANS = {"a": 10.0, "b": 90.0, "c": 50.0, "d": 95.0, "e": 80.0, "f": 85.0}
 CREW = [

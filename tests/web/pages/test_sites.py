@@ -111,31 +111,35 @@ def test_a_site_whose_policy_fails_by_a_fault_of_its_own_hides_no_other(
     assert 'href="/sites/east"' in page
 
 
+NEW_SITE: dict[str, Any] = {
+    "name": "North (2)",
+    "team": "3",
+    "fee": "12,5",
+    "low": "0",
+    "high": "80",
+    "value_per_unit": "0.5",
+    "horizon": "250",
+    "rolling": "yes",
+    "mean_delay": "2",
+    "start": "2026-11-02",
+    "weekdays": ["0", "1", "2", "3", "4", "5"],
+    "closures": "2026-12-25\n2026-12-26",
+    "fee_due": "completion",
+    "least_tenure": "5",
+    "most_a_week": "",
+    "ask_again_after": "10",
+    "shifts_per_day": "1",
+    "cutoff_hour": "0",
+    "policy": "dr-ucb",
+}
+"""What is typed into the form of a new site."""
+
+
 def test_a_site_is_set_up_by_its_form(store: Store) -> None:
     admin = browser(store, "admin")
     assert "There is no site yet" in admin.get("/")
     assert "crewlearn demo" in admin.get("/")
-    form = {
-        "name": "North (2)",
-        "team": "3",
-        "fee": "12,5",
-        "low": "0",
-        "high": "80",
-        "value_per_unit": "0.5",
-        "horizon": "250",
-        "rolling": "yes",
-        "mean_delay": "2",
-        "start": "2026-11-02",
-        "weekdays": ["0", "1", "2", "3", "4", "5"],
-        "closures": "2026-12-25\n2026-12-26",
-        "fee_due": "completion",
-        "least_tenure": "5",
-        "most_a_week": "",
-        "ask_again_after": "10",
-        "shifts_per_day": "1",
-        "cutoff_hour": "0",
-        "policy": "dr-ucb",
-    }
+    form = NEW_SITE
     wrong = admin.post("/sites/new", {**form, "team": "three", "high": "0", "name": ""}, 422)
     assert 'id="team-wrong"' in wrong
     assert 'value="three"' in wrong
@@ -190,10 +194,21 @@ def test_the_form_the_command_and_the_api_record_the_same_settings_by_default(st
     assert answer.status_code == 201, answer.text
 
     plain = SiteConfig(10, 300.0, Units(0.0, 80.0), WorkCalendar(first), 250, 5.0).to_json()
+    assert (plain["policy"], plain["least_tenure"], plain["most_a_week"]) == ("value-of-replacement-evolving", 10, 2)
     ticks = {"rolling": True, "learn_delay": True}
     for name, suggested in (("by-form", ticks), ("by-command", {}), ("by-api", {})):
         recorded_settings = snapshot(store, name).site.config.to_json()
         assert recorded_settings == {**plain, **suggested, "stream_key": recorded_settings["stream_key"]}, name
+
+
+@pytest.mark.parametrize(("typed", "limit"), [("", 8), ("none", None), ("NONE", None), ("3", 3)])
+def test_the_default_limit_follows_the_stations(store: Store, typed: str, limit: int | None) -> None:
+    form = {**NEW_SITE, "team": "40", "most_a_week": typed, "least_tenure": "0"}
+    assert "is set up" in browser(store, "admin").post("/sites/new", form)
+    config = snapshot(store, "North (2)").site.config
+    assert (config.most_a_week, config.least_tenure) == (limit, 0)
+    page = browser(store).get("/sites/North%20%282%29/settings")
+    assert f'name="most_a_week" type="text" value="{"" if limit is None else limit}"' in page
 
 
 def test_settings_of_somebody_who_looked_too_early_are_not_saved(store: Store) -> None:

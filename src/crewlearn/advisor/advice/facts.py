@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from crewlearn.advisor.advice.readings import PeopleTrend, RampUp, people_trend
+from crewlearn.advisor.ledger.advice_record import Believed
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED, REJECTED, WITHDRAWN, Proposal, Site
 from crewlearn.beliefs.posterior import TWO_SIDED_95
+from crewlearn.policies.explanations import Trend
 from crewlearn.problem.arrays import NOBODY
 
 SURE = TWO_SIDED_95
@@ -17,7 +20,8 @@ SURE = TWO_SIDED_95
 class PeopleEstimate:
     """A worker's expected output in the site's units, with the ends of a 95% interval.
 
-    `days` counts observations here, `prior` those from before.
+    `days` counts observations here, `prior` those from before. If the policy learns ramp-up, it is the level
+    `after_ramp_up`, with how far they are in `ramp_up` and a `trend` that shows.
     """
 
     days: int
@@ -25,6 +29,18 @@ class PeopleEstimate:
     mean: float
     low: float
     high: float
+    after_ramp_up: bool = False
+    ramp_up: RampUp | None = None
+    trend: PeopleTrend | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the estimate as plain data, without what the policy does not learn."""
+        plain: dict[str, Any] = {name: getattr(self, name) for name in ("days", "prior", "mean", "low", "high")}
+        if self.after_ramp_up:
+            plain["after_ramp_up"] = True
+            plain["ramp_up"] = None if self.ramp_up is None else asdict(self.ramp_up)
+            plain["trend"] = None if self.trend is None else self.trend.to_json()
+        return plain
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,12 @@ class ProposalFacts:
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as plain data, without internal worker numbers."""
-        return {name: value for name, value in asdict(self).items() if name != "leaver"}
+        out = None if self.out is None else self.out.to_json()
+        return {
+            name: {"out": out, "into": self.into.to_json()}.get(name, value)
+            for name, value in vars(self).items()
+            if name != "leaver"
+        }
 
 
 def people_estimate(units: Units, estimate: Mapping[str, Any]) -> PeopleEstimate:
@@ -67,6 +88,19 @@ def people_estimate(units: Units, estimate: Mapping[str, Any]) -> PeopleEstimate
     mean, reach = estimate["mean"], SURE * estimate["sd"]
     ends = [units.people_output(min(1.0, max(0.0, end))) for end in (mean - reach, mean + reach)]
     return PeopleEstimate(estimate["days"], estimate["prior"], units.people_output(mean), min(ends), max(ends))
+
+
+def _believed(site: Site, units: Units, recorded: Believed) -> PeopleEstimate:
+    """Return a recorded estimate in the site's units."""
+    trend = None
+    if recorded.trend is not None:
+        trend = people_trend(site.config, recorded.mean, Trend(**recorded.trend))
+    return replace(
+        people_estimate(units, vars(recorded)),
+        after_ramp_up=recorded.after_ramp_up,
+        ramp_up=None if recorded.ramp_up is None else RampUp(**recorded.ramp_up),
+        trend=trend,
+    )
 
 
 def facts(site: Site, proposal: Proposal) -> ProposalFacts:
@@ -82,8 +116,8 @@ def facts(site: Site, proposal: Proposal) -> ProposalFacts:
     agreed = proposal.status not in (PROPOSED, REJECTED, WITHDRAWN)
     optimistic, needed, value = (own.get(name) for name in ("optimistic_gain", "threshold", "gain"))
     return ProposalFacts(
-        out=None if vacancy else people_estimate(units, vars(why.out)),
-        into=people_estimate(units, vars(why.into)),
+        out=None if vacancy else _believed(site, units, why.out),
+        into=_believed(site, units, why.into),
         leaver=why.leaver,
         settled_on_arrival=proposal.out == NOBODY and not vacancy,
         chance_better=None if vacancy else why.chance_better,

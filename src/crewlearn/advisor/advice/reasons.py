@@ -6,12 +6,13 @@ of it to the site's units.
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.beliefs.posterior import LEARNED_FROM_DATA, NOISE, Beliefs, chance_above, learned
 from crewlearn.policies.contract import Pair, Policy, Situation
-from crewlearn.policies.explanations import Reason
+from crewlearn.policies.explanations import Readings, Reason
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.transitions import unclaimed_stations
 
@@ -26,13 +27,20 @@ def estimates_of(site: Site) -> tuple[list[dict[str, float]], float]:
     return everybody, math.sqrt(float(beliefs.pool[NOISE]))
 
 
-def _estimate(site: Site, beliefs: Beliefs, number: int) -> dict[str, float]:
+def _estimate(site: Site, beliefs: Beliefs, number: int, readings: Readings | None = None) -> dict[str, Any]:
     worker = site.workers[number]
+    seen = {"days": int(site.estimates.counts[number]) - worker.prior_n, "prior": worker.prior_n}
+    if readings is None:
+        return {**seen, "mean": float(beliefs.means[number]), "sd": math.sqrt(beliefs.variances[number])}
+    person = readings.people[number]
+    ramp_up = None if person.ramp_days is None else {"day": person.days, "days": person.ramp_days}
     return {
-        "days": int(site.estimates.counts[number]) - worker.prior_n,
-        "prior": worker.prior_n,
-        "mean": float(beliefs.means[number]),
-        "sd": math.sqrt(beliefs.variances[number]),
+        **seen,
+        "mean": person.level.mean or 0.0,
+        "sd": person.level.sd or 0.0,
+        "after_ramp_up": True,
+        "ramp_up": ramp_up,
+        "trend": None if person.trend is None else asdict(person.trend),
     }
 
 
@@ -47,11 +55,13 @@ def reasons_of(
 ) -> list[dict[str, Any]]:
     """Return why each pair is proposed: both workers' estimates, the chance of doing better, the policy's own reason.
 
+    The estimates are the policy's own levels after ramp-up if it offers readings.
     `leaver` is who makes room (for a hire left open until arrival, who would go now), -1 for an empty station.
     `break_even` is the fee above which the policy would not have asked, or None if it does not say.
     """
     if not pairs:
         return []
+    readings = policy.readings(after, situation)
     beliefs, units = beliefs_of(site), site.config.units
     nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     costs = [units.policy_cost(site.fee_of(into)) for _, into in pairs]
@@ -63,8 +73,8 @@ def reasons_of(
     for (out, into), reason in zip(pairs, own, strict=True):
         leaver, vacancies = _makes_room(out, reason, vacancies)
         break_even = None if reason is None else policy.break_even(situation, reason)
-        leaving = nobody if leaver == NOBODY else _estimate(site, beliefs, leaver)
-        entering = _estimate(site, beliefs, into)
+        leaving = nobody if leaver == NOBODY else _estimate(site, beliefs, leaver, readings)
+        entering = _estimate(site, beliefs, into, readings)
         reasons.append(
             {
                 "out": leaving,

@@ -13,16 +13,25 @@ from crewlearn.problem.arrays import NOBODY
 
 @dataclass(frozen=True)
 class Believed:
-    """A worker's estimate in the policy's units: days observed here, earlier observations, mean and sd."""
+    """A worker's estimate in the policy's units: days observed here, earlier observations, mean and sd.
+
+    If the policy learns ramp-up, the estimate is of the level `after_ramp_up`. `ramp_up` has then the day and the days
+    of ramp-up, unless it is over, and `trend` the change, since when, and the chance that it is real, if one shows.
+    """
 
     days: int
     prior: int
     mean: float
     sd: float
+    after_ramp_up: bool = False
+    ramp_up: Mapping[str, int] | None = None
+    trend: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the estimate as plain data."""
-        return {"days": self.days, "mean": self.mean, "prior": self.prior, "sd": self.sd}
+        """Return the estimate as plain data, without what is not set."""
+        added = {"after_ramp_up": self.after_ramp_up, "ramp_up": self.ramp_up, "trend": self.trend}
+        plain = {"days": self.days, "mean": self.mean, "prior": self.prior, "sd": self.sd}
+        return dict(sorted({**plain, **{name: value for name, value in added.items() if value}}.items()))
 
 
 @dataclass(frozen=True)

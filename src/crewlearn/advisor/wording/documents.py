@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
+from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
 from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.wording.explain import Member, explain, is_overdue, members, sentence, what_changed
+from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place_kind
 from crewlearn.advisor.wording.waiting import cycle_of
 
@@ -36,8 +38,15 @@ def advice(name: str, site: Site, people: People) -> dict[str, Any]:
     }
 
 
-def status(name: str, site: Site, people: People, gain: Gain, listed: Iterable[Member] | None = None) -> dict[str, Any]:
-    """Describe the team, the pool, replacements under way, and money so far."""
+def status(
+    name: str,
+    site: Site,
+    people: People,
+    gain: Gain,
+    listed: Iterable[Member] | None = None,
+    learned: SiteLearned | None = None,
+) -> dict[str, Any]:
+    """Describe the team, the pool, replacements under way, money so far, and what the policy has learned."""
     return {
         **_when(name, site, people),
         "stations": site.config.team,
@@ -52,6 +61,16 @@ def status(name: str, site: Site, people: People, gain: Gain, listed: Iterable[M
             for pending in site.open_proposals()
         ],
         "workers": [worker(site, people, member) for member in (members(site, people) if listed is None else listed)],
+        **({} if learned is None else {"learned": site_learned(learned)}),
+    }
+
+
+def site_learned(learned: SiteLearned) -> dict[str, Any]:
+    """Describe what the policy has learned about newcomers and days."""
+    return {
+        "ramp": None if learned.ramp is None else vars(learned.ramp),
+        "ramp_days": learned.ramp_days,
+        "unusual_days": [{**vars(day), "date": str(day.date)} for day in learned.unusual_days],
     }
 
 
@@ -81,6 +100,18 @@ def worker(site: Site, people: People, member: Member) -> dict[str, Any]:
         "low": member.estimate.low,
         "high": member.estimate.high,
         "note": member.note,
+        **({} if member.learned is None else {"learned": person_learned(member.learned)}),
+    }
+
+
+def person_learned(person: PersonLearned) -> dict[str, Any]:
+    """Describe what the policy has learned about a worker."""
+    return {
+        "level": vars(person.level),
+        "output_now": person.output,
+        "ramp_up": None if person.ramp_up is None else vars(person.ramp_up),
+        "trend": None if person.trend is None else person.trend.to_json(),
+        "notes": list(person_notes(person)),
     }
 
 

@@ -6,10 +6,12 @@ from datetime import date
 from typing import Any
 
 from crewlearn.advisor.advice.facts import PeopleEstimate, ProposalFacts, facts, people_estimate
+from crewlearn.advisor.advice.readings import PeopleLevel, PersonLearned, SiteLearned, has_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
+from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.names import RecordNames, place
 from crewlearn.advisor.wording.narration import cause_told
 from crewlearn.policies.registry import REGISTRY
@@ -76,7 +78,7 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
     if waiting.get("too_dear"):
         dear = some_of([people.label(number) for number in waiting["too_dear"]], 3)
         return f"{dear} would be proposed, but not at the fee that they cost."
-    if waiting.get("still_needed"):
+    if waiting.get("still_needed") and not has_readings(site.policy):
         who, times = people.label(waiting["least_observed"]), waiting["still_needed"]
         return f"{who} must be seen on {times} more {'day' if times == 1 else 'days'} before the next decision."
     outside = [number for number in site.roster.outside if site.may_enter(number)]
@@ -92,7 +94,9 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
     verdict = "no replacement is worth its fee now"
     if not site.policy.weighs_fees:
         verdict = f"policy {site.config.policy.partition(':')[0]} asks for nothing now"
-    return f"{verdict}{f' ({staying})' if staying else ''}{_looks_again(site, waiting, written)}."
+    judged = judged_words(site, people)
+    rest = f"; {judged}" if judged else _looks_again(site, waiting, written)
+    return f"{verdict}{f' ({staying})' if staying else ''}{rest}."
 
 
 def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
@@ -133,7 +137,9 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
         lines.append(_about(people.label(numbers.leaver), numbers.out, where))
     lines.append(_about(into, numbers.into, "coming in"))
     if numbers.out is not None:
-        lines.append(f"Chance that {into} does better: {numbers.chance_better:.0%}.")
+        chance = numbers.chance_better or 0.0
+        shown = percent(chance) if numbers.into.after_ramp_up else f"{chance:.0%}"
+        lines.append(f"Chance that {into} does better: {shown}.")
     lines.append(_gain(numbers))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")
@@ -141,11 +147,13 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
 
 
 def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
-    between = f"{estimate.mean:,.2f} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
+    ramped = " after ramp-up" if estimate.after_ramp_up else ""
+    between = f"{estimate.mean:,.2f}{ramped} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
     if estimate.days == estimate.prior == 0:
         return f"{who}, {where}: never seen here; judged by the pool, {between}."
     earlier = f" and {estimate.prior} before" if estimate.prior else ""
-    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}."
+    notes = "".join(f"; {note}" for note in (ramp_words(estimate.ramp_up), trend_words(estimate.trend)) if note)
+    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}{notes}."
 
 
 def _gain(numbers: ProposalFacts) -> str:
@@ -198,17 +206,35 @@ def _asked_for(numbers: ProposalFacts) -> str:
 
 @dataclass(frozen=True)
 class Member:
-    """A worker in the status."""
+    """A worker in the status; `learned` is what the policy has learned about them, if it offers readings."""
 
     number: int
     label: str
     station: int | None
     estimate: PeopleEstimate
     note: str
+    learned: PersonLearned | None = None
+
+    @property
+    def level(self) -> PeopleEstimate | PeopleLevel:
+        """What to judge them by: the level after ramp-up if the policy learns it, else the estimate."""
+        return self.estimate if self.learned is None else self.learned.level
+
+    def notes(self, written: Callable[[date], str] = str) -> tuple[str, ...]:
+        """Return the note, and what was learned; `written` formats dates."""
+        return (*([self.note] if self.note else ()), *person_notes(self.learned, written))
 
 
-def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]] | None = None) -> list[Member]:
-    """Return all workers: the team by station, then the others, best first; `everybody` are their estimates."""
+def members(
+    site: Site,
+    people: People,
+    everybody: Sequence[Mapping[str, float]] | None = None,
+    learned: SiteLearned | None = None,
+) -> list[Member]:
+    """Return all workers: the team by station, then the others, best first.
+
+    `everybody` are their estimates, `learned` is what the policy has learned, by which they are then ranked.
+    """
     if everybody is None:
         everybody, _ = estimates_of(site)
     under_way: dict[int, list[str]] = {}
@@ -228,14 +254,15 @@ def members(site: Site, people: People, everybody: Sequence[Mapping[str, float]]
         ]
         note = ", ".join(note for note in notes if note)
         estimate = people_estimate(site.config.units, record)
-        listed.append(Member(number, people.label(number), None if station < 0 else station, estimate, note))
+        own = None if learned is None else learned.people[number]
+        listed.append(Member(number, people.label(number), None if station < 0 else station, estimate, note, own))
     better = 1.0 if site.config.units.lower_is_better else -1.0
     return sorted(
         listed,
         key=lambda member: (
             member.station is None,
             member.station or 0,
-            better * member.estimate.mean if member.station is None else 0.0,
+            better * member.level.mean if member.station is None else 0.0,
         ),
     )
 

@@ -6,6 +6,7 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import UNDER_WAY, Site
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.explain import is_overdue
+from crewlearn.advisor.wording.learned import judged_words
 
 
 def cycle_of(site: Site, people: People) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def cycle_line(site: Site, people: People) -> str:
         return f"Cycle {waiting['cycle']}, {waiting['phase']}: {_of_cycle(site, people)}"
     if not waiting:
         return "No advice yet: import workers first."
-    return _looks_again(site, waiting.get("look_again", 0))
+    judged = judged_words(site, people)
+    return f"{_looks_again(site, waiting.get('look_again', 0))}{f' {judged}.' if judged else ''}"
 
 
 def _of_cycle(site: Site, people: People) -> str:

@@ -1,5 +1,6 @@
 """The daily commands: advise, status, explain, approve, reject, offer, undo."""
 
+import sys
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,9 +61,11 @@ def status_command(
     """Show the team, the pool, the learning cycle, pending and overdue offers, and money so far."""
     with opened(db) as store:
         from crewlearn.advisor.advice.gain import gain_over_first_team, read_past
+        from crewlearn.advisor.advice.readings import read_learned_at
         from crewlearn.advisor.ledger.identities import read_people
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import members, sentence
+        from crewlearn.advisor.wording.learned import newer_policy, newer_policy_line, ramp_line, unusual_lines
         from crewlearn.advisor.wording.names import place
         from crewlearn.advisor.wording.settings import learned_delay
         from crewlearn.advisor.wording.waiting import cycle_line, overdue_lines
@@ -70,13 +73,18 @@ def status_command(
         with store.reading() as connection:
             key, now, _ = store.site(connection, site)
             people, past = read_people(connection, key), read_past(connection, key)
-        listed, words = members(now, people), sentence(now, people)
+            learned = read_learned_at(connection, key, now)
+        listed, words = members(now, people, learned=learned), sentence(now, people)
         gain = gain_over_first_team(now, past.stints, past.proposals)
     if json:
-        print_json(documents.status(site, now, people, gain, listed))
+        print_json(documents.status(site, now, people, gain, listed, learned))
         return
     print(f"{site}: {words}")
-    print(f"{cycle_line(now, people)}\n")
+    print(cycle_line(now, people))
+    for line in () if learned is None else (*unusual_lines(now, learned), ramp_line(learned)):
+        if line:
+            print(line)
+    print()
     shown = [person for person in listed if person.station is not None or not sheet]
     print_table("Team:", *_table([person for person in shown if person.station is not None]), words=2)
     if not sheet:
@@ -95,6 +103,8 @@ def status_command(
     if past.proposals:
         between = f"95% between {gain.low:+,.2f} and {gain.high:+,.2f}"
         print(f"Against keeping the first team, fees taken off: {gain.expected:+,.2f} as estimated now ({between}).")
+    if newer_policy(now):
+        print(newer_policy_line(site), file=sys.stderr)
 
 
 def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
@@ -103,13 +113,14 @@ def _table(listed: "list[Member]") -> tuple[list[str], list[list[str]]]:
             "" if person.station is None else str(person.station + 1),
             person.label,
             str(person.estimate.days),
-            f"{person.estimate.mean:,.2f}",
-            f"{person.estimate.low:,.2f} to {person.estimate.high:,.2f}",
-            person.note,
+            f"{person.level.mean:,.2f}",
+            f"{person.level.low:,.2f} to {person.level.high:,.2f}",
+            ", ".join(person.notes()),
         ]
         for person in listed
     ]
-    return ["station", "worker", "days", "estimate", "95% interval", "note"], rows
+    judged_by = "estimate" if all(person.learned is None for person in listed) else "level after ramp-up"
+    return ["station", "worker", "days", judged_by, "95% interval", "note"], rows
 
 
 def explain_command(

@@ -2,7 +2,7 @@
 
 import sys
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,10 @@ def create_command(
         str, typer.Option(help="LO:HI, the output that counts as 0 and as 1; HI below LO if less is better.")
     ],
     value_per_unit: Annotated[float, typer.Option(help="What one unit of output is worth, in money.")] = 1.0,
-    policy: Annotated[str, typer.Option(help="Policy, as name or name:parameter=value,….")] = "value-of-replacement",
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Policy, as name or name:parameter=value,…; by default value-of-replacement-evolving."),
+    ] = None,
     hours: Annotated[float | None, typer.Option(help="Hours per period, if output is a rate (units per hour).")] = None,
     rolling: Annotated[bool, typer.Option("--rolling", help="No planned end: the horizon moves with time.")] = False,
     learn_delay: Annotated[
@@ -45,8 +48,16 @@ def create_command(
     closed: Annotated[list[str] | None, typer.Option(help="A day on which the site is closed; repeatable.")] = None,
     shifts: Annotated[int, typer.Option(help="Shifts per day; each is a separate period.")] = 1,
     cutoff_hour: Annotated[int, typer.Option(help="Work before this hour counts for the previous day.")] = 0,
-    least_tenure: Annotated[int, typer.Option(help="Periods before a worker may be replaced.")] = 0,
-    most_a_week: Annotated[int | None, typer.Option(help="Upper limit on replacements per week.")] = None,
+    least_tenure: Annotated[
+        str | None, typer.Option(help="Periods before a worker may be replaced, or none; by default 10.")
+    ] = None,
+    most_a_week: Annotated[
+        str | None,
+        typer.Option(
+            help="Upper limit on replacements per week, or none; by default a fifth of the stations, at least 2. "
+            "Filling an empty station does not count."
+        ),
+    ] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
@@ -60,6 +71,11 @@ def create_command(
         from crewlearn.advisor.ledger.settings.config import SiteConfig
         from crewlearn.advisor.ledger.settings.units import Units, parse_range
 
+        chosen: dict[str, Any] = {} if policy is None else {"policy": policy}
+        if least_tenure is not None:
+            chosen["least_tenure"] = _limit("least tenure", least_tenure) or 0
+        if most_a_week is not None:
+            chosen["most_a_week"] = _limit("most a week", most_a_week)
         low, high = parse_range(output_range)
         calendar = WorkCalendar(
             start=date.today() if start is None else read_day("start", start),
@@ -78,13 +94,23 @@ def create_command(
             rolling=rolling,
             learn_delay=learn_delay,
             fee_due=fee_due,
-            policy=policy,
-            least_tenure=least_tenure,
-            most_a_week=most_a_week,
             stream_key=secrets.randbelow(2**62),
+            **chosen,
         )
         create_site(store, name, config, who(actor))
     print(f"Site {name} was created. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
+
+
+def _limit(field: str, text: str) -> int | None:
+    """Parse a limit: a whole number, or "none"."""
+    from crewlearn.problem.errors import InvalidInput
+
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError as error:
+        raise InvalidInput(field, text, "must be a whole number, or none") from error
 
 
 @app.command("list")

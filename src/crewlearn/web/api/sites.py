@@ -10,9 +10,10 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import SiteCreated
 from crewlearn.advisor.ledger.queries import read_events
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import SiteConfig, default_most_a_week
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording import documents
+from crewlearn.advisor.wording.learned import newer_policy
 from crewlearn.policies.registry import registered
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging
@@ -81,6 +82,8 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], new
     """Create a site. Repeating the request changes nothing; other settings under the same name are a conflict."""
     store: Store = request.app.state.store
     settings = new.settings.model_dump(mode="json")
+    if "most_a_week" not in new.settings.model_fields_set:
+        settings["most_a_week"] = default_most_a_week(new.settings.team)
     registered("policy", settings["policy"])
     key = settings["stream_key"]
     config = SiteConfig.from_json({**settings, "stream_key": secrets.randbelow(2**62) if key is None else key})
@@ -123,6 +126,7 @@ def _view(snapshot: snapshots.Snapshot) -> dict[str, Any]:
     return {
         **_line(snapshot),
         "settings": documents.settings(snapshot.site.config),
+        "newer_policy": newer_policy(snapshot.site),
     }
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import BY_TEAM, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import InvalidInput
@@ -90,6 +90,12 @@ class Form:
         """Parse a whole number that may be left out."""
         return self.read(name, lambda text: whole_number(name, text) if text else None, None)
 
+    def limit(self, name: str, otherwise: int | None) -> int | None:
+        """Parse a limit: a whole number or "none"; left empty, it is `otherwise`."""
+        if self.value(name).strip().lower() == "none":
+            return None
+        return self.maybe_whole(name) if self.value(name).strip() else otherwise
+
     def maybe_number(self, name: str) -> float | None:
         """Parse a number that may be left out."""
         return self.read(name, lambda text: decimal(name, text) if text else None, None)
@@ -155,7 +161,8 @@ def new_site(today: date) -> Form:
         learn_delay=True,
     )
     form = site_form(examples)
-    return replace(form, values={**form.values, "high": ""})  # no example: it might be submitted by mistake
+    # No example output, which might be submitted by mistake, and no limit, which depends on the number of stations.
+    return replace(form, values={**form.values, "high": "", "most_a_week": ""})
 
 
 def site_form(config: SiteConfig) -> Form:
@@ -204,7 +211,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "fee_due": form.value("fee_due"),
         "policy": form.read("policy", lambda text: _policy(text, before), ""),
         "least_tenure": form.whole("least_tenure"),
-        "most_a_week": form.maybe_whole("most_a_week"),
+        "most_a_week": form.limit("most_a_week", BY_TEAM if before is None else None),
         "ask_again_after": form.whole("ask_again_after"),
         "conventions": SiteConfig.conventions if before is None else before.conventions,
         "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,

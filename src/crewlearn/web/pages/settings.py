@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.wording.learned import newer_policy
 from crewlearn.advisor.wording.narration import changes_since
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import etags
@@ -80,6 +81,7 @@ def _show(
         "changed": changed,
         "fixed": recorded,
         "policies": policies(),
+        "newer_policy": newer_policy(reading.site),
         "weekdays": forms.WEEKDAYS,
     }
     return show_site(request, caller, reading, "Settings", "settings.html", values, status)

@@ -46,15 +46,17 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         answers = answers_by_proposal(connection, reading.key)
         rows = [row for _, row in standing_rows(connection, reading.key, [number])]
     member = next(member for member in reading.snapshot.members if member.number == number)
-    facts = reading.site.workers[number]
+    facts, learned = reading.site.workers[number], member.learned
     values = {
         "label": reading.label(number),
         "known": reading.people.ids.get(number) is not None,
         "number": number,
         "member": member,
         "facts": facts,
-        "estimate": reading.output(member.estimate.mean),
-        "interval": f"{reading.output(member.estimate.low)} – {reading.output(member.estimate.high)}",
+        "estimate": reading.output(member.level.mean),
+        "interval": f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
+        "level": member.learned is not None,
+        "output_now": "" if learned is None or learned.ramp_up is None else reading.output(learned.output),
         "days": formats.count(member.estimate.days, "day"),
         "unit": reading.unit,
         "notes": worker_notes(reading, number),

@@ -12,6 +12,7 @@ from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.events import RecordedRow, observation
 from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.wording.learned import effect_words
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats
 from crewlearn.web.views.charts import (
@@ -74,6 +75,7 @@ class History:
     stations: tuple[Station, ...]
     output: Markup | None
     output_rows: tuple[tuple[str, str, str], ...]
+    unusual: tuple[tuple[str, str], ...]
     money: Markup | None
     money_rows: tuple[tuple[str, str, str, str], ...]
     span: str
@@ -100,6 +102,7 @@ def history(
         stations=tuple(_station(reading, station, shown) for station in stations),
         output=output,
         output_rows=output_rows,
+        unusual=_unusual(reading, window) if recorded else (),
         money=money,
         money_rows=money_rows,
         span=span,
@@ -240,8 +243,16 @@ def _output(
         lines=[ChartLine([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
     )
-    table = tuple((reading.day(p), reading.output(made[p]), reading.output(hoped[p])) for p in reversed(periods))
+    table = tuple((reading.marked_day(p), reading.output(made[p]), reading.output(hoped[p])) for p in reversed(periods))
     return picture, table
+
+
+def _unusual(reading: Reading, window: Window) -> tuple[tuple[str, str], ...]:
+    """Return the days of a window that were unusual for everybody, the newest first, each with its effect."""
+    learned = reading.snapshot.learned
+    days = () if learned is None else learned.unusual_days
+    shown = [day for day in days if window.first <= day.period <= window.last]
+    return tuple((reading.day(day.period), effect_words(day)) for day in reversed(shown))
 
 
 def _shared(standardised: Sequence[float]) -> float:

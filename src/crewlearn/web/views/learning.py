@@ -43,10 +43,11 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
     scale = scale_over([*shown, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
     places = [window.middle(period) for period, _ in seen]
     mean, low, high = people[-1]
+    summed_up = "The estimate" if reading.snapshot.learned is None else "The average of these days"
     picture = chart(
         "learning",
         "Output and estimate over time",
-        f"{formats.count(len(seen), 'day')} of output. The estimate is now {reading.output(mean)}, with a 95% interval "
+        f"{formats.count(len(seen), 'day')} of output. {summed_up} is now {reading.output(mean)}, with a 95% interval "
         f"from {reading.output(low)} to {reading.output(high)}.",
         scale,
         [formats.number(tick, scale.digits) for tick in scale.ticks],
@@ -58,7 +59,7 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
     )
     table = tuple(
         (
-            reading.day(period),
+            reading.marked_day(period),
             reading.output(value),
             f"{reading.output(mean)} ({reading.output(low)} – {reading.output(high)})",
         )

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from crewlearn.advisor.ledger.site import LEFT, POOL, UNDER_WAY, Proposal
 from crewlearn.advisor.wording.explain import Member, is_overdue
+from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats
@@ -58,6 +59,9 @@ def matching(reading: Reading, search: Search) -> list[Member]:
 HEADS = {"name": "Worker", "station": "Station", "estimate": "Estimate, 95%", "days": "Days"}
 """Sortable columns with their headings."""
 
+LEVEL = "Level, 95%"
+"""The heading of estimates where the policy learns ramp-up."""
+
 
 def _downwards(reading: Reading, by: str) -> bool:
     """Return whether an order begins with the highest value, as estimates and days do."""
@@ -66,7 +70,7 @@ def _downwards(reading: Reading, by: str) -> bool:
 
 def _by(reading: Reading, member: Member, by: str) -> tuple[float, str]:
     """Return the sort key of a worker."""
-    numbers = {"station": member.station or 0, "estimate": member.estimate.mean, "days": member.estimate.days}
+    numbers = {"station": member.station or 0, "estimate": member.level.mean, "days": member.estimate.days}
     return float(numbers.get(by, 0.0)), reading.name_of(member.number).casefold() if by == "name" else ""
 
 
@@ -87,13 +91,14 @@ def heads(reading: Reading, search: Search) -> dict[str, Head]:
         ways = ("descending", "ascending") if _downwards(reading, by) else ("ascending", "descending")
         now = ways[search.sort.startswith("-")] if search.sort.removeprefix("-") == by else ""
         then = f"-{by}" if search.sort == by else by
-        made[by] = Head(words, search.address(reading.url(), sort=then), now, ways[0])
+        heading = LEVEL if by == "estimate" and reading.snapshot.learned is not None else words
+        made[by] = Head(heading, search.address(reading.url(), sort=then), now, ways[0])
     return made
 
 
 def common_scale(members: Sequence[Member]) -> Scale:
     """Return a common scale for all intervals."""
-    return scale_over([end for member in members for end in (member.estimate.low, member.estimate.high)], 6)
+    return scale_over([end for member in members for end in (member.level.low, member.level.high)], 6)
 
 
 @dataclass(frozen=True)
@@ -142,15 +147,15 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
                 url=reading.url("workers", number),
                 station=None if member.station is None else member.station + 1,
                 days=member.estimate.days,
-                estimate=reading.output(member.estimate.mean),
-                interval=f"{reading.output(member.estimate.low)} – {reading.output(member.estimate.high)}",
+                estimate=reading.output(member.level.mean),
+                interval=f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
                 bar=interval_bar(
-                    scale, member.estimate.low, member.estimate.mean, member.estimate.high, "team" if seated else "pool"
+                    scale, member.level.low, member.level.mean, member.level.high, "team" if seated else "pool"
                 ),
                 notes=worker_notes(reading, number),
                 pending=pending,
                 direction=direction,
-                mean=member.estimate.mean,
+                mean=member.level.mean,
             )
         )
     return rows
@@ -171,7 +176,8 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
         notes.append(f"stays until {reading.day(worker.since + site.config.least_tenure)} at least")
     if worker.fee is not None and worker.fee != site.config.fee:
         notes.append(f"own fee {formats.money(worker.fee)}")
-    return tuple(notes)
+    learned = reading.snapshot.learned
+    return (*notes, *(() if learned is None else person_notes(learned.people[number], reading.written)))
 
 
 def _place(reading: Reading, proposal: Proposal) -> str:

@@ -55,6 +55,11 @@ class Reading:
         """Format a period as its day."""
         return formats.period(self.site.config.calendar, period, self.today)
 
+    def marked_day(self, period: int) -> str:
+        """Format a period as its day, and say if it was unusual for everybody."""
+        unusual = self.snapshot.unusual_periods
+        return f"{self.day(period)}, unusual for everybody" if period in unusual else self.day(period)
+
     def written(self, when: date) -> str:
         """Format a date."""
         return formats.day(when, self.today)

@@ -8,6 +8,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.explain import is_overdue
+from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.people import Head, PersonRow, Search, common_scale, heads, matching, worker_rows
@@ -94,6 +95,7 @@ def cycle(reading: Reading) -> LearningPhase:
             "The next decision comes when the whole proposed team is at work, each with enough days of output."
         )
         return LearningPhase(title, tuple(lines))
+    lines += learned_lines(reading)
     look_again = waiting.get("look_again")
     if look_again is not None and int(look_again) > site.period + 1 and not proposed:
         days = int(look_again) - site.period
@@ -105,6 +107,15 @@ def cycle(reading: Reading) -> LearningPhase:
     lines.append("The advice is updated with every day's output.")
     title = "Waiting for an answer" if proposed else "Waiting for an arrival" if awaited else "Looking every day"
     return LearningPhase(title, tuple(lines))
+
+
+def learned_lines(reading: Reading) -> list[str]:
+    """Return who is judged when, recent days that were unusual for everybody, and how newcomers start."""
+    learned, judged = reading.snapshot.learned, judged_words(reading.site, reading.people, reading.name_of)
+    lines = [f"{judged}."] if judged else []
+    if learned is not None:
+        lines += [*unusual_lines(reading.site, learned, reading.written), ramp_line(learned)]
+    return [line for line in lines if line]
 
 
 @dataclass(frozen=True)
@@ -222,6 +233,7 @@ class Today:
     people: int
     better: str
     unit: str
+    judged_by: str
 
 
 def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Today:
@@ -261,6 +273,7 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Toda
         people=len(members),
         better="less is better" if site.config.units.lower_is_better else "more is better",
         unit=reading.unit,
+        judged_by="Expected output" if reading.snapshot.learned is None else "Level after ramp-up",
     )
 
 

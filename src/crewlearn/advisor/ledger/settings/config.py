@@ -18,6 +18,30 @@ from crewlearn.problem.model import FEE_DUE, MOST
 EARLIEST, LATEST = 1970, 2200
 """The years a site may start in; a year outside them is a typing error."""
 
+DEFAULT_POLICY = "value-of-replacement-evolving"
+"""The policy of new sites."""
+
+STATIONARY_POLICY = "value-of-replacement"
+"""The default before it, which takes people and days as stationary."""
+
+DEFAULT_LEAST_TENURE = 10
+"""Periods for which nobody is let go at new sites."""
+
+BY_TEAM: Any = object()
+"""Stands for the default limit on replacements a week, which depends on the number of stations."""
+
+_LEFT_OUT = {"policy": STATIONARY_POLICY, "least_tenure": 0, "most_a_week": None}
+"""What a recorded configuration means by leaving these out, whatever the defaults of new sites are."""
+
+
+def default_most_a_week(team: int) -> int:
+    """Return the limit on replacements a week at a new site: a fifth of the stations, and at least 2.
+
+    >>> default_most_a_week(4), default_most_a_week(40)
+    (2, 8)
+    """
+    return max(2, team // 5)
+
 
 @dataclass(frozen=True)
 class SiteConfig:
@@ -25,9 +49,9 @@ class SiteConfig:
 
     `fee` is money. `horizon` is the number of planned periods or, if `rolling`, how many the policy always sees ahead.
     `mean_delay` is in periods; with `learn_delay` it is the initial value that the site's own offers update. Nobody is
-    let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week. Filling an
-    empty station does not count. A worker who declined or was rejected is not proposed again for `ask_again_after`
-    periods. `stream_key` names the policy's random stream.
+    let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week (None: no limit;
+    left out: as `default_most_a_week` says). Filling an empty station does not count. A worker who declined or was
+    rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random stream.
     """
 
     team: int
@@ -39,10 +63,10 @@ class SiteConfig:
     rolling: bool = False
     learn_delay: bool = False
     fee_due: str = "initiation"
-    policy: str = "value-of-replacement"
+    policy: str = DEFAULT_POLICY
     conventions: str = "as-written"
-    least_tenure: int = 0
-    most_a_week: int | None = None
+    least_tenure: int = DEFAULT_LEAST_TENURE
+    most_a_week: int | None = BY_TEAM
     ask_again_after: int = 10
     stream_key: int = 1
 
@@ -60,6 +84,8 @@ class SiteConfig:
             raise InvalidInput("start", self.calendar.start.isoformat(), remedy)
         check_conventions(self.conventions)
         whole("least_tenure", self.least_tenure, 0, MOST)
+        if self.most_a_week is BY_TEAM:
+            object.__setattr__(self, "most_a_week", default_most_a_week(self.team))
         if self.most_a_week is not None:
             whole("most_a_week", self.most_a_week, 0, MOST)
         whole("ask_again_after", self.ask_again_after, 0, MOST)
@@ -94,6 +120,6 @@ class SiteConfig:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SiteConfig":
-        """Rebuild what `to_json` described."""
+        """Rebuild what `to_json` described, in this version or an earlier one."""
         parts = {"units": Units.from_json(data["units"]), "calendar": WorkCalendar.from_json(data["calendar"])}
-        return cls(**{**data, **parts})
+        return cls(**{**_LEFT_OUT, **data, **parts})

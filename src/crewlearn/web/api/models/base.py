@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from crewlearn.advisor.ledger.settings import units
+from crewlearn.advisor.ledger.settings.config import DEFAULT_POLICY
 from crewlearn.advisor.ledger.text import LONGEST_ID
 from crewlearn.policies.registry import live_policies
 from crewlearn.web.api.models.examples import EXAMPLES
@@ -47,7 +48,7 @@ Policy = Annotated[
         min_length=1,
         max_length=LONGEST_POLICY,
         description=f"A policy, as name or name:parameter=value,…: {', '.join(live_policies())}.",
-        examples=["value-of-replacement", "dr-ucb:gamma=20"],
+        examples=[DEFAULT_POLICY, "dr-ucb:gamma=20"],
     ),
 ]
 WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description="The firm's own id of a worker.")]
@@ -81,7 +82,8 @@ class Page(Model, Generic[T]):
     next: str | None = Field(description="Send this as `cursor` for the next page; null at the end.")
 
 
-def _without_default(schema: dict[str, Any]) -> None:
+def without_default(schema: dict[str, Any]) -> None:
+    """Remove the default from a field's schema."""
     schema.pop("default", None)
 
 
@@ -89,6 +91,6 @@ def all_optional(model: type[M]) -> type[M]:
     """Make every field of a model optional; those sent are in its `model_fields_set`."""
     for info in model.model_fields.values():
         info.default = None
-        info.json_schema_extra = _without_default
+        info.json_schema_extra = without_default
     model.model_rebuild(force=True)
     return model

@@ -3,6 +3,7 @@
 from typing import Any
 
 from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.ledger.settings.config import DEFAULT_LEAST_TENURE, DEFAULT_POLICY, default_most_a_week
 
 _SETTINGS: dict[str, Any] = {
     "team": 12,
@@ -25,10 +26,10 @@ _ALL_SETTINGS: dict[str, Any] = {
     "rolling": False,
     "learn_delay": False,
     "fee_due": "initiation",
-    "policy": "value-of-replacement",
+    "policy": DEFAULT_POLICY,
     "conventions": "as-written",
-    "least_tenure": 0,
-    "most_a_week": None,
+    "least_tenure": DEFAULT_LEAST_TENURE,
+    "most_a_week": default_most_a_week(_SETTINGS["team"]),
     "ask_again_after": 10,
 }
 _SENTENCE = "Proposed for 2027-01-11, period 41: replace Ann (0113) by Bo (0207)."
@@ -42,7 +43,17 @@ _LINE: dict[str, Any] = {
     "filled": 12,
     "proposals": 1,
 }
-_ESTIMATE = {"days": 38, "prior": 0, "mean": 71.2, "low": 66.0, "high": 76.4}
+_TREND = {"since": 12, "date": "2026-12-01", "change": -0.11, "difference": -8.8, "chance": 0.97}
+_ESTIMATE: dict[str, Any] = {
+    "days": 38,
+    "prior": 0,
+    "mean": 71.2,
+    "low": 66.0,
+    "high": 76.4,
+    "after_ramp_up": True,
+    "ramp_up": None,
+    "trend": _TREND,
+}
 _PROPOSAL: dict[str, Any] = {
     "id": 7,
     "status": "proposed",
@@ -55,7 +66,16 @@ _PROPOSAL: dict[str, Any] = {
     "reason": None,
     "why": {
         "out": _ESTIMATE,
-        "into": {"days": 5, "prior": 20, "mean": 81.5, "low": 77.1, "high": 85.9},
+        "into": {
+            "days": 5,
+            "prior": 0,
+            "mean": 81.5,
+            "low": 77.1,
+            "high": 85.9,
+            "after_ramp_up": True,
+            "ramp_up": {"day": 5, "days": 10},
+            "trend": None,
+        },
         "settled_on_arrival": False,
         "chance_better": 0.99,
         "periods": 206.0,
@@ -69,7 +89,13 @@ _PROPOSAL: dict[str, Any] = {
         "trial_value": 1650.0,
     },
 }
-_WAITING: dict[str, Any] = {"awaited": [], "too_dear": [], "look_again": 41}
+_WAITING: dict[str, Any] = {
+    "awaited": [],
+    "too_dear": [],
+    "least_observed": "0214",
+    "still_needed": 5,
+    "look_again": 42,
+}
 _ADVICE: dict[str, Any] = {
     "site": "north",
     "period": 41,
@@ -91,6 +117,13 @@ _WORKER: dict[str, Any] = {
     "low": 66.0,
     "high": 76.4,
     "note": "to be replaced by Bo (0207)",
+    "learned": {
+        "level": {"mean": 71.2, "low": 66.0, "high": 76.4},
+        "output_now": 71.2,
+        "ramp_up": None,
+        "trend": _TREND,
+        "notes": ["down 11% since 2026-12-01 (97% likely real)"],
+    },
 }
 _OUTPUT: dict[str, Any] = {
     **{column.name: None for column in OUTPUT.columns if column.listed},
@@ -146,7 +179,7 @@ _PLAN: dict[str, Any] = {
     "version": 41,
     "best": "keep-team",
     "headline": "Keeping the team is expected to earn most.",
-    "own": "value-of-replacement",
+    "own": DEFAULT_POLICY,
     "first_period": 41,
     "periods": 210,
     "team": 14,
@@ -184,7 +217,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
     "SiteLines": _page(_LINE, {"site": "south", "fault": "has a stored state that cannot be read (…)"}),
-    "SiteView": [{**_LINE, "settings": _ALL_SETTINGS}],
+    "SiteView": [{**_LINE, "settings": _ALL_SETTINGS, "newer_policy": None}],
     "Proposal": [_PROPOSAL],
     "Proposals": _page(_PROPOSAL),
     "Explanation": [
@@ -192,7 +225,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             **_PROPOSAL,
             "explanation": [
                 "Proposed: Bo (0207) in the place of Ann (0113) (7).",
-                "Ann (0113), in the team now: 71.20 (95% between 66.00 and 76.40) after 38 days here.",
+                "Ann (0113), in the team now: 71.20 after ramp-up (95% between 66.00 and 76.40) after 38 days here; "
+                "down 11% since 2026-12-01 (97% likely real).",
             ],
         }
     ],
@@ -212,6 +246,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "cycle": _WAITING,
             "proposals": [{**_PROPOSAL, "overdue": False}],
             "workers": [_WORKER],
+            "learned": {
+                "ramp": {"mean": -0.3, "sd": 0.05},
+                "ramp_days": 10,
+                "unusual_days": [
+                    {"period": 37, "date": "2027-01-05", "effect": -0.18, "low": -0.24, "high": -0.12},
+                ],
+            },
         }
     ],
     "Approval": [{}, {"out": "0113"}],

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from crewlearn.advisor.ledger.text import LONGEST_REASON
 from crewlearn.web.api.models.base import Count, Day, Flag, Model, Number, Page, WorkerId
+from crewlearn.web.api.models.learned import RampUpModel, TrendModel
 
 ProposalStatus = Literal[
     "proposed",
@@ -24,13 +25,19 @@ Outcome = Literal["offered", "accepted", "started", "declined", "expired", "no-s
 
 
 class EstimateModel(Model):
-    """The estimate of a worker, in the firm's own units: expected output with a 95% interval."""
+    """The estimate of a worker, in the firm's own units: expected output with a 95% interval.
+
+    If the policy learns ramp-up, it is the level `after_ramp_up`; the fields from there on are left out otherwise.
+    """
 
     days: Count = Field(description="Days observed here.")
     prior: Count = Field(description="Days observed before.")
     mean: Number
     low: Number
     high: Number
+    after_ramp_up: Flag = False
+    ramp_up: RampUpModel | None = Field(default=None, description="How far they were; null once it is over.")
+    trend: TrendModel | None = Field(default=None, description="Null unless one showed.")
 
 
 class Why(Model):
@@ -89,7 +96,10 @@ class WaitingModel(Model):
     too_dear: list[str | None] = Field(default=[], description="Workers who would be proposed at a lower fee.")
     cycle: Count | None = None
     phase: str | None = None
-    least_observed: str | None = Field(default=None, description="The worker who must still be observed.")
+    least_observed: str | None = Field(
+        default=None,
+        description="The worker who must still be observed, or the newcomer who takes longest to be judged.",
+    )
     still_needed: Count | None = Field(default=None, description="On how many days.")
     look_again: Count | None = Field(default=None, description="The period in which waiting is reconsidered.")
 

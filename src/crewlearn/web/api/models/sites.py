@@ -20,7 +20,9 @@ from crewlearn.web.api.models.base import (
     Policy,
     Positive,
     all_optional,
+    without_default,
 )
+from crewlearn.web.api.models.learned import SiteLearnedModel
 from crewlearn.web.api.models.proposals import ProposalUnderWay, WaitingModel
 from crewlearn.web.api.models.workers import WorkerModel
 
@@ -76,7 +78,10 @@ class SiteSettings(Model):
         default=SiteConfig.least_tenure, description="Periods before somebody may be replaced."
     )
     most_a_week: Annotated[int, Field(strict=True, ge=0, le=MOST)] | None = Field(
-        default=SiteConfig.most_a_week, description="Most replacements proposed in a week; null for no limit."
+        default=None,
+        description="Most replacements proposed in a week; null for no limit. At a new site by default a fifth of the "
+        "stations, at least 2. Filling an empty station does not count.",
+        json_schema_extra=without_default,
     )
     ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
         default=SiteConfig.ask_again_after,
@@ -144,6 +149,9 @@ class SiteView(SiteLine):
     """A site with its settings."""
 
     settings: SiteSettings
+    newer_policy: str | None = Field(
+        default=None, description="A newer policy that may suit the site better than its own; null if there is none."
+    )
 
 
 class GainModel(Model):
@@ -170,3 +178,6 @@ class SiteStatus(Model):
     cycle: WaitingModel
     proposals: list[ProposalUnderWay]
     workers: list[WorkerModel]
+    learned: SiteLearnedModel | None = Field(
+        default=None, description="Left out if the policy takes people and days as they are on average."
+    )

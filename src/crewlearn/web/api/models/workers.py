@@ -8,6 +8,7 @@ from crewlearn.advisor.files.columns import WORKERS
 from crewlearn.web.api.models import columns
 from crewlearn.web.api.models.base import Count, Day, Fee, Flag, Model, Number, Page, all_optional
 from crewlearn.web.api.models.columns import Status
+from crewlearn.web.api.models.learned import PersonLearnedModel
 
 MOST_WORKERS = 10_000
 
@@ -24,6 +25,9 @@ class WorkerModel(Model):
     low: Number
     high: Number
     note: str
+    learned: PersonLearnedModel | None = Field(
+        default=None, description="Left out if the policy takes people as they are on average."
+    )
 
 
 class WorkerView(WorkerModel):

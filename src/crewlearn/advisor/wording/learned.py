@@ -1,0 +1,119 @@
+"""What a policy has learned about people and days, in words."""
+
+from collections.abc import Callable
+from datetime import date
+
+from crewlearn.advisor.advice.readings import PeopleTrend, PersonLearned, RampUp, SiteLearned, UnusualDay, has_readings
+from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.settings.config import DEFAULT_POLICY, STATIONARY_POLICY
+from crewlearn.advisor.ledger.site import Site
+
+RECENT = 10
+"""Periods for which an unusual day is mentioned in the status."""
+
+
+def percent(chance: float) -> str:
+    """Format a probability, never as certain.
+
+    >>> percent(0.97), percent(0.9999), percent(1.0), percent(0.001)
+    ('97%', 'over 99%', 'over 99%', 'under 1%')
+    """
+    if chance > 0.99:
+        return "over 99%"
+    return "under 1%" if chance < 0.01 else f"{chance:.0%}"
+
+
+def ramp_words(ramp_up: RampUp | None) -> str:
+    """Return how far somebody is in ramp-up; empty if it is over, if there is none, or before their first day.
+
+    >>> ramp_words(RampUp(4, 10))
+    'day 4 of about 10 of ramp-up'
+    """
+    if ramp_up is None or ramp_up.day == 0:
+        return ""
+    return f"day {ramp_up.day} of about {ramp_up.days} of ramp-up"
+
+
+def trend_words(trend: PeopleTrend | None, written: Callable[[date], str] = str) -> str:
+    """Return a trend with the chance that it is real; empty if there is none. `written` formats dates."""
+    if trend is None:
+        return ""
+    way = "down" if trend.difference < 0.0 else "up"
+    amount = f"by {abs(trend.difference):,.2f}" if trend.change is None else f"{abs(trend.change):.0%}"
+    return f"{way} {amount} since {written(trend.date)} ({percent(trend.chance)} likely real)"
+
+
+def person_notes(person: PersonLearned | None, written: Callable[[date], str] = str) -> tuple[str, ...]:
+    """Return what to note about somebody: how far they are in ramp-up, and a trend."""
+    if person is None:
+        return ()
+    return tuple(note for note in (ramp_words(person.ramp_up), trend_words(person.trend, written)) if note)
+
+
+def effect_words(day: UnusualDay) -> str:
+    """Return how an unusual day differed from an ordinary one; empty where output has no shares."""
+    if day.effect is None:
+        return ""
+    return f"{_apart(day.effect)} an ordinary day"
+
+
+def _apart(change: float) -> str:
+    """Return how far something is above or below something else.
+
+    >>> _apart(-0.183), _apart(0.4)
+    ('18% below', '40% above')
+    """
+    return f"{abs(change):.0%} {'below' if change < 0.0 else 'above'}"
+
+
+def recent_days(site: Site, learned: SiteLearned) -> list[UnusualDay]:
+    """Return the unusual days among the last periods."""
+    return [day for day in learned.unusual_days if day.period >= site.period - RECENT]
+
+
+def unusual_lines(site: Site, learned: SiteLearned, written: Callable[[date], str] = str) -> list[str]:
+    """Return a line for each unusual day among the last periods."""
+    lines = []
+    for day in recent_days(site, learned):
+        effect = effect_words(day)
+        lines.append(f"{written(day.date)} was unusual for everybody{f': {effect}' if effect else ''}.")
+    return lines
+
+
+def ramp_line(learned: SiteLearned) -> str:
+    """Return what newcomers lack at first and for how long; empty if there is no ramp-up."""
+    if learned.ramp_days is None:
+        return ""
+    days = f"about {learned.ramp_days} days"
+    if learned.ramp is None:
+        return f"Newcomers reach their level in {days}."
+    return f"Newcomers start about {_apart(learned.ramp.mean)} their level and reach it in {days}."
+
+
+def judged_words(site: Site, people: People, named: Callable[[int], str] | None = None) -> str:
+    """Return when the newcomer who takes longest is judged; empty if the policy waits for none.
+
+    A policy without readings waits for other reasons, which `waits` tells. `named` names a worker.
+    """
+    waiting = site.advice.waiting
+    needed = waiting.get("still_needed")
+    if not needed or not has_readings(site.policy):
+        return ""
+    worker = waiting["least_observed"]
+    days = int(site.estimates.counts[worker])
+    name = (named or people.label)(worker)
+    so_far = f"is on day {days}" if days else "has not worked yet"
+    return f"{name} {so_far}; judged after about day {days + needed}"
+
+
+def newer_policy(site: Site) -> str | None:
+    """Return the policy that a site might like better than its own, which takes people and days as stationary."""
+    return DEFAULT_POLICY if site.config.policy.partition(":")[0] == STATIONARY_POLICY else None
+
+
+def newer_policy_line(site: str) -> str:
+    """Return how to try the newer policy, for the command line."""
+    return (
+        f"New: the policy {DEFAULT_POLICY} learns how newcomers ramp up, who changes and which days were unusual. "
+        f"To change over: crewlearn site set {site} policy={DEFAULT_POLICY}"
+    )
