@@ -18,6 +18,7 @@ from crewlearn.advisor.ledger.db.backup import back_up, restore
 from crewlearn.advisor.ledger.db.engine import make_engine
 from crewlearn.advisor.ledger.learned_states import policy_state
 from crewlearn.advisor.ledger.rebuild import upgrade
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
@@ -232,6 +233,27 @@ def test_events_and_state_hold_digests_only(life: Life) -> None:
     assert life.site.checkpoints[-1].digest == advised["learned"]
     assert len(json.dumps(advised)) < 2000
     assert "filters" not in json.dumps(life.site.to_json())
+
+
+@pytest.mark.parametrize("units", [Units(0.0, 64.0), Units(64.0, 0.0), Units(-8.0, 8.0)])
+def test_units_do_not_matter_to_what_is_learned(life: Life, other: Life, units: Units) -> None:
+    """Outputs are multiples of 1/64, so that nothing is rounded on the way."""
+    states = []
+    for site, unit in ((life, Units(0.0, 1.0)), (other, units)):
+        scale = unit.high - unit.low
+        begun(site, 6, 3, policy=EVOLVING, units=unit, fee=abs(scale))
+        days = [
+            {
+                f"w{worker}": unit.low + scale * (20 + 8 * worker + (5 * day + 3 * worker) % 7) / 64
+                for worker in range(3)
+            }
+            for day in range(20)
+        ]
+        take(site, outputs(*days))
+        with site.store.reading() as connection:
+            key, known, _ = site.store.site(connection, "s")
+            states.append((policy_state(connection, key, known), site.open()))
+    assert states[0] == states[1]
 
 
 def test_other_policies_record_their_state_where_it_changes(life: Life) -> None:
