@@ -23,9 +23,17 @@ from crewlearn.problem.people import Presence, Ramp
 from crewlearn.problem.recipes import Estimated
 from support.floors import ALONE, NEUTRAL, QUIET, TOGETHER
 
-SPECS = [*REGISTRY, "dr-ucb:frontier_cap=4,gamma=1", "dr-ucb+late-pairing:selection=top-m,gamma=2", "a-aht:begin=clean"]
+SPECS = [
+    *REGISTRY,
+    "dr-ucb:frontier_cap=4,gamma=1",
+    "dr-ucb+late-pairing:selection=top-m,gamma=2",
+    "a-aht:begin=clean",
+    "value-of-replacement-evolving:ramp_depth=0.25,ramp_days=5,noise_sd=0",
+    "value-of-replacement-evolving:centre=0.3,between_sd=0.05,ramp_days=3,margin=0",
+]
 ORDER = (kernel.QUIT, kernel.REQUEST, kernel.ARRIVAL, kernel.LAPSE, kernel.DECLINE)
 THREE = ("dr-ucb:gamma=1", "value-of-replacement", "a-omm")
+LEARNER = "value-of-replacement-evolving"
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,7 @@ def test_compiled_and_interpreted_runs_agree_with_all_tables(spec: str) -> None:
 
 
 @pytest.mark.parametrize("table", ALONE)
-@pytest.mark.parametrize("spec", THREE)
+@pytest.mark.parametrize("spec", [*THREE, LEARNER])
 def test_compiled_and_interpreted_runs_agree_with_each_table(spec: str, table: str) -> None:
     changed = replace(QUIET, **ALONE[table])
     if changed.changes:
