@@ -1,5 +1,7 @@
 """Tests use fixed examples, the same on every machine and every day. Fixtures are defined in tests/support."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -47,7 +49,13 @@ settings.load_profile("fixed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile before the workers of the whole suite start; a run of single files compiles what it needs."""
+    """Compile before the workers of the whole suite start; a run of single files compiles what it needs.
+
+    A shell script starts what it runs in the background with interrupts ignored, and so would the programs be that
+    tests interrupt: some would never end.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if whole and not config.option.collectonly and not hasattr(config, "workerinput"):
         compile_loops()

@@ -133,6 +133,43 @@ def test_a_rule_of_a_module_plays_as_in_plain_python(policy: Smooth, problem: Pr
     compare(policy, problem)
 
 
+def decide_turns(
+    parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray
+) -> int:
+    """Replace whoever has worked longest by whoever has worked least."""
+    roster, _, _, _, horizon, _, _, _, _, _, worked = facts
+    longest = least = -1
+    for worker in range(len(worked)):
+        if roster.role[worker] != 0:
+            continue
+        if roster.station_of[worker] >= 0:
+            if longest < 0 or worked[worker] > worked[longest]:
+                longest = worker
+        elif least < 0 or worked[worker] < worked[least]:
+            least = worker
+    if longest < 0 or least < 0 or period >= horizon:
+        return 0
+    outs[0] = longest
+    ins[0] = least
+    return 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Turns(RulePolicy):
+    """Lets everybody work in turn, by the days worked."""
+
+    rule: ClassVar[Rule] = Rule(no_memory, decide_turns)
+
+    @property
+    def name(self) -> str:
+        return "turns"
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, EMPTY_STATIONS])
+def test_a_rule_is_told_the_days_worked_even_if_it_does_not_name_them(problem: Problem) -> None:
+    compare(Turns(), problem)
+
+
 def test_its_state_survives_json_and_a_pool_that_grows() -> None:
     policy = Smooth()
     steps = list(play(World(PROBLEM, 7, 0), policy))

@@ -128,6 +128,8 @@ def test_the_warm_up_does_not_count() -> None:
         with pytest.raises(InvalidInput, match=f"at = {at}: lies in the warm-up; choose periods from 21 to 60"):
             simulate(TOGETHER, ["a-omm"], 5, at=[at, 60])
     simulate(TOGETHER, ["a-omm"], 1, at=[21])
+    with pytest.raises(InvalidInput, match="at = 61: lies beyond the horizon; choose periods from 21 to 60"):
+        simulate(TOGETHER, ["a-omm"], 1, at=[61])
 
 
 @pytest.mark.parametrize("fee_due", ["initiation", "completion"])

@@ -20,6 +20,18 @@ from crewlearn.problem.instances import benchmark
 from crewlearn.problem.laws import BernoulliOutput, FixedDelay, GeometricDelay, NoDelay
 from crewlearn.problem.model import CONVENTIONS, Pool, Problem, Start
 from crewlearn.problem.people import Presence
+from support.floors import TOGETHER
+
+FLOOR = Problem(
+    3,
+    160,
+    0.3,
+    Pool((0.2, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5, 0.55, 0.65)),
+    FixedDelay(1),
+    start=Start((0, 1, 2)),
+    presence=Presence(absence=0.15, quit_at=(15, 60, 100), declines=0.2),
+)
+"""A floor on which people are absent, quit and decline."""
 
 PROBLEMS = {
     "benchmark": benchmark(10, "as-released", horizon=150),
@@ -30,6 +42,8 @@ PROBLEMS = {
     ),
     "one period": Problem(2, 1, 1.0, Pool((0.2, 0.8, 0.5)), NoDelay()),
     "no fee, no delay": Problem(2, 80, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
+    "floor": FLOOR,
+    "all tables": TOGETHER,
 }
 
 
@@ -62,20 +76,9 @@ def test_only_an_oracle_is_shown_what_is_hidden(name: str, problem: str, monkeyp
             steps = list(play(world, policy))  # a request that is not legal raises
         assert steps == list(play(world, policy))  # deterministic
         assert len(steps) == PROBLEMS[problem].horizon
-        assert len(shown) > PROBLEMS[problem].horizon
+        assert len(shown) > PROBLEMS[problem].horizon - PROBLEMS[problem].warmup
         assert all((situation.hidden is not None) == policy.oracle for situation in shown)
         shown.clear()
-
-
-FLOOR = Problem(
-    3,
-    160,
-    0.3,
-    Pool((0.2, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5, 0.55, 0.65)),
-    FixedDelay(1),
-    start=Start((0, 1, 2)),
-    presence=Presence(absence=0.15, quit_at=(15, 60, 100), declines=0.2),
-)
 
 
 @pytest.mark.parametrize("conventions", CONVENTIONS)

@@ -36,4 +36,10 @@ def test_compiled_it_ranks_alike_and_lists_do_as_well_as_arrays(n: int) -> None:
     compiled_rule(rank_ascending)(keys, compiled, n)
     rank_ascending(of_list, listed, n)  # which the advisor does, for speed
     assert plain.tolist() == compiled.tolist() == listed
+    rank_descending(keys, plain, n)
+    compiled_rule(rank_descending)(keys, compiled, n)
+    assert plain.tolist() == compiled.tolist()
+    rank_leavers(keys, plain)
+    compiled_rule(rank_leavers)(keys, compiled)
+    assert plain.tolist() == compiled.tolist()
     assert {type(place) for place in listed} == {int}

@@ -110,6 +110,7 @@ class Course:
             form.day_shares[warmup:],
             form.quits,
             form.declines,
+            self.problem.fee_due == "initiation",
         )
         return Hidden(self.floor.levels[:, 0].copy(), world.delay_form, world.keys[DELAY], foresight)
 

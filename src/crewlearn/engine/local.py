@@ -164,7 +164,8 @@ def checked_periods(problem: Problem, at: Sequence[int] | None) -> tuple[int, ..
         remedy = f"lies in the warm-up; choose periods from {problem.warmup + 1} to {problem.horizon}"
         raise InvalidInput("at", periods[0], remedy)
     if periods[-1] > problem.horizon:
-        raise InvalidInput("at", periods[-1], f"lies beyond the horizon; choose periods from 1 to {problem.horizon}")
+        remedy = f"lies beyond the horizon; choose periods from {problem.warmup + 1} to {problem.horizon}"
+        raise InvalidInput("at", periods[-1], remedy)
     return tuple(periods)
 
 

@@ -55,7 +55,11 @@ class World:
         return team
 
     def interview(self, rho: float) -> FloatArray:
-        """Return every worker's interview score; their sample correlation with the true means is `rho`."""
+        """Return every worker's interview score; their sample correlation with the means of period 1 is `rho`.
+
+        With a warm-up, too, the scores are of period 1: a policy is given them with the record, and levels that depend
+        on days worked are not known before it.
+        """
         scores = np.empty(len(self.means))
         score_interviews(self.means, rho, self.keys[INTERVIEW], scores)
         return scores

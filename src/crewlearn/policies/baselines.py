@@ -1,4 +1,4 @@
-"""Baselines: keep-team never replaces anyone, and the oracle replaces at once, knowing all means."""
+"""Baselines: keep-team never replaces anyone, and the oracle knows all means."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from crewlearn.policies.contract import Pair, Policy, Situation
-from crewlearn.policies.dr_ucb.candidates import list_candidates
+from crewlearn.policies.dr_ucb.candidates import list_candidates, room_for_candidates
 from crewlearn.policies.foresight import ForesightMemory, fresh_foresight, look_ahead, plan_replacements
 from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import NoParameters, Rule, RuleFacts, ask, facts_of, no_memory
@@ -38,18 +38,19 @@ def replace_once(period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -
         return 0
     means, lasting = facts.hidden.means, facts.horizon - facts.mean_delay
     nobody_going = np.zeros(len(means), dtype=np.bool_)
-    candidates = list_candidates(facts.roster, means, means, facts.may_leave, facts.may_enter, nobody_going, False)
-    leavers = np.empty(len(candidates.out_worker), dtype=np.int64)
-    entrants = np.empty(len(candidates.in_worker), dtype=np.int64)
-    rank_leavers(candidates.out_ucb, leavers)
-    rank_descending(candidates.in_ucb, entrants, len(entrants))
+    listed = room_for_candidates(len(means), len(facts.roster.stations))
+    sizes = list_candidates(facts.roster, means, means, facts.may_leave, facts.may_enter, nobody_going, False, listed)
+    leavers = np.empty(sizes.leavers, dtype=np.int64)
+    entrants = np.empty(sizes.entrants, dtype=np.int64)
+    rank_leavers(listed.out_ucb[: sizes.leavers], leavers)
+    rank_descending(listed.in_ucb, entrants, sizes.entrants)
     n = 0
     while n < min(len(leavers), len(entrants)):
-        gain = candidates.in_ucb[entrants[n]] - candidates.out_ucb[leavers[n]]
+        gain = listed.in_ucb[entrants[n]] - listed.out_ucb[leavers[n]]
         if gain * lasting <= facts.cost:
             break
-        outs[n] = candidates.out_worker[leavers[n]]
-        ins[n] = candidates.in_worker[entrants[n]]
+        outs[n] = listed.out_worker[leavers[n]]
+        ins[n] = listed.in_worker[entrants[n]]
         n += 1
     return n
 
@@ -110,7 +111,10 @@ class KeepTeam(Policy[Nothing]):
 
 @dataclass(frozen=True)
 class Oracle(Policy[Nothing]):
-    """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods."""
+    """Knows the means and makes, in period 1, the replacements that earn their fee over the remaining periods.
+
+    Where people or days change it plans in every period with what `foresight` describes.
+    """
 
     state_type: ClassVar[type[Nothing]] = Nothing
     rule: ClassVar[Rule] = Rule(fresh_oracle, decide_oracle, decided_before)
@@ -134,7 +138,7 @@ class Oracle(Policy[Nothing]):
         return Nothing()
 
     def decide(self, state: Nothing, situation: Situation) -> tuple[list[Pair], Nothing]:
-        """In period 1, pair the worst active with the best outside workers while the gain exceeds the fee."""
+        """Plan with foresight where anything changes; else, in period 1, make the replacements that pay for good."""
         facts, parameters = facts_of(self, situation), NoParameters()
         memory = fresh_oracle(parameters, facts, 0)
         if len(memory.lasting) > 0 and situation.period > 1:

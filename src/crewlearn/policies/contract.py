@@ -32,8 +32,8 @@ class Foresight(NamedTuple):
 
     `levels[i, t-1]` is worker i's level in period t, to the true end. `depth` and `fading` give everybody's ramp: after
     n days worked the share 1 - depth fading[n] of the level. `day_shares` are everybody's share of an ordinary day by
-    weekday and shock. `quits` and `declines` are chances; whom they strike is not foreseen. Where levels are not
-    `known` ahead, only the present ones count.
+    weekday and shock. `quits` and `declines` are chances; whom they strike is not foreseen. `fee_if_declined` says
+    whether a declined offer costs its fee. Where levels are not `known` ahead, only the present ones count.
     """
 
     known: bool
@@ -43,9 +43,10 @@ class Foresight(NamedTuple):
     day_shares: FloatArray
     quits: float
     declines: float
+    fee_if_declined: bool
 
 
-NO_FORESIGHT = Foresight(True, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0)
+NO_FORESIGHT = Foresight(True, np.zeros((0, 0)), np.zeros(0), np.zeros(0), np.zeros(0), 0.0, 0.0, True)
 
 
 class Hidden(NamedTuple):

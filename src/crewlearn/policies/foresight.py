@@ -1,10 +1,11 @@
 """The oracle on a floor that changes: replacements planned with everybody's future level, ramp and delays known.
 
 It looks at pairs: a worker who leaves and one who enters. The value of a pair is the expected difference of their
-output from the entrant's start to the true end, less the fee. Chances to quit discount the future and chances to
-decline the offer; whom they strike, and who will be absent, is not foreseen. The worst to keep is paired with the best
-outside, the next worst with the next best. Then pairs take another entrant wherever that gains more, counting the delay
-that each pair would have, until nothing does. A pair is asked for only if no later period within reach promises more.
+output from the entrant's start to the true end, less the expected fee. Chances to quit discount the future; chances to
+decline discount the offer, and its fee if that is due at completion. Whom they strike, and who will be absent, is not
+foreseen. The worst to keep is paired with the best outside, the next worst with the next best. Then pairs take another
+entrant wherever that gains more, counting the delay that each pair would have, until nothing does. A pair is asked for
+only if no later period within reach promises more.
 
 Later replacements of the same place are not planned ahead, so this is no upper bound.
 """
@@ -97,7 +98,13 @@ def gain_of_pair(memory: ForesightMemory, facts: RuleFacts, now: int, period: in
     there = worth_from(memory, facts, into, begin, int(facts.experience[into]))
     kept = worth_from(memory, facts, out, begin, stayed)
     discount = math.pow(1.0 - foresight.quits, begin - now)
-    return (1.0 - foresight.declines) * discount * (there - kept) - facts.cost
+    return (1.0 - foresight.declines) * discount * (there - kept) - expected_fee(facts)
+
+
+def expected_fee(facts: RuleFacts) -> float:
+    """Return the mean fee of an offer, which at completion is due only if it is accepted."""
+    foresight = facts.hidden.foresight
+    return facts.cost if foresight.fee_if_declined else (1.0 - foresight.declines) * facts.cost
 
 
 def plan_replacements(memory: ForesightMemory, period: int, facts: RuleFacts, outs: IntArray, ins: IntArray) -> int:
@@ -109,7 +116,7 @@ def plan_replacements(memory: ForesightMemory, period: int, facts: RuleFacts, ou
     while n < min(n_out, n_in, room):
         leaver, entrant = memory.leaver_order[n], memory.entrant_order[n]
         gain = (1.0 - facts.hidden.foresight.declines) * (memory.entering[entrant] - memory.keeping[leaver])
-        if gain <= facts.cost:
+        if gain <= expected_fee(facts):
             break
         outs[n] = memory.leavers[leaver]
         ins[n] = memory.entrants[entrant]

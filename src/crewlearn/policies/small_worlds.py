@@ -120,7 +120,8 @@ class SmallWorld:
         if not self.problem.changes:
             return Hidden(self.means, self.delay_form, KEY, NO_FORESIGHT)
         levels, shares = floor.levels[:, warmup:], form.day_shares[warmup:]
-        foresight = Foresight(form.foreseeable, levels, floor.depth, form.fading, shares, form.quits, form.declines)
+        chances = (form.quits, form.declines, self.problem.fee_due == "initiation")
+        foresight = Foresight(form.foreseeable, levels, floor.depth, form.fading, shares, *chances)
         return Hidden(floor.levels[:, max(self.today, 1) - 1], self.delay_form, KEY, foresight)
 
     def facts(self) -> tuple[Any, ...]:

@@ -21,7 +21,9 @@ def pairs_of(rule: str, candidates: Candidates, stream: IntArray | None = None) 
     r = len(candidates.out_worker)
     some_stream = np.array([1, 0], dtype=np.int64) if stream is None else stream
     outs, ins = np.empty(r, dtype=np.int64), np.empty(r, dtype=np.int64)
-    pair_up(PAIRINGS[rule], candidates, np.arange(r)[::-1], np.arange(r)[::-1], r, some_stream, outs, ins)
+    leaving, entering = np.arange(r)[::-1].copy(), np.arange(r)[::-1].copy()
+    keys, order = np.empty(r), np.empty(r, dtype=np.int64)
+    pair_up(PAIRINGS[rule], candidates, leaving, entering, r, some_stream, outs, ins, keys, order)
     return list(zip(outs.tolist(), ins.tolist(), strict=True))
 
 

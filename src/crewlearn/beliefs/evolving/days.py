@@ -19,9 +19,11 @@ from crewlearn.beliefs.evolving.model import (
     LEAST_VARIANCE,
     NOISE,
     NOISE_SUM,
+    NOISE_USED,
     NOISE_WEIGHT,
     ORDINARY_DAYS,
     OWN_RAMP,
+    UNUSUAL_RUN,
     Evolving,
     Told,
     share_put_out,
@@ -35,6 +37,12 @@ DAY_MEMORY, LEAST_DAY_MEMORY = 80.0, 20.0
 
 UNUSUAL = 6.0
 """A day is unusual if its squared distance from the mean exceeds so many variances."""
+
+LASTING = 15
+"""After so many unusual days in a row, what was unusual is taken to last, and becomes the mean of days."""
+
+MOST_DOUBT = 2.0
+"""Days whose doubt exceeds so many times the noise say nothing about it."""
 
 LONGEST_GAP = 5
 """Outputs further apart than this many days say nothing about the noise."""
@@ -59,7 +67,11 @@ def view_day(learned: Evolving, period: int, precision: float, weighted: float) 
         unusual = off * off > UNUSUAL * (variance + doubt)
         if unusual:
             variance = off * off
+            learned.counts[UNUSUAL_RUN] += 1
+            if learned.counts[UNUSUAL_RUN] >= LASTING:
+                numbers[DAY_MEAN] += off / LEAST_DAY_MEMORY
         else:
+            learned.counts[UNUSUAL_RUN] = 0
             _learn_spread_of_days(learned, off, doubt)
     place = int(learned.counts[DAYS_NOTED]) % DAYS_KEPT
     doubt = 1.0 / (precision + 1.0 / variance)
@@ -84,11 +96,14 @@ def _learn_spread_of_days(learned: Evolving, off: float, doubt: float) -> None:
 def learn_noise(learned: Evolving, worker: int, adjusted: float, doubt: float) -> None:
     """Learn from the difference to the person's last output, less the expected step of the ramp."""
     people, numbers = learned.people, learned.numbers
+    unsure = doubt + float(people.last_doubt[worker])
+    if unsure > MOST_DOUBT * float(numbers[NOISE_USED]):
+        return
     days, mean = int(people.days[worker]), float(people.means[worker])
     step = (share_put_out(learned.pool, days) - share_put_out(learned.pool, days - 1)) * mean if days > 0 else 0.0
     change = adjusted - float(people.last_output[worker]) - step
     own = OWN_RAMP * step
-    numbers[NOISE_SUM] += 0.5 * (change * change - doubt - float(people.last_doubt[worker]) - own * own)
+    numbers[NOISE_SUM] += 0.5 * (change * change - unsure - own * own)
     numbers[NOISE_WEIGHT] += 1.0
 
 

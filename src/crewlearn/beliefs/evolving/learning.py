@@ -50,6 +50,7 @@ from crewlearn.beliefs.evolving.model import (
     REPLAYABLE,
     ROWS,
     SLOTS,
+    UNUSUAL_RUN,
     Anchors,
     Days,
     Evolving,
@@ -187,9 +188,11 @@ def _forget(learned: Evolving, told: Told) -> None:
     counts[RAMPED] = 0
     counts[ORDINARY_DAYS] = 0
     counts[DAYS_NOTED] = 0
+    counts[UNUSUAL_RUN] = 0
     for kind in range(CLASSES):
         pool.log_shares[kind] = math.log(DRIFT_SHARES[kind])
     for ramp in range(RAMPS):
+        pool.weights[ramp] = math.exp(float(pool.priors[ramp]))
         pool.centre[ramp] = CENTRE_GUESS if told.centre < 0.0 else told.centre
         pool.live[ramp] = 1 if pool.priors[ramp] > -math.inf else 0
         for kind in range(POOLS):
@@ -201,6 +204,8 @@ def _forget(learned: Evolving, told: Told) -> None:
         if people.prior_counts[worker] > 0:
             meet(learned, worker)
     learn_pool(learned, told)
+    if counts[SLOTS] > 0:  # once more, as people's levels follow from the pool that the first call inferred
+        learn_pool(learned, told)
 
 
 def meet(learned: Evolving, worker: int) -> None:

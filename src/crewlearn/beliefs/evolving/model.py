@@ -16,6 +16,7 @@ All arrays are flat, so that the same functions work on lists, which plain Pytho
 import math
 from typing import NamedTuple
 
+from crewlearn.beliefs.posterior import LEARN
 from crewlearn.problem.arrays import FloatArray, IntArray
 
 DEPTHS = (0.1, 0.2, 0.3, 0.45)
@@ -61,6 +62,9 @@ It is never learned away. So an untried worker is always worth a trial if enough
 CENTRE_GUESS, CENTRE_SD = 0.5, 0.3
 """The prior of the pool's centre."""
 
+BETWEEN_GUESS = 0.1
+"""The spread by which a centre that was told is trusted, if no spread was."""
+
 LEAST_NOISE, LEAST_VARIANCE = 1e-8, 1e-12
 """Lower limits on the variance of output and of a level, which avoid dividing by zero."""
 
@@ -77,7 +81,8 @@ DAYS_KEPT = 400
 class Told(NamedTuple):
     """What is assumed before any data; LEARN stands for what is to be learned.
 
-    `noise_guess` is a standard deviation, with the weight of `guess_weight` observations.
+    `noise_guess` is a standard deviation, with the weight of `guess_weight` observations. `centre` and `between_sd`
+    have the weight of `pool_weight` people, so that data can overrule them; LEARN takes them as certain.
     """
 
     noise_guess: float
@@ -87,6 +92,7 @@ class Told(NamedTuple):
     noise_sd: float
     ramp_depth: float
     ramp_days: float
+    pool_weight: float = LEARN
 
 
 class Filters(NamedTuple):
@@ -202,14 +208,15 @@ NOISE, NOISE_USED, NOISE_SUM, NOISE_WEIGHT, DAY_VAR, DAY_VAR_USED, DAY_SUM, DAY_
 
 NUMBERS = 9
 
-SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED, ORDINARY_DAYS, DAYS_NOTED, QUITS, DAYS_WORKED = range(10)
+SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED = range(6)
+ORDINARY_DAYS, DAYS_NOTED, UNUSUAL_RUN, QUITS, DAYS_WORKED = range(6, 11)
 """Indices into `Evolving.counts`.
 
 Slots in use, days learned, the last of them, rows of history, 1 while history is complete, people whose ramp-up was
-seen, ordinary days, days ever noted, people who left unasked, and days worked by all.
+seen; ordinary days, days ever noted, unusual days in a row, people who left unasked, and days worked by all.
 """
 
-COUNTS = 10
+COUNTS = 11
 
 
 def fill_ramp_grid(told: Told, depths: FloatArray, ramp_days: FloatArray, priors: FloatArray) -> None:

@@ -7,6 +7,7 @@ from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
     ANY_SD,
     ANY_SHARE,
+    BETWEEN_GUESS,
     CENTRE_GUESS,
     CENTRE_SD,
     CLASSES,
@@ -118,13 +119,18 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
     the probability to be from the main part or the tail. The likelihood is that of the centre before the step, carried
     to its maximum by the curvature; where all are from the main part this is exact.
     """
-    prior = 1.0 / (CENTRE_SD * CENTRE_SD)
+    trusted = told.pool_weight < 0.0
+    guess, prior = CENTRE_GUESS, 1.0 / (CENTRE_SD * CENTRE_SD)
+    if told.centre >= 0.0 and not trusted:
+        spread = told.between_sd if told.between_sd > 0.0 else BETWEEN_GUESS
+        guess, prior = told.centre, told.pool_weight / (spread * spread)
     best, whole = -math.inf, 0.0
     centre = square = between = tail = fits = 0.0
     for person in range(seen):
         fits += float(summaries[SUMMARY * person + SUMMARY_FIELDS * ramp + 2])
-    scale = NARROWEST if told.between_sd < 0.0 else told.between_sd
-    for kind in range(POOLS if told.between_sd < 0.0 else 2):
+    known_scale = told.between_sd > 0.0 and trusted
+    scale = told.between_sd if known_scale else NARROWEST
+    for kind in range(2 if known_scale else POOLS):
         with_tail = kind % 2 == 1
         if kind > 0 and not with_tail:
             scale *= 2.0
@@ -134,7 +140,7 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
         variance, wide = scale * scale, TAIL_WIDTH * TAIL_WIDTH * scale * scale
         share = 1.0 - tail_share - ANY_SHARE
         middle = float(pool.centres[ramp * POOLS + kind])
-        precision, weighted = prior, prior * CENTRE_GUESS
+        precision, weighted = prior, prior * guess
         evidence, product = fits, 1.0
         for person in range(seen):
             place = SUMMARY * person + SUMMARY_FIELDS * ramp
@@ -157,10 +163,13 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
             weight = (ordinary / ratio + farther / of_tail) / total
             precision += weight * stiffness
             weighted += weight * pull
-        moved = weighted / precision if told.centre < 0.0 else told.centre
-        off, step = middle - CENTRE_GUESS, moved - middle
+        moved = told.centre if told.centre >= 0.0 and trusted else weighted / precision
+        off, step = middle - guess, moved - middle
         evidence += math.log(product) - 0.5 * math.log(precision / prior)
         evidence += 0.5 * (precision * step * step - prior * off * off)
+        if told.between_sd > 0.0 and not trusted:
+            wider = math.log(scale / told.between_sd)
+            evidence -= 0.5 * told.pool_weight * wider * wider
         pool.centres[ramp * POOLS + kind] = moved
         if evidence > best:
             rescale = math.exp(best - evidence)
@@ -178,7 +187,7 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
         tail += likely * tail_share
     centre /= whole
     pool.centre[ramp] = centre
-    pool.doubt[ramp] = max(0.0, square / whole - centre * centre) if told.centre < 0.0 else 0.0
+    pool.doubt[ramp] = 0.0 if told.centre >= 0.0 and trusted else max(0.0, square / whole - centre * centre)
     pool.between[ramp] = between / whole
     pool.tail[ramp] = tail / whole
     return best + math.log(whole)

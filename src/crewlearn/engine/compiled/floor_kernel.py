@@ -176,6 +176,7 @@ def play_floor_runs(
                 form.day_shares[warmup:],
                 form.quits,
                 form.declines,
+                not paid_on_completion,
             ),
         )
         facts = _facts(changing, roster, estimates, floor.may_enter, may_leave, 1, scores, hidden, floor.experience)

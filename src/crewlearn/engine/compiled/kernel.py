@@ -52,8 +52,9 @@ from crewlearn.problem.transitions import (
     request_fault,
 )
 
-OBSERVES, DIAGNOSES = False, False
-"""Whether the rule has `observe` and `diagnose`; constants, so that unused branches are not compiled."""
+OBSERVES, DIAGNOSES, READS_EXPERIENCE = False, False, False
+"""Whether the rule has `observe` and `diagnose`, and reads days worked; constants, so that unused branches are not
+compiled."""
 
 NO_INTERVIEW = -9.0
 """Value of `PolicyForm.rho` for a policy that buys no interview scores."""
@@ -179,14 +180,14 @@ def play_runs(
     counts = np.empty(4, dtype=np.int64)
     roster = RosterArrays(stations, station_of, role, pending_out, pending_in, pending_since, pending_due, counts)
     seen = np.empty(workers, dtype=np.int64)
-    experience = np.empty(workers, dtype=np.int64)
+    experience = np.empty(workers if READS_EXPERIENCE else 0, dtype=np.int64)
     sums = np.empty(workers, dtype=np.float64)
     squares = np.empty(workers, dtype=np.float64)
     estimates = Estimates(seen, sums, squares)
     scores = np.empty(workers if policy.rho != NO_INTERVIEW else 0, dtype=np.float64)
     nothing_shown = np.empty(0, dtype=np.float64)
     nothing_foreseen = Foresight(
-        True, np.empty((0, 0), dtype=np.float64), nothing_shown, nothing_shown, nothing_shown, 0.0, 0.0
+        True, np.empty((0, 0), dtype=np.float64), nothing_shown, nothing_shown, nothing_shown, 0.0, 0.0, True
     )
     centre = np.empty(team, dtype=np.float64)
     room = np.empty(team, dtype=np.float64)
@@ -219,11 +220,12 @@ def play_runs(
             seen[worker] = problem.seen_counts[worker]
             sums[worker] = problem.seen_sums[worker]
             squares[worker] = problem.seen_squares[worker]
-            experience[worker] = 0
         for station in range(team):
             if stations[station] != NOBODY:
                 station_of[stations[station]] = station
-                experience[stations[station]] = EXPERIENCED
+        if READS_EXPERIENCE:
+            for worker in range(workers):
+                experience[worker] = EXPERIENCED if station_of[worker] >= 0 else 0
         for counter in range(len(counts)):
             counts[counter] = 0
         if policy.rho != NO_INTERVIEW:
@@ -395,14 +397,20 @@ def _take_seats(desk: Desk, stations: IntArray, mu: FloatArray, estimates: Estim
 def _write_up(
     desk: Desk, stations: IntArray, estimates: Estimates, experience: IntArray, written: int, completed: int
 ) -> int:
-    """Write the active team's counts and sums back to the estimates; return the last period written."""
+    """Write the active team's counts and sums back to the estimates; return the last period written.
+
+    `experience` has no entries for a rule that does not read it.
+    """
     for station in range(len(stations)):
         worker = stations[station]
         if worker != NOBODY:
             estimates.counts[worker] += completed - written
-            experience[worker] += completed - written
             estimates.sums[worker] = desk.sums[station]
             estimates.squares[worker] = desk.squares[station]
+    if len(experience) > 0:
+        for worker in stations:
+            if worker != NOBODY:
+                experience[worker] += completed - written
     return completed
 
 
@@ -438,7 +446,7 @@ def _list_output(stations: IntArray, amounts: FloatArray, worked: IntArray) -> i
     return present
 
 
-def specialised(body: types.FunctionType, rule: Rule, name: str) -> types.FunctionType:
+def specialised(body: types.FunctionType, rule: Rule, name: str, reads_experience: bool) -> types.FunctionType:
     """Return a copy of a loop, called `name`, with the rule's functions in place of the placeholders."""
     substitutes = {
         "rule_fresh": rule.fresh,
@@ -451,6 +459,7 @@ def specialised(body: types.FunctionType, rule: Rule, name: str) -> types.Functi
         "rule_diagnose": rule.diagnose or rule_diagnose,
         "OBSERVES": rule.observe is not None,
         "DIAGNOSES": rule.diagnose is not None,
+        "READS_EXPERIENCE": reads_experience,
     }
     loop = types.FunctionType(body.__code__, {**body.__globals__, **substitutes}, name)
     loop.__qualname__ = loop.__name__

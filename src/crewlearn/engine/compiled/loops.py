@@ -181,7 +181,14 @@ def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
 
 def _specialised(kind: LoopKind, rule: Rule) -> Function:
     body: Any = kind.body
-    return kernel.specialised(body, rule, f"{body.__name__}_{rule.decide.__name__}")
+    name = f"{body.__name__}_{rule.decide.__name__}"
+    return kernel.specialised(body, rule, name, _may_read_experience(kind.rule))
+
+
+def _may_read_experience(rule: Rule) -> bool:
+    """Return whether a rule may read the days worked: the package's own do so by name."""
+    parts = reach(rule.functions())
+    return not parts.is_ours() or any("experience" in function.__code__.co_names for function in parts.functions)
 
 
 def _compilable_copies(own: Reached) -> dict[Function, Function]:

@@ -25,6 +25,25 @@ class Candidates(NamedTuple):
     in_lcb: FloatArray
 
 
+class Sizes(NamedTuple):
+    """The numbers of possible leavers and entrants."""
+
+    leavers: int
+    entrants: int
+
+
+def room_for_candidates(workers: int, team: int) -> Candidates:
+    """Make room for as many as there can be."""
+    return Candidates(
+        np.empty(team, dtype=np.int64),
+        np.empty(team, dtype=np.float64),
+        np.empty(team, dtype=np.float64),
+        np.empty(workers, dtype=np.int64),
+        np.empty(workers, dtype=np.float64),
+        np.empty(workers, dtype=np.float64),
+    )
+
+
 def list_candidates(
     roster: RosterArrays,
     ucb: FloatArray,
@@ -33,42 +52,33 @@ def list_candidates(
     may_enter: BoolArray,
     going: BoolArray,
     pending_too: bool,
-) -> Candidates:
-    """List who may leave and who may enter.
+    room: Candidates,
+) -> Sizes:
+    """List who may leave and who may enter in the first places of `room`; return their numbers.
 
     Workers who are `going` anyway are left out, as are those in pending replacements unless `pending_too`.
     """
     station_of, role = roster.station_of, roster.role
-    workers, team = len(station_of), len(roster.stations)
-    out_worker = np.empty(team, dtype=np.int64)
-    in_worker = np.empty(workers, dtype=np.int64)
     n_out = n_in = 0
-    for worker in range(workers):
+    for worker in range(len(station_of)):
         if going[worker] or (not pending_too and role[worker] != FREE):
             continue
         if station_of[worker] >= 0:
             if may_leave[worker]:
-                out_worker[n_out] = worker
+                room.out_worker[n_out] = worker
+                room.out_ucb[n_out] = ucb[worker]
+                room.out_lcb[n_out] = lcb[worker]
                 n_out += 1
         elif may_enter[worker]:
-            in_worker[n_in] = worker
+            room.in_worker[n_in] = worker
+            room.in_ucb[n_in] = ucb[worker]
+            room.in_lcb[n_in] = lcb[worker]
             n_in += 1
     for _ in range(max(0, unclaimed_stations(roster))):
-        out_worker[n_out] = NOBODY
+        room.out_worker[n_out] = NOBODY
+        room.out_ucb[n_out] = room.out_lcb[n_out] = 0.0
         n_out += 1
-    out_ucb = np.zeros(n_out, dtype=np.float64)
-    out_lcb = np.zeros(n_out, dtype=np.float64)
-    in_ucb = np.empty(n_in, dtype=np.float64)
-    in_lcb = np.empty(n_in, dtype=np.float64)
-    for place in range(n_out):
-        worker = out_worker[place]
-        if worker != NOBODY:
-            out_ucb[place] = ucb[worker]
-            out_lcb[place] = lcb[worker]
-    for place in range(n_in):
-        in_ucb[place] = ucb[in_worker[place]]
-        in_lcb[place] = lcb[in_worker[place]]
-    return Candidates(out_worker[:n_out], out_ucb, out_lcb, in_worker[:n_in], in_ucb, in_lcb)
+    return Sizes(n_out, n_in)
 
 
 def list_going(roster: RosterArrays, marked: IntArray, lcb: FloatArray, may_leave: BoolArray, going: BoolArray) -> None:

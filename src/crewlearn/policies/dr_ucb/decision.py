@@ -8,9 +8,9 @@ import numpy as np
 from crewlearn.beliefs.estimates import Estimates
 from crewlearn.beliefs.radii import confidence_bounds, log_term
 from crewlearn.policies.contract import Hidden
-from crewlearn.policies.dr_ucb.candidates import Candidates, list_candidates, list_going
+from crewlearn.policies.dr_ucb.candidates import Candidates, list_candidates, list_going, room_for_candidates
 from crewlearn.policies.dr_ucb.pairing import LATE, ORACLE, choose_leaver, keep_legal, pair_by_delay, pair_up
-from crewlearn.policies.dr_ucb.selection import DIAGNOSTICS, EXACT, FRONTIER_STATES, LARGEST_FRONTIER, select
+from crewlearn.policies.dr_ucb.selection import DIAGNOSTICS, EXACT, FRONTIER_STATES, LARGEST_FRONTIER, select_ranked
 from crewlearn.policies.dr_ucb.timing import (
     ADAPTIVE,
     CYCLE,
@@ -43,11 +43,30 @@ class Choices(NamedTuple):
     gamma: FloatArray
 
 
+class Scratch(NamedTuple):
+    """Room for the numbers of a decision, by worker or in lists of workers.
+
+    It is made once a run. Compiled code that makes arrays counts references to everything it is given, which took a
+    third of DR-UCB's time.
+    """
+
+    ucb: FloatArray
+    lcb: FloatArray
+    keys: FloatArray
+    replaceable: BoolArray
+    going: BoolArray
+    leaving: IntArray
+    entering: IntArray
+    leavers: IntArray
+    entrants: IntArray
+    candidates: Candidates
+
+
 class Memory(NamedTuple):
     """DR-UCB's memory, as arrays that the rule functions change.
 
     `timing` defines the layout of `cycle`, `selection` that of `diagnostics`. `target` and `marked` hold m workers or
-    NOBODY. `stream` is the key and the number of draws of the policy's own stream.
+    NOBODY. `stream` is the key and the number of draws of the policy's own stream. `scratch` tells nothing.
     """
 
     cycle: IntArray
@@ -55,6 +74,23 @@ class Memory(NamedTuple):
     marked: IntArray
     stream: IntArray
     diagnostics: FloatArray
+    scratch: Scratch
+
+
+def fresh_scratch(workers: int, team: int) -> Scratch:
+    """Make room for decisions about so many workers; empty stations are candidates, too."""
+    return Scratch(
+        np.empty(workers, dtype=np.float64),
+        np.empty(workers, dtype=np.float64),
+        np.empty(workers + team, dtype=np.float64),
+        np.empty(workers, dtype=np.bool_),
+        np.empty(workers, dtype=np.bool_),
+        np.empty(team, dtype=np.int64),
+        np.empty(workers, dtype=np.int64),
+        np.empty(team, dtype=np.int64),
+        np.empty(workers, dtype=np.int64),
+        room_for_candidates(workers, team),
+    )
 
 
 def pace_in(choices: Choices, period: int) -> float:
@@ -64,10 +100,10 @@ def pace_in(choices: Choices, period: int) -> float:
 
 def fresh_dr_ucb(parameters: Choices, facts: RuleFacts, stream_key: int) -> Memory:
     """Return the memory of a new run, before the first cycle."""
-    return fresh_memory(len(facts.roster.stations), stream_key)
+    return fresh_memory(len(facts.roster.role), len(facts.roster.stations), stream_key)
 
 
-def fresh_memory(team: int, stream_key: int) -> Memory:
+def fresh_memory(workers: int, team: int, stream_key: int) -> Memory:
     """Allocate the memory, before the first cycle."""
     memory = Memory(
         np.zeros(MEMORY, dtype=np.int64),
@@ -75,6 +111,7 @@ def fresh_memory(team: int, stream_key: int) -> Memory:
         np.full(team, NOBODY, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
         np.zeros(DIAGNOSTICS, dtype=np.float64),
+        fresh_scratch(workers, team),
     )
     memory.cycle[LEAST] = NOBODY
     memory.stream[0] = stream_key
@@ -134,28 +171,34 @@ def begin_round(
     Within a cycle only unreachable parts of the target are chosen again: active workers in the old target stay. New
     cycles of the fixed calendar ignore pending replacements; every other choice takes them into account.
     """
-    # Compiled code that makes arrays counts references to everything it is given. So all arrays of a decision are made
-    # here, and no more of the facts is passed on than is needed.
+    scratch = memory.scratch
+    ucb, lcb, going, replaceable = scratch.ucb, scratch.lcb, scratch.going, scratch.replaceable
+    leaving, entering = scratch.leaving, scratch.entering
     if new_cycle:
         memory.cycle[CYCLE] += 1
-    workers, team = len(roster.role), len(roster.stations)
-    ucb = np.empty(workers, dtype=np.float64)
-    lcb = np.empty(workers, dtype=np.float64)
     confidence_bounds(choices.radius, estimates, log_term(choices.radius, horizon, period), ucb, lcb)
-    leaving = np.empty(team, dtype=np.int64)
-    entering = np.empty(workers, dtype=np.int64)
     pending_too = new_cycle and choices.timing == FIXED_CALENDAR
-    replaceable = may_leave.copy()
+    for worker in range(len(replaceable)):
+        replaceable[worker] = may_leave[worker]
+        going[worker] = False
     if not new_cycle:
         _spare(memory.target, replaceable)
-    going = np.zeros(workers, dtype=np.bool_)
     if not pending_too:
         list_going(roster, memory.marked, lcb, may_leave, going)
-    candidates = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too)
+    room = scratch.candidates
+    sizes = list_candidates(roster, ucb, lcb, replaceable, may_enter, going, pending_too, room)
+    candidates = Candidates(
+        room.out_worker[: sizes.leavers],
+        room.out_ucb[: sizes.leavers],
+        room.out_lcb[: sizes.leavers],
+        room.in_worker[: sizes.entrants],
+        room.in_ucb[: sizes.entrants],
+        room.in_lcb[: sizes.entrants],
+    )
     r = 0
     threshold = replacement_threshold(cost, horizon, period)
     if not math.isinf(threshold):
-        r = select(
+        r = select_ranked(
             choices.selection,
             candidates,
             threshold,
@@ -164,14 +207,27 @@ def begin_round(
             leaving,
             entering,
             memory.diagnostics,
+            scratch.leavers,
+            scratch.entrants,
         )
     _set_target(memory, roster, candidates, leaving, entering, r, going, pending_too)
     begin_cycle(memory.cycle, memory.target, estimates, period, pace_in(choices, period))
-    pair_up(choices.pairing, candidates, leaving, entering, r, memory.stream, outs, ins)
+    pair_up(
+        choices.pairing,
+        candidates,
+        leaving,
+        entering,
+        r,
+        memory.stream,
+        outs,
+        ins,
+        scratch.keys,
+        scratch.entrants,
+    )
     if choices.pairing == ORACLE:
         _pair_as_oracle(hidden, period, outs, ins, r)
     if choices.pairing != LATE:
-        for place in range(team):
+        for place in range(len(memory.marked)):
             memory.marked[place] = NOBODY
     return keep_legal(roster, outs, ins, r)
 

@@ -42,11 +42,11 @@ def build_frontier(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Fro
     Most frontiers are small, so it starts with small arrays and retries with larger ones on overflow.
     """
     room = min(cap, 512)
-    frontier = _build_within(lcb, ucb, most, room)
-    while frontier.totals[OVERFLOWED] != 0 and room < cap:
-        room = min(cap, 16 * room)
+    while True:
         frontier = _build_within(lcb, ucb, most, room)
-    return frontier
+        if frontier.totals[OVERFLOWED] == 0 or room >= cap:
+            return frontier
+        room = min(cap, 16 * room)
 
 
 def _build_within(lcb: FloatArray, ucb: FloatArray, most: int, cap: int) -> Frontier:

@@ -31,30 +31,51 @@ def pair_up(
     stream: IntArray,
     outs: IntArray,
     ins: IntArray,
+    keys: FloatArray,
+    order: IntArray,
 ) -> None:
     """Pair `r` leavers with `r` entrants, given as places in `candidates`; fill in the workers of each pair.
 
-    The oracle's pairing is by worker number here; `pair_by_delay` completes it with the hidden delays.
+    The places are put in order on the way. `keys` and `order` are scratch, with room for all candidates. The oracle's
+    pairing is by worker number here; `pair_by_delay` completes it with the hidden delays.
     """
     if code not in (RANK_LCB, RANK_UCB, RANDOM, ORACLE, LATE):
         raise ValueError("unknown code of a pairing rule")
-    out_places = np.sort(leaving[:r])
-    in_places = np.sort(entering[:r])
+    _put_in_order(leaving, r, len(candidates.out_worker), keys)
+    _put_in_order(entering, r, len(candidates.in_worker), keys)
     if code in (RANK_LCB, RANK_UCB):
-        order = np.empty(r, dtype=np.int64)
         by_upper = code == RANK_UCB
-        rank_descending(candidates.out_ucb[out_places] if by_upper else candidates.out_lcb[out_places], order, r)
+        for index in range(r):
+            place = leaving[index]
+            keys[index] = candidates.out_ucb[place] if by_upper else candidates.out_lcb[place]
+        rank_descending(keys, order, r)
         for rank in range(r):
-            outs[rank] = candidates.out_worker[out_places[order[rank]]]
-        rank_descending(candidates.in_ucb[in_places] if by_upper else candidates.in_lcb[in_places], order, r)
+            outs[rank] = candidates.out_worker[leaving[order[rank]]]
+        for index in range(r):
+            place = entering[index]
+            keys[index] = candidates.in_ucb[place] if by_upper else candidates.in_lcb[place]
+        rank_descending(keys, order, r)
         for rank in range(r):
-            ins[rank] = candidates.in_worker[in_places[order[rank]]]
+            ins[rank] = candidates.in_worker[entering[order[rank]]]
         return
     for index in range(r):
-        outs[index] = NOBODY if code == LATE else candidates.out_worker[out_places[index]]
-        ins[index] = candidates.in_worker[in_places[index]]
+        outs[index] = NOBODY if code == LATE else candidates.out_worker[leaving[index]]
+        ins[index] = candidates.in_worker[entering[index]]
     if code == RANDOM:
         shuffle(ins, r, stream)
+
+
+def _put_in_order(places: IntArray, r: int, n: int, flags: FloatArray) -> None:
+    """Put the first `r` places, which are below `n` and distinct, in ascending order."""
+    for place in range(n):
+        flags[place] = 0.0
+    for index in range(r):
+        flags[places[index]] = 1.0
+    index = 0
+    for place in range(n):
+        if flags[place] > 0.0:
+            places[index] = place
+            index += 1
 
 
 def pair_by_delay(outs: IntArray, ins: IntArray, r: int, out_means: FloatArray, delays: IntArray) -> None:

@@ -15,6 +15,7 @@ from crewlearn.policies.dr_ucb.decision import (
     Choices,
     Memory,
     fresh_memory,
+    fresh_scratch,
     notice_disturbance,
     replacement_threshold,
 )
@@ -68,8 +69,8 @@ class DRUCBState:
             int(self.disturbed),
         )
 
-    def arrays(self) -> Memory:
-        """Return the state as the memory of the rule."""
+    def arrays(self, workers: int = 0) -> Memory:
+        """Return the state as the memory of the rule, with room to decide about so many workers."""
         diagnostics = (self.exact, self.frontier_states, self.largest_frontier, self.loss_bound)
         return Memory(
             np.array(self.numbers(), dtype=np.int64),
@@ -77,6 +78,7 @@ class DRUCBState:
             np.array(self.marked, dtype=np.int64),
             np.array(self.stream, dtype=np.int64),
             np.array(diagnostics, dtype=np.float64),
+            fresh_scratch(workers, len(self.target)),
         )
 
     @classmethod
@@ -197,13 +199,13 @@ class DRUCB(Policy[DRUCBState]):
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> DRUCBState:
         """Return the initial state; the first cycle begins with the first decision."""
-        return DRUCBState.of(fresh_memory(situation.setting.team, stream_key))
+        return DRUCBState.of(fresh_memory(0, situation.setting.team, stream_key))
 
     def decide(self, state: DRUCBState, situation: Situation) -> tuple[list[Pair], DRUCBState]:
         """Wait, or choose a new target and request the replacements that lead to it."""
         if len(state.target) != situation.roster.team:
             state = self.revise(state, situation)
-        memory, facts = state.arrays(), facts_of(self, situation)
+        memory, facts = state.arrays(situation.roster.workers), facts_of(self, situation)
         pairs = ask(self.rule, self.parameters(situation.setting), memory, situation.period, facts)
         return pairs, DRUCBState.of(memory)
 

@@ -62,6 +62,29 @@ def select(
 
     `threshold` is c/(T-t). With `always_build` the frontier is built even if it is not needed, to study its size.
     """
+    leavers = np.empty(len(candidates.out_ucb), dtype=np.int64)
+    entrants = np.empty(len(candidates.in_ucb), dtype=np.int64)
+    return select_ranked(
+        code, candidates, threshold, cap, always_build, leaving, entering, diagnostics, leavers, entrants
+    )
+
+
+def select_ranked(
+    code: int,
+    candidates: Candidates,
+    threshold: float,
+    cap: int,
+    always_build: bool,
+    leaving: IntArray,
+    entering: IntArray,
+    diagnostics: FloatArray,
+    leavers: IntArray,
+    entrants: IntArray,
+) -> int:
+    """Do what `select` does; `leavers` and `entrants` are scratch, for the candidates by rank.
+
+    Nothing is allocated unless the frontier is built, which is rare.
+    """
     diagnostics[EXACT] = 1.0
     diagnostics[FRONTIER_STATES] = 0.0
     diagnostics[LARGEST_FRONTIER] = 0.0
@@ -71,8 +94,6 @@ def select(
     if code != CONSTRAINED:
         raise ValueError("unknown code of a selection rule")
     n_out, n_in = len(candidates.out_ucb), len(candidates.in_ucb)
-    leavers = np.empty(n_out, dtype=np.int64)
-    entrants = np.empty(n_in, dtype=np.int64)
     rank_leavers(candidates.out_ucb, leavers)
     rank_descending(candidates.in_ucb, entrants, n_in)
     tried = n_out
@@ -89,18 +110,38 @@ def select(
         leaving[r] = leavers[r]
         entering[r] = entrants[r]
         r += 1
-    if slack >= -TOLERANCE:  # infinite if an untried worker enters
-        if always_build:
-            places = np.sort(leavers[:tried])
-            _note_size(
-                diagnostics,
-                build_frontier(candidates.out_lcb[places], candidates.out_ucb[places], most, cap).totals,
-            )
+    fits = slack >= -TOLERANCE  # infinite if an untried worker enters
+    if fits and not always_build:
         return r
+    best_r = _select_on_frontier(
+        candidates, tried, entrants, most, threshold, cap, fits, leaving, entering, diagnostics
+    )
+    return r if fits else best_r
 
-    places = np.sort(leavers[:tried])
+
+def _select_on_frontier(
+    candidates: Candidates,
+    tried: int,
+    entrants: IntArray,
+    most: int,
+    threshold: float,
+    cap: int,
+    only_size: bool,
+    leaving: IntArray,
+    entering: IntArray,
+    diagnostics: FloatArray,
+) -> int:
+    """Build the frontier of those `tried` and choose the best exchange on it, unless only its size is wanted."""
+    places = np.empty(tried, dtype=np.int64)
+    n = 0
+    for place in range(len(candidates.out_ucb)):
+        if not math.isinf(candidates.out_ucb[place]):
+            places[n] = place
+            n += 1
     frontier = build_frontier(candidates.out_lcb[places], candidates.out_ucb[places], most, cap)
     _note_size(diagnostics, frontier.totals)
+    if only_size:
+        return 0
     if frontier.totals[OVERFLOWED] != 0:
         return _select_relaxed(candidates, places, entrants, threshold, leaving, entering, diagnostics)
     best_gain, best_state, best_r = 0.0, -1, 0

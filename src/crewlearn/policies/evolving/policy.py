@@ -20,6 +20,7 @@ from crewlearn.beliefs.evolving.model import (
     variance_now,
 )
 from crewlearn.beliefs.evolving.packing import pack, unpack, with_room
+from crewlearn.beliefs.evolving.pool import mean_of_pool, variance_of_pool
 from crewlearn.beliefs.evolving.reading import (
     Spread,
     change_of,
@@ -63,13 +64,27 @@ from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
 
+POOL_WEIGHT = 5.0
+"""The weight, in people, of what is told about the pool."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class EvolvingState:
-    """The policy's state: what was learned, and the key of its queue. The arrays are never changed in place."""
+    """The policy's state: what was learned, and the key of its queue. The arrays are never changed in place.
+
+    States are equal if they agree in everything that can matter later.
+    """
 
     stream_key: int
     learned: Evolving
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EvolvingState):
+            return NotImplemented
+        return self.stream_key == other.stream_key and pack(self.learned) == pack(other.learned)
+
+    def __hash__(self) -> int:
+        return hash((self.stream_key, self.learned.numbers.tobytes()))
 
 
 @dataclass(frozen=True)
@@ -78,7 +93,9 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     - `margin`: the gain must exceed the fee by this many fees, as in `ValueOfReplacement`.
     - `noise_guess`, `guess_weight`: prior guess of the output's standard deviation, and its weight in observations.
-    - `centre`, `between_sd`, `noise_sd`: the pool's centre, the spread between workers and the noise, if known.
+    - `centre`, `between_sd`: the pool's centre and the spread between workers, if known; with the weight of POOL_WEIGHT
+      people, so that data overrule them where they are wrong.
+    - `noise_sd`: the noise, if known.
     - `ramp_depth`, `ramp_days`: the share of their level that newcomers lack at first, and the days over which it fades
       by a factor e, if known. Whatever is not given is learned from data.
     - `stay_guess`: days worked without a quit that are taken for granted when the rate of quits is estimated.
@@ -132,10 +149,17 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def parameters(self, setting: Setting) -> EvolvingParameters:
         """Return the rule's parameters."""
-        known = (self.centre, self.between_sd, self.noise_sd, self.ramp_depth, self.ramp_days)
-        told = (LEARN if number is None else float(number) for number in known)
-        assumed = Told(float(self.noise_guess), float(self.guess_weight), *told)
-        return EvolvingParameters(float(self.margin), float(self.stay_guess), assumed)
+        told = Told(
+            noise_guess=float(self.noise_guess),
+            guess_weight=float(self.guess_weight),
+            centre=_told(self.centre),
+            between_sd=_told(self.between_sd),
+            noise_sd=_told(self.noise_sd),
+            ramp_depth=_told(self.ramp_depth),
+            ramp_days=_told(self.ramp_days),
+            pool_weight=POOL_WEIGHT,
+        )
+        return EvolvingParameters(float(self.margin), float(self.stay_guess), told)
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
@@ -273,9 +297,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         people.first_days[known:] = people.days[known:] = days
         people.prior_counts[known:] = facts.prior.counts[known:workers]
         people.prior_sums[known:] = facts.prior.sums[known:workers]
-        unseen = np.flatnonzero(state.learned.people.slot < 0)
-        if len(unseen):
-            people.means[known:], people.variances[known:] = people.means[unseen[0]], people.variances[unseen[0]]
+        people.means[known:], people.variances[known:] = mean_of_pool(learned.pool), variance_of_pool(learned.pool)
         for worker in joined:
             meet(learned, worker)
             summarise(learned, worker, 0)
@@ -284,6 +306,10 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
 _ANY_SETTING = Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)
 """The parameters do not depend on the setting."""
+
+
+def _told(number: float | None) -> float:
+    return LEARN if number is None else float(number)
 
 
 _NO_SCRATCH = np.zeros(0, dtype=np.float64)

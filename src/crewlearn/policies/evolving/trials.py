@@ -113,6 +113,8 @@ def taught_from(tables: Tables, days: int, periods: float) -> float:
 
 def worth_of(tables: Tables, mean: float, days: int, periods: float) -> float:
     """Return the expected output a period over the next periods, ramp-up included."""
+    if periods <= 0.0:
+        return mean  # nothing is left to lose, as at the end of the horizon
     return mean * (1.0 - lost_from(tables, days, periods) / periods)
 
 

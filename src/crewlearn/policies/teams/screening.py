@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from crewlearn.policies.contract import Interview
 from crewlearn.policies.rule import NoParameters, Rule, RuleFacts
 from crewlearn.policies.teams.policy import TeamPolicy
@@ -96,9 +94,8 @@ def _attainable(memory: TeamMemory, facts: RuleFacts) -> bool:
 
 def _name_stage(memory: TeamMemory, facts: RuleFacts, stage: int, team: int) -> None:
     """Name the team of a stage; the shortlist is ranked by interview score, with ties by worker number."""
-    workers, scores = len(memory.desired), memory.scores
+    workers, scores, rank = len(memory.desired), memory.scores, memory.outgoing
     shortlist = min(2 * team, workers)
-    rank = np.empty(workers, dtype=np.int64)
     for worker in range(workers):
         scores[worker] = memory.interview[worker]
     bar_ineligible(scores, facts)
