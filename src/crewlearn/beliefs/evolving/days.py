@@ -1,10 +1,11 @@
 """What a day was like for everybody, and how much output varies from day to day for one person.
 
 A day's effect is estimated for each person from the others who worked, so that nobody explains their own day away. A
-day far outside of what is usual, such as one of a shock week, says nothing about how much days usually differ. The
+day far outside of what is usual, such as one of a shock week, counts as if it lay at the limit of the usual. The
 noise comes from successive differences, as the scatter around a person's mean is inflated by drift and ramp-up.
 """
 
+import math
 from typing import NamedTuple
 
 from crewlearn.beliefs.evolving.model import (
@@ -13,6 +14,7 @@ from crewlearn.beliefs.evolving.model import (
     DAY_VAR,
     DAY_VAR_USED,
     DAY_WEIGHT,
+    DAYS_JUDGED,
     DAYS_KEPT,
     DAYS_NOTED,
     LEAST_NOISE,
@@ -21,9 +23,7 @@ from crewlearn.beliefs.evolving.model import (
     NOISE_SUM,
     NOISE_USED,
     NOISE_WEIGHT,
-    ORDINARY_DAYS,
     OWN_RAMP,
-    UNUSUAL_RUN,
     Evolving,
     Told,
     share_put_out,
@@ -38,11 +38,8 @@ DAY_MEMORY, LEAST_DAY_MEMORY = 80.0, 20.0
 UNUSUAL = 6.0
 """A day is unusual if its squared distance from the mean exceeds so many variances."""
 
-LASTING = 15
-"""After so many unusual days in a row, what was unusual is taken to last, and becomes the mean of days."""
-
-MOST_DOUBT = 2.0
-"""Days whose doubt exceeds so many times the noise say nothing about it."""
+MOST_DOUBT = 20.0
+"""Small differences between days whose doubt exceeds so many times the noise say nothing about it."""
 
 LONGEST_GAP = 5
 """Outputs further apart than this many days say nothing about the noise."""
@@ -66,12 +63,10 @@ def view_day(learned: Evolving, period: int, precision: float, weighted: float) 
         off, doubt = weighted / precision - mean, 1.0 / precision
         unusual = off * off > UNUSUAL * (variance + doubt)
         if unusual:
+            limit = math.sqrt(UNUSUAL * (variance + doubt))
+            _learn_spread_of_days(learned, limit if off > 0.0 else -limit, doubt)
             variance = off * off
-            learned.counts[UNUSUAL_RUN] += 1
-            if learned.counts[UNUSUAL_RUN] >= LASTING:
-                numbers[DAY_MEAN] += off / LEAST_DAY_MEMORY
         else:
-            learned.counts[UNUSUAL_RUN] = 0
             _learn_spread_of_days(learned, off, doubt)
     place = int(learned.counts[DAYS_NOTED]) % DAYS_KEPT
     doubt = 1.0 / (precision + 1.0 / variance)
@@ -89,20 +84,20 @@ def _learn_spread_of_days(learned: Evolving, off: float, doubt: float) -> None:
     numbers[DAY_WEIGHT] = keep * float(numbers[DAY_WEIGHT]) + 1.0
     whole = DAY_GUESS_WEIGHT * DAY_GUESS * DAY_GUESS + float(numbers[DAY_SUM])
     numbers[DAY_VAR] = max(whole / (DAY_GUESS_WEIGHT + float(numbers[DAY_WEIGHT])), LEAST_NOISE)
-    learned.counts[ORDINARY_DAYS] += 1
-    numbers[DAY_MEAN] += off / max(LEAST_DAY_MEMORY, min(float(learned.counts[ORDINARY_DAYS]), DAY_MEMORY))
+    learned.counts[DAYS_JUDGED] += 1
+    numbers[DAY_MEAN] += off / max(LEAST_DAY_MEMORY, min(float(learned.counts[DAYS_JUDGED]), DAY_MEMORY))
 
 
 def learn_noise(learned: Evolving, worker: int, adjusted: float, doubt: float) -> None:
     """Learn from the difference to the person's last output, less the expected step of the ramp."""
     people, numbers = learned.people, learned.numbers
     unsure = doubt + float(people.last_doubt[worker])
-    if unsure > MOST_DOUBT * float(numbers[NOISE_USED]):
-        return
     days, mean = int(people.days[worker]), float(people.means[worker])
     step = (share_put_out(learned.pool, days) - share_put_out(learned.pool, days - 1)) * mean if days > 0 else 0.0
     change = adjusted - float(people.last_output[worker]) - step
     own = OWN_RAMP * step
+    if unsure > MOST_DOUBT * float(numbers[NOISE_USED]) and change * change < unsure:
+        return
     numbers[NOISE_SUM] += 0.5 * (change * change - unsure - own * own)
     numbers[NOISE_WEIGHT] += 1.0
 

@@ -27,6 +27,7 @@ from crewlearn.beliefs.evolving.model import (
     DAY_VAR,
     DAY_VAR_USED,
     DAY_WEIGHT,
+    DAYS_JUDGED,
     DAYS_KEPT,
     DAYS_LEARNED,
     DAYS_NOTED,
@@ -41,7 +42,6 @@ from crewlearn.beliefs.evolving.model import (
     NOISE_USED,
     NOISE_WEIGHT,
     NUMBERS,
-    ORDINARY_DAYS,
     OWN_RAMP,
     POOLS,
     QUITS,
@@ -50,7 +50,6 @@ from crewlearn.beliefs.evolving.model import (
     REPLAYABLE,
     ROWS,
     SLOTS,
-    UNUSUAL_RUN,
     Anchors,
     Days,
     Evolving,
@@ -186,9 +185,8 @@ def _forget(learned: Evolving, told: Told) -> None:
     counts[SLOTS] = 0
     counts[DAYS_LEARNED] = 0
     counts[RAMPED] = 0
-    counts[ORDINARY_DAYS] = 0
+    counts[DAYS_JUDGED] = 0
     counts[DAYS_NOTED] = 0
-    counts[UNUSUAL_RUN] = 0
     for kind in range(CLASSES):
         pool.log_shares[kind] = math.log(DRIFT_SHARES[kind])
     for ramp in range(RAMPS):
@@ -196,7 +194,7 @@ def _forget(learned: Evolving, told: Told) -> None:
         pool.centre[ramp] = CENTRE_GUESS if told.centre < 0.0 else told.centre
         pool.live[ramp] = 1 if pool.priors[ramp] > -math.inf else 0
         for kind in range(POOLS):
-            pool.centres[ramp * POOLS + kind] = pool.centre[ramp]
+            pool.centres[ramp * POOLS + kind] = pool.centre[ramp] if told.pool_weight < 0.0 else CENTRE_GUESS
     for worker in range(len(people.slot)):
         people.slot[worker] = -1
         people.days[worker] = people.first_days[worker]
@@ -238,7 +236,7 @@ def _keep(learned: Evolving, period: int, workers: IntArray, output: FloatArray)
     """Keep the day to learn from it again, as long as there is room."""
     history, counts = learned.history, learned.counts
     first = int(counts[ROWS])
-    if first + len(workers) > len(history.worker):
+    if counts[REPLAYABLE] == 1 and first + len(workers) > len(history.worker):
         counts[REPLAYABLE] = 0
     if counts[REPLAYABLE] == 0:
         return
@@ -272,6 +270,9 @@ def _learn_again(learned: Evolving, told: Told) -> None:
 
 def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
     """Learn from one day: the day's effect, then the noise and everybody's level, then the pool if that is due."""
+    if learned.counts[REPLAYABLE] == 0:  # nothing can be learned again: new days count by what is known now
+        learned.numbers[NOISE_USED] = learned.numbers[NOISE]
+        learned.numbers[DAY_VAR_USED] = learned.numbers[DAY_VAR]
     people, noise, view = learned.people, float(learned.numbers[NOISE_USED]), learned.scratch
     precision = weighted = 0.0
     for place in range(len(workers)):

@@ -209,14 +209,14 @@ NOISE, NOISE_USED, NOISE_SUM, NOISE_WEIGHT, DAY_VAR, DAY_VAR_USED, DAY_SUM, DAY_
 NUMBERS = 9
 
 SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED = range(6)
-ORDINARY_DAYS, DAYS_NOTED, UNUSUAL_RUN, QUITS, DAYS_WORKED = range(6, 11)
+DAYS_JUDGED, DAYS_NOTED, QUITS, DAYS_WORKED = range(6, 10)
 """Indices into `Evolving.counts`.
 
 Slots in use, days learned, the last of them, rows of history, 1 while history is complete, people whose ramp-up was
-seen; ordinary days, days ever noted, unusual days in a row, people who left unasked, and days worked by all.
+seen; days judged by those who had worked before, days ever noted, people who left unasked, and days worked by all.
 """
 
-COUNTS = 11
+COUNTS = 10
 
 
 def fill_ramp_grid(told: Told, depths: FloatArray, ramp_days: FloatArray, priors: FloatArray) -> None:
