@@ -116,7 +116,8 @@ def test_intervals_cover(floors: list[Floor]) -> None:
 def test_shock_days_are_unusual_and_few_others(floors: list[Floor]) -> None:
     """A normal day lies beyond 6 variances in 1.4%; variances are estimated, so up to 5% of 1,050 days are allowed.
 
-    A shock of 18% is hidden by a day 2.4 standard deviations better than usual: 0.4 of 50, and more than 3 in 1e-3.
+    Days differ by 4% here, weekdays included, and the shock week itself makes that look like 5%. So a shock of 18% is
+    hidden by a day 1.5 standard deviations better than usual: 3.3 of 50, and more than 10 in 1e-3.
     """
     hidden = others = 0
     for floor in floors:
@@ -129,7 +130,7 @@ def test_shock_days_are_unusual_and_few_others(floors: list[Floor]) -> None:
             if note.period in SHOCKS:
                 # The day's own effects add up to 0.09 to the shock; 4.5 sds of what was estimated come on top.
                 assert note.effect == pytest.approx(-0.18, abs=0.16 + 4.5 * note.sd)
-    assert hidden <= 3
+    assert hidden <= 10
     assert others < 0.05 * 105 * WORLDS
 
 

@@ -35,6 +35,9 @@ Packed = dict[str, Any]
 
 INTEGERS, REALS = "<i8", "<f8"
 
+FORM = 1
+"""The number of this form; data of another form cannot be read, and is to be learned again."""
+
 
 def pack_array(array: FloatArray | IntArray) -> str:
     """Return an array as text.
@@ -59,6 +62,7 @@ def pack(learned: Evolving) -> Packed:
     slots, rows = int(counts[SLOTS]), int(counts[ROWS]) if counts[REPLAYABLE] == 1 else 0
     used, noted = _used(learned.people, pool, slots), min(int(counts[DAYS_NOTED]), DAYS_KEPT)
     return {
+        "form": FORM,
         "team": len(learned.history.worker) // REPLAY_DAYS,
         "numbers": pack_array(learned.numbers),
         "counts": pack_array(counts),
@@ -72,7 +76,9 @@ def pack(learned: Evolving) -> Packed:
 
 
 def unpack(data: Mapping[str, Any]) -> Evolving:
-    """Return what `pack` described."""
+    """Return what `pack` described; raise ValueError if it has another form."""
+    if data.get("form") != FORM:
+        raise ValueError(f"what was learned is in form {data.get('form')}, and this version reads form {FORM}")
     people = People(**{name: unpack_array(text) for name, text in data["people"].items()})
     numbers, counts = unpack_array(data["numbers"]), unpack_array(data["counts"])
     slots = int(counts[SLOTS])
