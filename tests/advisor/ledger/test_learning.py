@@ -214,6 +214,20 @@ def test_answers_within_a_period_and_their_undoing(life: Life) -> None:
     assert learned(life).told == ("1: 0 1", "2: 0 0x2")
 
 
+@pytest.mark.parametrize("outcome", ["declined", "started", "cancelled"])
+def test_undoing_an_answer_about_an_earlier_day_leaves_a_sound_record(life: Life, outcome: str) -> None:
+    life.create(policy=f"{EVOLVING}:noise_sd=0.05,between_sd=0.3,centre=0.5,ramp_depth=0")
+    life.days(4, w0=GOOD, w1=BAD)
+    proposal, period = life.first(), life.site.period
+    commands.approve(life.store, "s", proposal.id, ME)
+    life.days(6, w0=GOOD, w1=BAD)
+    commands.record_offer(life.store, "s", proposal.id, outcome, ME, period=period)
+    commands.undo(life.store, "s", ME)
+    assert verify(life.store, "s").sound
+    life.days(1, w0=GOOD, w1=BAD)
+    assert verify(life.store, "s").sound
+
+
 def test_erasing_leaves_what_was_learned(life: Life) -> None:
     begun(life)
     life.days(3, w0=GOOD, w1=BAD)

@@ -20,10 +20,10 @@ TOLD = [
     ValueOfReplacementEvolving(ramp_depth=0.25, ramp_days=5.0),
     ValueOfReplacementEvolving(ramp_depth=0.95, ramp_days=0.1),
     ValueOfReplacementEvolving(ramp_depth=0.0),
-    ValueOfReplacementEvolving(ramp_days=1000.0),
+    ValueOfReplacementEvolving(ramp_days=50.0),
     ValueOfReplacementEvolving(noise_sd=0.0),
     ValueOfReplacementEvolving(centre=0.0, between_sd=0.001, noise_sd=0.0),
-    ValueOfReplacementEvolving(centre=1.0, between_sd=0.5, noise_sd=0.5, ramp_depth=0.5, ramp_days=300.0),
+    ValueOfReplacementEvolving(centre=1.0, between_sd=0.5, noise_sd=0.5, ramp_depth=0.5, ramp_days=40.0),
     ValueOfReplacementEvolving(noise_guess=1e-6, guess_weight=1e6, margin=0.0, stay_guess=1.0),
 ]
 

@@ -31,10 +31,10 @@ WRONG: list[tuple[str, Any, str]] = [
     ("ramp_depth", -0.1, "0"),
     ("ramp_depth", 1.0, "0.95"),
     ("ramp_days", 0.0, "0.1"),
-    ("ramp_days", 1001.0, "1000"),
+    ("ramp_days", 51.0, "50"),
     *[(name, math.nan, "") for name in ("margin", "centre", "between_sd", "noise_sd", "ramp_depth", "stay_guess")],
     *[(name, "much", "") for name in ("margin", "centre", "ramp_days")],
-    ("ramp_days", math.inf, "1000"),
+    ("ramp_days", math.inf, "50"),
     ("margin", None, ""),
 ]
 

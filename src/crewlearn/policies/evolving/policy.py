@@ -37,7 +37,6 @@ from crewlearn.policies.evolving.rule import (
     EVOLVING_RULE,
     EvolvingMemory,
     EvolvingParameters,
-    days_to_learn,
     memory_around,
     observe_day,
     prospect_of,
@@ -59,7 +58,7 @@ from crewlearn.policies.explanations import (
 )
 from crewlearn.policies.rule import Rule, RuleFacts, as_lists, ask, facts_of, happened_in
 from crewlearn.policies.value.policy import ValueReason
-from crewlearn.policies.value.rule import ENTERS, OUTSIDE, WAITS, next_outside, queue_of
+from crewlearn.policies.value.rule import ENTERS, OUTSIDE, next_outside, queue_of
 from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
@@ -123,7 +122,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
             "between_sd": (0.001, 0.5),
             "noise_sd": (0.0, 0.5),
             "ramp_depth": (0.0, 0.95),
-            "ramp_days": (0.1, 1000.0),
+            "ramp_days": (0.1, 50.0),
         }
         for name, (low, high) in limits.items():
             value = getattr(self, name)
@@ -228,18 +227,12 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         return None if reason.gain is None else reason.gain / (1.0 + self.margin)
 
     def waiting(self, state: EvolvingState, situation: Situation) -> PolicyWait:
-        """Return the period of the next decision, and the newcomer at a station who takes longest to be judged."""
-        memory, facts = self._at_work(state, situation)
-        stakes = stakes_of(self.parameters(situation.setting), memory, situation.period, facts)
-        people, learning = memory.learned.people, ramp_up_days(memory.learned)
-        longest, needed = NOBODY, 0
+        """Return the period of the next decision, and the newcomer at a station whose ramp-up takes longest."""
+        learned = self._grown(state, situation).learned
+        learning, longest, needed = ramp_up_days(learned) or 0, NOBODY, 0
         for worker in situation.roster.stations:
-            if worker == NOBODY or learning is None or people.days[worker] >= learning:
-                continue
-            information = WAITS[0] * stakes.noise / float(people.variances[worker])
-            days = days_to_learn(stakes.tables, int(people.days[worker]), information)
-            if days > needed:
-                longest, needed = worker, days
+            if worker != NOBODY and learning - int(learned.people.days[worker]) > needed:
+                longest, needed = worker, learning - int(learned.people.days[worker])
         next_decision = min(situation.period, situation.setting.horizon) + 1
         if longest == NOBODY:
             return PolicyWait(look_again=next_decision)

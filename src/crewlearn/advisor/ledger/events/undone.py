@@ -45,6 +45,8 @@ class AnswerUndone(Fact):
         for proposal in site.proposals.values():
             if proposal.id not in earlier.proposals:
                 earlier.proposals[proposal.id] = replace(proposal, status=WITHDRAWN)
+        kept = set(site.checkpoints)  # what the answer made stale was deleted, and is learned again when it is needed
+        earlier.checkpoints = [checkpoint for checkpoint in earlier.checkpoints if checkpoint in kept]
         return earlier
 
     def tell(self, names: Names) -> str:
