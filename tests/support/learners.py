@@ -62,7 +62,8 @@ class Recent(Policy[RecentState]):
 
     def decide(self, state: RecentState, situation: Situation) -> tuple[list[Pair], RecentState]:
         assert len(state.levels) == situation.setting.workers
-        assert list(state.days) == situation.experience.tolist()  # type: ignore[union-attr]  # set at a live site
+        assert situation.experience is not None  # a live site always tells it
+        assert list(state.days) == situation.experience.tolist()
         seated = situation.roster.active
         leavers = sorted((n for n in seated if situation.may_leave[n]), key=lambda n: (state.levels[n], n))
         entrants = [n for n in range(len(state.levels)) if n not in seated and situation.may_enter[n]]

@@ -22,7 +22,7 @@ from crewlearn.problem.arrays import FloatArray
 RESTART, RESTART_COST = 12.0, 7.0
 """A drift class whose log weight lies RESTART below the best one's begins anew from that belief, RESTART_COST below.
 
-So somebody who changed at once, or drifted for a while, can be found to be steady again.
+After a jump or a spell of drift, a person can therefore be recognised as steady again.
 """
 
 WELL_KNOWN = 400.0

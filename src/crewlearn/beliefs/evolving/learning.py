@@ -207,7 +207,7 @@ def _forget(learned: Evolving, told: Told) -> None:
 
 
 def meet(learned: Evolving, worker: int) -> None:
-    """Give somebody seen for the first time filters of their own."""
+    """Allocate filters for a person seen for the first time."""
     people, counts = learned.people, learned.counts
     slot = int(counts[SLOTS])
     counts[SLOTS] = slot + 1

@@ -122,7 +122,7 @@ def observe_day(parameters: EvolvingParameters, memory: EvolvingMemory, happened
 def periods_together(parameters: EvolvingParameters, learned: Evolving, left: float) -> float:
     """Return the periods left, discounted by the chance that either of a pair quits.
 
-    Before anybody quit, nothing is discounted: a guess would shorten long horizons for no reason.
+    Nothing is discounted before the first quit: a guess would shorten long horizons for no reason.
     """
     quits = int(learned.counts[QUITS])
     if quits == 0:
