@@ -12,11 +12,11 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.ledger.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.backup import back_up, restore
 from crewlearn.advisor.ledger.db.engine import make_engine
-from crewlearn.advisor.ledger.learned_states import policy_state
+from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint, thinned
+from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.rebuild import upgrade
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED

@@ -17,8 +17,8 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.learned import LearnedState, LearnedText, learned_anew
-from crewlearn.advisor.ledger.learned_states import StoredDays, policy_state
+from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
+from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig

@@ -22,7 +22,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerErased,
     worker_facts,
 )
-from crewlearn.advisor.ledger.learned_states import policy_state
+from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.queries import read_events, retold
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed

@@ -11,7 +11,7 @@ from typing import Any
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
-from crewlearn.advisor.ledger.learned import NO_DAYS, DayRecord, interview_scores, learn
+from crewlearn.advisor.ledger.learned.learning import NO_DAYS, DayRecord, interview_scores, learn
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
 from crewlearn.policies.brakes import fills_empty_station
 from crewlearn.policies.contract import Pair, Policy, Report, Situation

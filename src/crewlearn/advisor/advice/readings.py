@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger.learned_states import policy_state
+from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site

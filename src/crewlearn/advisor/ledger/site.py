@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
-from crewlearn.advisor.ledger.checkpoints import Checkpoint
+from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation

@@ -20,8 +20,8 @@ from crewlearn.advisor.ledger.events import (
     next_entry,
 )
 from crewlearn.advisor.ledger.events.fold import apply
-from crewlearn.advisor.ledger.learned import DayRecord
-from crewlearn.advisor.ledger.learned_states import StoredDays
+from crewlearn.advisor.ledger.learned.learning import DayRecord
+from crewlearn.advisor.ledger.learned.stored_states import StoredDays
 from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, standing_rows, state_text
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import some_of

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.learned_states import read_learned
+from crewlearn.advisor.ledger.learned.stored_states import read_learned
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
 from crewlearn.advisor.ledger.site import Proposal, Site

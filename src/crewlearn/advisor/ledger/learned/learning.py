@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
+from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
 from crewlearn.advisor.ledger.stints import Stint

@@ -6,10 +6,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events.rows import RecordedRow
-from crewlearn.advisor.ledger.learned import LearnedState, LearnedText, digest_of, learn, make_reports
+from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
+from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, digest_of, learn, make_reports
 from crewlearn.advisor.ledger.queries import ended_proposals, rows_after
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.stints import read_stints

@@ -1,0 +1,1 @@
+"""What policies that learn by day have learned at a site, stored beside its record."""
