@@ -37,6 +37,7 @@ from crewlearn.policies.evolving.rule import (
     EVOLVING_RULE,
     EvolvingMemory,
     EvolvingParameters,
+    days_of_patience,
     memory_around,
     observe_day,
     prospect_of,
@@ -98,6 +99,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     - `ramp_depth`, `ramp_days`: the share of their level that newcomers lack at first, and the days over which it fades
       by a factor e, if known. Whatever is not given is learned from data.
     - `stay_guess`: days worked without a quit that are taken for granted when the rate of quits is estimated.
+    - `patience`, `sure`: until `patience` times as much is known of a person as the pool tells, they are let go only
+      for somebody who is better with probability `sure`.
     """
 
     margin: float = 1.0
@@ -109,6 +112,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     ramp_depth: float | None = None
     ramp_days: float | None = None
     stay_guess: float = 500.0
+    patience: float = 12.0
+    sure: float = 0.75
     state_type: ClassVar[type[EvolvingState]] = EvolvingState
     rule: ClassVar[Rule] = EVOLVING_RULE
 
@@ -117,6 +122,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
         real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         real("stay_guess", self.stay_guess, 1.0, 1e9)
+        real("patience", self.patience, 0.0, 1e6)
+        real("sure", self.sure, 0.0, 1.0)
         limits = {
             "centre": (0.0, 1.0),
             "between_sd": (0.001, 0.5),
@@ -158,7 +165,9 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
             ramp_days=_told(self.ramp_days),
             pool_weight=POOL_WEIGHT,
         )
-        return EvolvingParameters(float(self.margin), float(self.stay_guess), told)
+        return EvolvingParameters(
+            float(self.margin), float(self.stay_guess), float(self.patience), float(self.sure), told
+        )
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
@@ -227,9 +236,14 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         return None if reason.gain is None else reason.gain / (1.0 + self.margin)
 
     def waiting(self, state: EvolvingState, situation: Situation) -> PolicyWait:
-        """Return the period of the next decision, and the newcomer at a station whose ramp-up takes longest."""
+        """Return the period of the next decision, and the newcomer at a station who is judged last.
+
+        Newcomers are judged when they have ramped up and enough is known of them.
+        """
         learned = self._grown(state, situation).learned
-        learning, longest, needed = ramp_up_days(learned) or 0, NOBODY, 0
+        parameters = self.parameters(situation.setting)
+        learning = max(ramp_up_days(learned) or 0, days_of_patience(parameters, learned))
+        longest, needed = NOBODY, 0
         for worker in situation.roster.stations:
             if worker != NOBODY and learning - int(learned.people.days[worker]) > needed:
                 longest, needed = worker, learning - int(learned.people.days[worker])
