@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crewlearn.beliefs.estimates import Prior, no_data
-from crewlearn.beliefs.evolving.model import DAYS_NOTED, RAMPS, SLOTS, Evolving
+from crewlearn.beliefs.evolving.model import DAYS_NOTED, RAMPS, SLOTS, Evolving, has_no_filters
 from crewlearn.policies.contract import Pair, Report, Situation
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from crewlearn.problem.arrays import NOBODY
@@ -98,6 +98,6 @@ def check_beliefs(learned: Evolving) -> None:
         assert np.isfinite(array).all()
     for name in ("stiffness", "spread", "own_spread"):
         assert (np.asarray(getattr(learned.filters, name)) >= -1e-15).all(), name
-    assert len({slot for slot in people.slot if slot >= 0}) == slots
+    assert len({slot for slot in people.slot if not has_no_filters(slot)}) == slots
     noted = min(int(learned.counts[DAYS_NOTED]), len(learned.days.periods))
     assert all(doubt > 0.0 for doubt in learned.days.doubts[:noted])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crewlearn.beliefs.evolving.filters import SUMMARY_FIELDS, log_evidence, summarise, update_filters
+from crewlearn.beliefs.evolving.filters import SUMMARY_FIELDS, summarise, update_filters
 from crewlearn.beliefs.evolving.learning import meet
 from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
@@ -18,7 +18,9 @@ from crewlearn.beliefs.evolving.model import (
     RAMPS,
     TAIL_WIDTH,
     Evolving,
+    has_no_filters,
 )
+from crewlearn.beliefs.evolving.parts import log_evidence
 from support.evolving import EXPERIENCED, Dense, Person, dense, fresh, log_sum, told
 
 CENTRE, BETWEEN = 0.55, 0.15**2
@@ -37,7 +39,7 @@ def record_of(seed: int, days: int, first: int, depth: float, ramp_days: float) 
 
 def taught(learned: Evolving, person: Person) -> None:
     """Teach the record of worker 0."""
-    if learned.people.slot[0] < 0:
+    if has_no_filters(learned.people.slot[0]):
         meet(learned, 0)
     for output, noise, gap in zip(person.output, person.noise, person.gaps, strict=True):
         update_filters(learned, 0, float(output), float(noise), int(gap))

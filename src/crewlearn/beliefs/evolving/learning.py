@@ -8,6 +8,14 @@ import math
 
 import numpy as np
 
+from crewlearn.beliefs.evolving.crowd import (
+    empty_crowd,
+    expect,
+    expect_all,
+    follow_crowd,
+    leave_crowd,
+    outlook_of,
+)
 from crewlearn.beliefs.evolving.days import (
     DAY_GUESS,
     LONGEST_GAP,
@@ -22,6 +30,7 @@ from crewlearn.beliefs.evolving.model import (
     CENTRE_GUESS,
     CLASSES,
     COUNTS,
+    CROWD,
     DAY_MEAN,
     DAY_SUM,
     DAY_VAR,
@@ -37,6 +46,7 @@ from crewlearn.beliefs.evolving.model import (
     LAST_DAY,
     LEAST_NOISE,
     NEVER,
+    NO_FILTERS,
     NOISE,
     NOISE_SUM,
     NOISE_USED,
@@ -50,7 +60,9 @@ from crewlearn.beliefs.evolving.model import (
     REPLAYABLE,
     ROWS,
     SLOTS,
+    UNSEEN,
     Anchors,
+    Crowd,
     Days,
     Evolving,
     Filters,
@@ -58,7 +70,9 @@ from crewlearn.beliefs.evolving.model import (
     People,
     Pool,
     Told,
+    fill_pool_grid,
     fill_ramp_grid,
+    has_no_filters,
     share_put_out,
 )
 from crewlearn.beliefs.evolving.pool import learn_pool
@@ -83,11 +97,18 @@ def fresh_evolving(
     """Return what is believed before any output.
 
     `days` are the days that each has worked already, at least as many as there are prior observations, and `capacity`
-    is how many people can be seen.
+    is how many people can work here.
     """
     learned = empty_evolving(len(days), team, capacity)
+    begin(learned, told, days, prior_counts, prior_sums)
+    return learned
+
+
+def begin(learned: Evolving, told: Told, days: IntArray, prior_counts: IntArray, prior_sums: FloatArray) -> None:
+    """Fill in what is believed before any output."""
     people, pool, numbers = learned.people, learned.pool, learned.numbers
     fill_ramp_grid(told, pool.depths, pool.ramp_days, pool.priors)
+    fill_pool_grid(told, pool.scales, pool.tails)
     for ramp in range(RAMPS):
         if pool.priors[ramp] > -math.inf:
             for day in range(FADED):
@@ -101,7 +122,7 @@ def fresh_evolving(
     numbers[DAY_VAR] = DAY_GUESS * DAY_GUESS
     learned.counts[REPLAYABLE] = 1
     _forget(learned, told)
-    return learned
+    expect_all(learned)
 
 
 def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
@@ -111,7 +132,7 @@ def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
         np.zeros(NUMBERS, dtype=np.float64),
         np.zeros(COUNTS, dtype=np.int64),
         People(
-            np.full(workers, -1, dtype=np.int64),
+            np.full(workers, UNSEEN, dtype=np.int64),
             np.zeros(workers, dtype=np.int64),
             np.zeros(workers, dtype=np.int64),
             np.full(workers, NEVER, dtype=np.int64),
@@ -148,9 +169,17 @@ def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
             np.zeros(RAMPS, dtype=np.float64),
             np.zeros(RAMPS, dtype=np.float64),
             np.zeros(RAMPS * FADED, dtype=np.float64),
+            np.zeros(POOLS, dtype=np.float64),
+            np.zeros(POOLS, dtype=np.float64),
             np.zeros(RAMPS, dtype=np.int64),
             np.zeros(FADED, dtype=np.float64),
             np.zeros(CLASSES, dtype=np.float64),
+        ),
+        Crowd(
+            np.zeros(POOLS, dtype=np.float64),
+            np.zeros(POOLS, dtype=np.float64),
+            np.zeros(POOLS, dtype=np.float64),
+            np.zeros(POOLS, dtype=np.float64),
         ),
         History(
             np.zeros(REPLAY_DAYS * team, dtype=np.int64),
@@ -182,6 +211,7 @@ def _forget(learned: Evolving, told: Told) -> None:
     numbers[DAY_SUM] = 0.0
     numbers[DAY_WEIGHT] = 0.0
     numbers[DAY_MEAN] = 0.0
+    empty_crowd(learned)
     counts[SLOTS] = 0
     counts[DAYS_LEARNED] = 0
     counts[RAMPED] = 0
@@ -196,19 +226,28 @@ def _forget(learned: Evolving, told: Told) -> None:
         for kind in range(POOLS):
             pool.centres[ramp * POOLS + kind] = pool.centre[ramp] if told.pool_weight < 0.0 else CENTRE_GUESS
     for worker in range(len(people.slot)):
-        people.slot[worker] = -1
+        people.slot[worker] = UNSEEN
         people.days[worker] = people.first_days[worker]
         people.last_seen[worker] = NEVER
         if people.prior_counts[worker] > 0:
-            meet(learned, worker)
+            people.slot[worker] = NO_FILTERS
+            counts[CROWD] += 1
+    _infer_pool(learned, told)
+    if counts[CROWD] > 0:  # once more, from the centre that the first call inferred
+        _infer_pool(learned, told)
+
+
+def _infer_pool(learned: Evolving, told: Told) -> None:
+    follow_crowd(learned)
     learn_pool(learned, told)
-    if counts[SLOTS] > 0:  # once more, as people's levels follow from the pool that the first call inferred
-        learn_pool(learned, told)
 
 
 def meet(learned: Evolving, worker: int) -> None:
-    """Allocate filters for a person seen for the first time."""
+    """Allocate filters for a person who works here for the first time."""
     people, counts = learned.people, learned.counts
+    expect(learned, outlook_of(learned), worker)
+    if people.slot[worker] == NO_FILTERS:
+        leave_crowd(learned, worker)
     slot = int(counts[SLOTS])
     counts[SLOTS] = slot + 1
     people.slot[worker] = slot
@@ -228,8 +267,12 @@ def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, out
         return
     _keep(learned, period, workers, output)
     _learn(learned, told, period, workers, output)
+    moved = _pool_due(learned)
     if learned.counts[REPLAYABLE] == 1 and _noise_moved(learned):
         _learn_again(learned, told)
+        moved = True
+    if moved:
+        expect_all(learned)
 
 
 def _keep(learned: Evolving, period: int, workers: IntArray, output: FloatArray) -> None:
@@ -277,8 +320,8 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
     precision = weighted = 0.0
     for place in range(len(workers)):
         worker = workers[place]
-        seen_before = people.slot[worker] >= 0
-        if not seen_before:
+        seen_before = people.slot[worker] != UNSEEN
+        if has_no_filters(people.slot[worker]):
             meet(learned, worker)
         share, mean = share_put_out(learned.pool, int(people.days[worker])), float(people.means[worker])
         expected, own = share * mean, OWN_RAMP * (1.0 - share) * mean
@@ -307,13 +350,19 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
     estimate_noise(learned, told)
     learned.counts[DAYS_LEARNED] += 1
     learned.counts[LAST_DAY] = period
-    if learned.counts[DAYS_LEARNED] <= POOL_DAILY or learned.counts[DAYS_LEARNED] % POOL_EVERY == 0:
-        learn_pool(learned, told)
+    if _pool_due(learned):
+        _infer_pool(learned, told)
     else:
         for place in range(len(workers)):
             summarise(learned, workers[place], 0)
     for place in range(len(workers)):
         _drop_anchor(learned, workers[place], period)
+
+
+def _pool_due(learned: Evolving) -> bool:
+    """Return whether the pool is inferred on the day that was learned last."""
+    days = int(learned.counts[DAYS_LEARNED])
+    return days <= POOL_DAILY or days % POOL_EVERY == 0
 
 
 def _drop_anchor(learned: Evolving, worker: int, period: int) -> None:
