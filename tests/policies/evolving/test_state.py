@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crewlearn.beliefs.evolving.learning import REPLAY_DAYS
+from crewlearn.beliefs.evolving.allocation import REPLAY_DAYS
 from crewlearn.beliefs.evolving.model import (
     ANCHORS,
     CLASSES,

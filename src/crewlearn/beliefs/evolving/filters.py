@@ -78,9 +78,11 @@ def _update_classes(
 ) -> None:
     """Update the drift classes under one ramp: a Kalman filter of the level and of the person's own ramp.
 
-    `fading` is the weight of the person's own depth, 0 once it is past.
+    `fading` is the weight of the person's own depth, 0 once it is past. On a person's first day there is no drift yet,
+    so one class is enough.
     """
-    for kind in range(CLASSES):
+    first_day = gap == 0 and _no_drift_yet(filters, first)
+    for kind in range(1 if first_day else CLASSES):
         place = first + kind
         spread = float(filters.spread[place]) + DRIFTS[kind] * DRIFTS[kind] * gap
         slope, base = share * float(filters.slope[place]), share * float(filters.base[place])
@@ -106,6 +108,28 @@ def _update_classes(
             filters.own_slope[place] -= toward_own * precision
             filters.own_spread[place] -= toward_own * toward_own / variance
             filters.shared[place] -= toward * toward_own / variance
+    if first_day:
+        for kind in range(1, CLASSES):
+            _copy_filter(filters, first, first + kind)
+
+
+def _no_drift_yet(filters: Filters, first: int) -> bool:
+    """Return whether all drift classes have the same filter, because the person was seen on one day at most."""
+    last = first + CLASSES - 1
+    return bool(filters.spread[last] <= 0.0 and filters.fit[last] == filters.fit[first])
+
+
+def _copy_filter(filters: Filters, source: int, place: int) -> None:
+    filters.stiffness[place] = filters.stiffness[source]
+    filters.pull[place] = filters.pull[source]
+    filters.fit[place] = filters.fit[source]
+    filters.slope[place] = filters.slope[source]
+    filters.base[place] = filters.base[source]
+    filters.spread[place] = filters.spread[source]
+    filters.own_slope[place] = filters.own_slope[source]
+    filters.own_base[place] = filters.own_base[source]
+    filters.own_spread[place] = filters.own_spread[source]
+    filters.shared[place] = filters.shared[source]
 
 
 def summarise(learned: Evolving, worker: int, first: int) -> None:
@@ -123,7 +147,10 @@ def summarise(learned: Evolving, worker: int, first: int) -> None:
                 scratch[place + field] = scratch[first + SUMMARY_FIELDS * copied + field]
         else:
             own = (slot * RAMPS + (0 if alike else ramp)) * CLASSES
-            _collapse(filters, pool, ramp, own, scratch, place)
+            if _no_drift_yet(filters, own):
+                _collapse_first_day(filters, pool, ramp, own, scratch, place)
+            else:
+                _collapse(filters, pool, ramp, own, scratch, place)
             if alike and (nobody_ramped or float(scratch[place]) * float(pool.between[ramp]) > WELL_KNOWN):
                 copied = ramp  # all have the same pool, or it no longer matters; and the ramp never did
         weight, level = float(pool.weights[ramp]), float(scratch[place + 3])
@@ -156,7 +183,8 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
         evidence = float(summary[place + kind]) - best
         if evidence < -RESTART:
             cost = RESTART_COST + float(pool.log_shares[kind]) - float(pool.log_shares[leader])
-            _restart(filters, own, first + leader, cost)
+            _copy_filter(filters, first + leader, own)  # it begins anew
+            filters.fit[own] -= cost
             evidence = -RESTART_COST
         stiffness, pull = float(filters.stiffness[own]), float(filters.pull[own])
         likely = math.exp(evidence)
@@ -194,15 +222,29 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
         summary[place + 5 + kind] /= whole
 
 
-def _restart(filters: Filters, place: int, leader: int, cost: float) -> None:
-    """Let a drift class begin anew from the belief of the leading one."""
-    filters.stiffness[place] = filters.stiffness[leader]
-    filters.pull[place] = filters.pull[leader]
-    filters.fit[place] = float(filters.fit[leader]) - cost
-    filters.slope[place] = filters.slope[leader]
-    filters.base[place] = filters.base[leader]
-    filters.spread[place] = filters.spread[leader]
-    filters.own_slope[place] = filters.own_slope[leader]
-    filters.own_base[place] = filters.own_base[leader]
-    filters.own_spread[place] = filters.own_spread[leader]
-    filters.shared[place] = filters.shared[leader]
+def _collapse_first_day(filters: Filters, pool: Pool, ramp: int, first: int, summary: FloatArray, place: int) -> None:
+    """Do as `_collapse` does where all drift classes have the same filter: their shares stay as they are."""
+    centre, between = float(pool.centre[ramp]), float(pool.between[ramp])
+    stiffness, pull = float(filters.stiffness[first]), float(filters.pull[first])
+    whole, mean, square = mixed(
+        stiffness,
+        pull,
+        float(filters.base[first]),
+        float(filters.slope[first]),
+        float(filters.spread[first]),
+        centre,
+        float(pool.doubt[ramp]),
+        between,
+        float(pool.tail[ramp]),
+        1.0,
+        -log_evidence(stiffness, pull, centre, between),
+    )
+    mean /= whole
+    summary[place] = stiffness
+    summary[place + 1] = pull
+    summary[place + 2] = float(filters.fit[first])
+    summary[place + 3] = mean
+    summary[place + 4] = max(square / whole - mean * mean, LEAST_VARIANCE)
+    summary[place + 5] = log_anywhere(stiffness, pull)
+    for kind in range(1, CLASSES):
+        summary[place + 5 + kind] = math.exp(float(pool.log_shares[kind]))

@@ -1,13 +1,12 @@
 """Learning day by day, and learning the first days again when the noise is better known.
 
-The first days are learned with a guess of the noise, which makes them count for too little. So the first REPLAY_DAYS
-days are kept, and learned again from the beginning whenever the noise or the spread of days turns out to be another.
+The first days are learned with a guess of the noise, which makes them count for too little. So they are kept, and
+learned again from the beginning whenever the noise or the spread of days turns out to be another.
 """
 
 import math
 
-import numpy as np
-
+from crewlearn.beliefs.evolving.allocation import VIEW, empty_evolving, rows_kept
 from crewlearn.beliefs.evolving.crowd import (
     empty_crowd,
     expect,
@@ -23,21 +22,20 @@ from crewlearn.beliefs.evolving.days import (
     learn_noise,
     view_day,
 )
-from crewlearn.beliefs.evolving.filters import SUMMARY, begin_filters, summarise, update_filters
+from crewlearn.beliefs.evolving.filters import begin_filters, summarise, update_filters
 from crewlearn.beliefs.evolving.model import (
     ANCHOR_DAYS,
     ANCHORS,
     CENTRE_GUESS,
     CLASSES,
-    COUNTS,
     CROWD,
     DAY_MEAN,
+    DAY_PRECISION,
     DAY_SUM,
     DAY_VAR,
     DAY_VAR_USED,
     DAY_WEIGHT,
     DAYS_JUDGED,
-    DAYS_KEPT,
     DAYS_LEARNED,
     DAYS_NOTED,
     DAYS_WORKED,
@@ -51,7 +49,6 @@ from crewlearn.beliefs.evolving.model import (
     NOISE_SUM,
     NOISE_USED,
     NOISE_WEIGHT,
-    NUMBERS,
     OWN_RAMP,
     POOLS,
     QUITS,
@@ -61,14 +58,7 @@ from crewlearn.beliefs.evolving.model import (
     ROWS,
     SLOTS,
     UNSEEN,
-    Anchors,
-    Crowd,
-    Days,
     Evolving,
-    Filters,
-    History,
-    People,
-    Pool,
     Told,
     fill_pool_grid,
     fill_ramp_grid,
@@ -78,17 +68,14 @@ from crewlearn.beliefs.evolving.model import (
 from crewlearn.beliefs.evolving.pool import learn_pool
 from crewlearn.problem.arrays import FloatArray, IntArray
 
-REPLAY_DAYS = 64
-"""How many days' output is kept to be learned from again, each with as many rows as there are stations."""
-
 NOISE_MOVED, DAYS_MOVED, LEAST_DAYS = 1.4, 2.0, 1e-5
 """By which factor the variance of output, or that of days above LEAST_DAYS, must have moved to learn again."""
 
+DOUBT_MOVED = 1.1
+"""By which factor the doubt about a day's effect must then have moved too: large teams show it, whatever days do."""
+
 POOL_DAILY, POOL_EVERY = 4, 4
 """The pool is inferred on each of the first days, and then on every so many."""
-
-VIEW = 3
-"""Numbers a person has in the view of a day: expected output, its weight, and the weighted difference to it."""
 
 
 def fresh_evolving(
@@ -99,7 +86,7 @@ def fresh_evolving(
     `days` are the days that each has worked already, at least as many as there are prior observations, and `capacity`
     is how many people can work here.
     """
-    learned = empty_evolving(len(days), team, capacity)
+    learned = empty_evolving(len(days), rows_kept(team), capacity)
     begin(learned, told, days, prior_counts, prior_sums)
     return learned
 
@@ -123,82 +110,6 @@ def begin(learned: Evolving, told: Told, days: IntArray, prior_counts: IntArray,
     learned.counts[REPLAYABLE] = 1
     _forget(learned, told)
     expect_all(learned)
-
-
-def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
-    """Allocate the arrays."""
-    filters = capacity * RAMPS * CLASSES
-    return Evolving(
-        np.zeros(NUMBERS, dtype=np.float64),
-        np.zeros(COUNTS, dtype=np.int64),
-        People(
-            np.full(workers, UNSEEN, dtype=np.int64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.int64),
-            np.full(workers, NEVER, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-        ),
-        Filters(
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-        ),
-        Anchors(np.full(capacity * ANCHORS, NEVER, dtype=np.int64), np.zeros(capacity * ANCHORS, dtype=np.float64)),
-        Pool(
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS * POOLS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS * FADED, dtype=np.float64),
-            np.zeros(POOLS, dtype=np.float64),
-            np.zeros(POOLS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.int64),
-            np.zeros(FADED, dtype=np.float64),
-            np.zeros(CLASSES, dtype=np.float64),
-        ),
-        Crowd(
-            np.zeros(POOLS, dtype=np.float64),
-            np.zeros(POOLS, dtype=np.float64),
-            np.zeros(POOLS, dtype=np.float64),
-            np.zeros(POOLS, dtype=np.float64),
-        ),
-        History(
-            np.zeros(REPLAY_DAYS * team, dtype=np.int64),
-            np.zeros(REPLAY_DAYS * team, dtype=np.float64),
-            np.zeros(REPLAY_DAYS * team, dtype=np.int64),
-        ),
-        Days(
-            np.zeros(DAYS_KEPT, dtype=np.int64),
-            np.zeros(DAYS_KEPT, dtype=np.float64),
-            np.zeros(DAYS_KEPT, dtype=np.float64),
-            np.zeros(DAYS_KEPT, dtype=np.int64),
-        ),
-        np.zeros(scratch_size(capacity), dtype=np.float64),
-    )
-
-
-def scratch_size(capacity: int) -> int:
-    """Return the length of the scratch: a summary for everybody seen, or a view of the day."""
-    return max(SUMMARY, VIEW) * (capacity + 1)
 
 
 def _forget(learned: Evolving, told: Told) -> None:
@@ -266,12 +177,13 @@ def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, out
     if len(workers) == 0:
         return
     _keep(learned, period, workers, output)
-    _learn(learned, told, period, workers, output)
-    moved = _pool_due(learned)
-    if learned.counts[REPLAYABLE] == 1 and _noise_moved(learned):
+    _take_in(learned, told, period, workers, output)
+    again = learned.counts[REPLAYABLE] == 1 and _noise_moved(learned)
+    if again:
         _learn_again(learned, told)
-        moved = True
-    if moved:
+    else:
+        _conclude(learned, told, period, workers)
+    if again or _pool_due(learned):
         expect_all(learned)
 
 
@@ -294,12 +206,16 @@ def _noise_moved(learned: Evolving) -> bool:
     """Return whether the noise or the spread of days is far from what was learned with."""
     numbers = learned.numbers
     noise = float(numbers[NOISE]) / float(numbers[NOISE_USED])
-    days = (float(numbers[DAY_VAR]) + LEAST_DAYS) / (float(numbers[DAY_VAR_USED]) + LEAST_DAYS)
-    return max(noise, 1.0 / noise) > NOISE_MOVED or max(days, 1.0 / days) > DAYS_MOVED
+    now, used = float(numbers[DAY_VAR]) + LEAST_DAYS, float(numbers[DAY_VAR_USED]) + LEAST_DAYS
+    if max(noise, 1.0 / noise) > NOISE_MOVED:
+        return True
+    precision = float(numbers[DAY_PRECISION])
+    doubt = (precision + 1.0 / used) / (precision + 1.0 / now)
+    return max(now / used, used / now) > DAYS_MOVED and max(doubt, 1.0 / doubt) > DOUBT_MOVED
 
 
 def _learn_again(learned: Evolving, told: Told) -> None:
-    """Learn all days kept once more, with the noise and the spread of days as known now."""
+    """Learn all days kept once more, oldest first, with the noise and the spread of days as known now."""
     history = learned.history
     _forget(learned, told)
     rows, first = int(learned.counts[ROWS]), 0
@@ -307,12 +223,14 @@ def _learn_again(learned: Evolving, told: Told) -> None:
         last = first
         while last < rows and history.period[last] == history.period[first]:
             last += 1
-        _learn(learned, told, int(history.period[first]), history.worker[first:last], history.output[first:last])
+        period, workers = int(history.period[first]), history.worker[first:last]
+        _take_in(learned, told, period, workers, history.output[first:last])
+        _conclude(learned, told, period, workers)
         first = last
 
 
-def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
-    """Learn from one day: the day's effect, then the noise and everybody's level, then the pool if that is due."""
+def _take_in(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
+    """Learn from one day's output: the day's effect, then the noise and the filters of those who worked."""
     if learned.counts[REPLAYABLE] == 0:  # nothing can be learned again: new days count by what is known now
         learned.numbers[NOISE_USED] = learned.numbers[NOISE]
         learned.numbers[DAY_VAR_USED] = learned.numbers[DAY_VAR]
@@ -350,6 +268,10 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
     estimate_noise(learned, told)
     learned.counts[DAYS_LEARNED] += 1
     learned.counts[LAST_DAY] = period
+
+
+def _conclude(learned: Evolving, told: Told, period: int, workers: IntArray) -> None:
+    """Update the beliefs about those who worked, or, if that is due, about everybody with filters, and the pool."""
     if _pool_due(learned):
         _infer_pool(learned, told)
     else:

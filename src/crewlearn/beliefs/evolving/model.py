@@ -225,13 +225,14 @@ class Evolving(NamedTuple):
 
 
 NOISE, NOISE_USED, NOISE_SUM, NOISE_WEIGHT, DAY_VAR, DAY_VAR_USED, DAY_SUM, DAY_WEIGHT, DAY_MEAN = range(9)
-CROWD_NOISE = 9
+DAY_PRECISION, CROWD_NOISE = range(9, 11)
 """Indices into `Evolving.numbers`: variances of output and of days as estimated and as used, and their sums.
 
-The last is the variance of output by which prior data count in the crowd.
+The last two are how precisely the output of the last day showed its effect, and the variance of output by which prior
+data count in the crowd.
 """
 
-NUMBERS = 10
+NUMBERS = 11
 
 SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED = range(6)
 DAYS_JUDGED, DAYS_NOTED, QUITS, DAYS_WORKED, CROWD = range(6, 11)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.beliefs.evolving.learning import REPLAY_DAYS, empty_evolving, scratch_size
+from crewlearn.beliefs.evolving.allocation import empty_evolving, scratch_size
 from crewlearn.beliefs.evolving.model import (
     ANCHORS,
     CLASSES,
@@ -68,7 +68,7 @@ def pack(learned: Evolving) -> Packed:
     used, noted = _used(learned.people, pool, slots), min(int(counts[DAYS_NOTED]), DAYS_KEPT)
     return {
         "form": FORM,
-        "team": len(learned.history.worker) // REPLAY_DAYS,
+        "rows": len(learned.history.worker),
         "numbers": pack_array(learned.numbers),
         "counts": pack_array(counts),
         "people": _pack_fields(learned.people, slice(None)),
@@ -88,7 +88,7 @@ def unpack(data: Mapping[str, Any]) -> Evolving:
     people = People(**{name: unpack_array(text) for name, text in data["people"].items()})
     numbers, counts = unpack_array(data["numbers"]), unpack_array(data["counts"])
     slots = int(counts[SLOTS])
-    room = empty_evolving(len(people.slot), int(data["team"]), slots)
+    room = empty_evolving(len(people.slot), int(data["rows"]), slots)
     pool = Pool(fading=room.pool.fading, **{name: unpack_array(text) for name, text in data["pool"].items()})
     for ramp in range(RAMPS):
         if pool.priors[ramp] > -math.inf:
@@ -107,7 +107,7 @@ def with_room(learned: Evolving, workers: int, capacity: int) -> Evolving:
     people = People(*(_longer(array, workers) for array in learned.people))
     known = len(learned.people.slot)
     if workers > known:
-        fresh = empty_evolving(workers - known, 1, 0).people
+        fresh = empty_evolving(workers - known, 0, 0).people
         for array, added in zip(people, fresh, strict=True):
             array[known:] = added
     filters = Filters(*(_longer(array, capacity * RAMPS * CLASSES) for array in learned.filters))

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from crewlearn.beliefs.evolving.allocation import empty_evolving, rows_kept
 from crewlearn.beliefs.evolving.crowd import expect_all, join_crowd
-from crewlearn.beliefs.evolving.learning import begin, empty_evolving
+from crewlearn.beliefs.evolving.learning import begin
 from crewlearn.beliefs.evolving.model import (
     DAY_MEAN,
     DAYS_WORKED,
@@ -163,7 +164,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
         facts, told = facts_of(self, situation), self.parameters(situation.setting).told
-        learned = empty_evolving(len(facts.experience), situation.roster.team, 0)
+        learned = empty_evolving(len(facts.experience), rows_kept(situation.roster.team), 0)
         plain = as_plain(learned)
         prior = as_lists(facts.prior)
         begin(plain, told, facts.experience.tolist(), prior.counts, prior.sums)
