@@ -112,10 +112,12 @@ def test_prior_data_are_observations_of_the_first_level() -> None:
         assert got[:2] == pytest.approx(expected[:2], rel=1e-9)
 
 
+@pytest.mark.parametrize("days", [1, 2, 8])
 @pytest.mark.parametrize("tail", [0.0, 0.08])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_belief_is_the_mixture_over_drifts_and_parts_of_the_pool(seed: int, tail: float) -> None:
-    person = record_of(seed, 8, 0, 0.3, 4.0)
+def test_a_belief_is_the_mixture_over_drifts_and_parts_of_the_pool(seed: int, tail: float, days: int) -> None:
+    """After one day all drift classes are alike."""
+    person = record_of(seed, days, 0, 0.3, 4.0)
     learned = fresh([0], told(ramp_depth=0.3, ramp_days=4.0, centre=CENTRE))
     taught(learned, person)
     pool = learned.pool
