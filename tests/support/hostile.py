@@ -1,13 +1,13 @@
 """A site of a policy that learns by day, to which anything may happen, and checks of all that the policy says."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from crewlearn.beliefs.estimates import Prior, no_data
-from crewlearn.beliefs.evolving.model import DAYS_NOTED, RAMPS, SLOTS, Evolving
+from crewlearn.beliefs.evolving.model import DAYS_NOTED, RAMPS, SLOTS, Evolving, has_no_filters
 from crewlearn.policies.contract import Pair, Report, Situation
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from crewlearn.problem.arrays import NOBODY
@@ -19,10 +19,19 @@ from crewlearn.problem.transitions import LEGAL, request_fault
 class EvolvingSite:
     """A site of which only the policy's view matters: people, their experience and prior data, and its state."""
 
-    def __init__(self, policy: ValueOfReplacementEvolving, workers: int, team: int, experience: list[int]) -> None:
+    def __init__(
+        self,
+        policy: ValueOfReplacementEvolving,
+        workers: int,
+        team: int,
+        experience: list[int],
+        prior: Sequence[tuple[int, float]] = (),
+    ) -> None:
         self.policy, self.team = policy, team
         self.experience = np.array((experience * workers)[:workers], dtype=np.int64)
         self.prior = Prior(np.zeros(workers, dtype=np.int64), np.zeros(workers))
+        for worker, (count, total) in enumerate(prior):
+            self.prior.counts[worker], self.prior.sums[worker] = count, total
         self.roster = Roster.start(workers, list(range(min(team, workers))), team)
         self.state = policy.start(self.situation(), 7)
 
@@ -86,7 +95,17 @@ def check_beliefs(learned: Evolving) -> None:
     pool, people, slots = learned.pool, learned.people, int(learned.counts[SLOTS])
     live = [ramp for ramp in range(RAMPS) if pool.live[ramp]]
     assert live
-    for array in (*people, learned.numbers, pool.centre, pool.doubt, pool.between, pool.tail, pool.centres, pool.share):
+    for array in (
+        *people,
+        *learned.crowd,
+        learned.numbers,
+        pool.centre,
+        pool.doubt,
+        pool.between,
+        pool.tail,
+        pool.centres,
+        pool.share,
+    ):
         assert np.isfinite(array).all()
     assert (np.asarray(people.variances) > 0.0).all()
     assert (np.asarray(people.drift) >= 0.0).all()
@@ -98,6 +117,6 @@ def check_beliefs(learned: Evolving) -> None:
         assert np.isfinite(array).all()
     for name in ("stiffness", "spread", "own_spread"):
         assert (np.asarray(getattr(learned.filters, name)) >= -1e-15).all(), name
-    assert len({slot for slot in people.slot if slot >= 0}) == slots
+    assert len({slot for slot in people.slot if not has_no_filters(slot)}) == slots
     noted = min(int(learned.counts[DAYS_NOTED]), len(learned.days.periods))
     assert all(doubt > 0.0 for doubt in learned.days.doubts[:noted])

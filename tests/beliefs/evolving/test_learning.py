@@ -20,7 +20,7 @@ from crewlearn.beliefs.evolving.model import (
     Evolving,
     Told,
 )
-from support.evolving import EXPERIENCED, NOTHING_TOLD, fresh, learn
+from support.evolving import EXPERIENCED, NOTHING_TOLD, fresh, learn, told
 
 WORKERS, TEAM = 9, 5
 EXPERIENCE = [EXPERIENCED, EXPERIENCED, 0, 0, 7, 0, 0, EXPERIENCED, 0]
@@ -131,6 +131,19 @@ def test_what_is_learned_again_is_as_if_it_had_been_known_at_first(monkeypatch: 
     assert again.people.variances == pytest.approx(learned.people.variances, rel=1e-9)
     assert again.pool.weights == pytest.approx(learned.pool.weights, rel=1e-9, abs=1e-15)
     assert again.numbers == pytest.approx(learned.numbers, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize(("people", "again"), [(3, True), (400, False)])
+def test_the_spread_of_days_is_learned_again_only_where_it_matters(people: int, again: bool) -> None:
+    """Many people show a day's effect well, whatever days are like; a few do not."""
+    learned = fresh([EXPERIENCED] * people, told(noise_sd=0.05), team=people)
+    random = np.random.default_rng(2)
+    for day in range(7):
+        effect = 1.0 + (0.06 if day % 2 else -0.06)
+        learn(learned, told(noise_sd=0.05), day, {w: 0.5 * effect + random.normal(0.0, 0.05) for w in range(people)})
+    assert learned.counts[REPLAYABLE] == 1
+    assert learned.numbers[DAY_VAR] > 2.0 * 0.02**2
+    assert (learned.numbers[DAY_VAR_USED] > 0.02**2) == again
 
 
 def test_more_people_than_stations_only_shorten_what_is_kept() -> None:

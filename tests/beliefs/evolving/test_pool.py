@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from crewlearn.beliefs.evolving import filters as filters_module
+from crewlearn.beliefs.evolving import model as model_module
+from crewlearn.beliefs.evolving import parts as parts_module
 from crewlearn.beliefs.evolving import pool as pool_module
+from crewlearn.beliefs.evolving.crowd import expect_all
 from crewlearn.beliefs.evolving.filters import update_filters
 from crewlearn.beliefs.evolving.learning import meet
 from crewlearn.beliefs.evolving.model import (
@@ -39,9 +42,9 @@ NOISE = 0.06**2
 @pytest.fixture
 def no_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let everybody be from the main part of the pool, steady, and no ramp be ruled out: then all is exact."""
-    for module in (pool_module, filters_module):
+    for module in (pool_module, parts_module):
         monkeypatch.setattr(module, "ANY_SHARE", 0.0)
-    monkeypatch.setattr(pool_module, "TAIL_SHARE", 0.0)
+    monkeypatch.setattr(model_module, "TAIL_SHARE", 0.0)
     monkeypatch.setattr(pool_module, "NEGLIGIBLE", 0.0)
     monkeypatch.setattr(filters_module, "DRIFTS", (0.0,) * CLASSES)
 
@@ -85,7 +88,7 @@ def test_the_centre_under_a_told_spread_is_exact(seed: int) -> None:
         assert learned.pool.doubt[0] == pytest.approx(variance, rel=1e-7)
     assert mean_of_pool(learned.pool) == pytest.approx(mean, rel=1e-9)
     assert variance_of_pool(learned.pool) == pytest.approx(0.2**2 + variance, rel=1e-9)
-    # The last person was never seen.
+    expect_all(learned)  # the last person was never seen
     assert (learned.people.means[5], learned.people.variances[5]) == (
         mean_of_pool(learned.pool),
         variance_of_pool(learned.pool),

@@ -22,6 +22,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("guess_weight", 0.0, "1e+06"),
     ("guess_weight", -1.0, "1e+06"),
     ("stay_guess", 0.5, "1"),
+    ("patience", -1.0, "0"),
+    ("sure", 1.5, "1"),
     ("centre", 1.5, "1"),
     ("centre", -0.1, "0"),
     ("between_sd", 0.0, "0.001"),

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crewlearn.beliefs.evolving.learning import REPLAY_DAYS
+from crewlearn.beliefs.evolving.allocation import REPLAY_DAYS
 from crewlearn.beliefs.evolving.model import (
     ANCHORS,
     CLASSES,
+    CROWD,
     DAYS_KEPT,
     RAMPS,
     REPLAYABLE,
@@ -43,10 +44,11 @@ def bits(arrays: Any) -> list[bytes]:
     return [part for item in arrays for part in (bits(item) if isinstance(item, tuple) else [item.tobytes()])]
 
 
+@pytest.mark.parametrize("prior", [[], [(0, 0.0), (3, 1.8), (2, 0.9), (0, 0.0), (20, 13.0), (7, 3.5)]])
 @pytest.mark.parametrize("days", [0, 1, 30, 90])
-def test_a_state_survives_json_to_the_bit_and_goes_on_alike(days: int) -> None:
+def test_a_state_survives_json_to_the_bit_and_goes_on_alike(days: int, prior: list[tuple[int, float]]) -> None:
     """90 days are beyond what is kept to be learned again."""
-    site = EvolvingSite(POLICY, 6, 3, [EXPERIENCED, 0, 4])
+    site = EvolvingSite(POLICY, 6, 3, [EXPERIENCED, 0, 4], prior)
     for day in range(days):
         site.learn(day + 1, day_of(3, day, 6))
     state, again = site.state, restored(site.state)
@@ -131,6 +133,21 @@ def test_only_what_cannot_matter_is_dropped() -> None:
                 for mine, theirs in zip(learned.filters, again.filters, strict=True):
                     assert mine[first : first + CLASSES].tobytes() == theirs[first : first + CLASSES].tobytes()
     assert again.pool.fading.tobytes() == learned.pool.fading.tobytes()
+
+
+def test_people_with_prior_data_alone_need_no_filters() -> None:
+    """The state stays small, however many they are, and each is told apart by what is believed of them."""
+    people = 300
+    prior = [(0, 0.0), (0, 0.0), *((1 + n % 9, (1 + n % 9) * 0.002 * n) for n in range(2, people))]
+    site = EvolvingSite(POLICY, people, 2, [EXPERIENCED] * 2 + [0] * (people - 2), prior)
+    for day in range(5):
+        site.learn(day + 1, {0: 0.5, 1: 0.6, 2 + day: 0.4})
+    learned = site.state.learned
+    assert learned.counts[SLOTS] == 7
+    assert learned.counts[CROWD] == people - 7
+    assert len(learned.filters.base) == 7 * RAMPS * CLASSES
+    assert len(set(learned.people.means[7:])) == people - 7
+    site.check()
 
 
 def test_a_long_record_is_not_kept() -> None:

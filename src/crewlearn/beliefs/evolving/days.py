@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from crewlearn.beliefs.evolving.model import (
     DAY_MEAN,
+    DAY_PRECISION,
     DAY_SUM,
     DAY_VAR,
     DAY_VAR_USED,
@@ -68,6 +69,7 @@ def view_day(learned: Evolving, period: int, precision: float, weighted: float) 
             variance = off * off
         else:
             _learn_spread_of_days(learned, off, doubt)
+    numbers[DAY_PRECISION] = precision
     place = int(learned.counts[DAYS_NOTED]) % DAYS_KEPT
     doubt = 1.0 / (precision + 1.0 / variance)
     learned.days.periods[place] = period

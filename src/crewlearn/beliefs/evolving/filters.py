@@ -3,20 +3,18 @@
 import math
 
 from crewlearn.beliefs.evolving.model import (
-    ANY_CENTRE,
-    ANY_SD,
-    ANY_SHARE,
     CLASSES,
     DRIFTS,
     FADED,
     LEAST_VARIANCE,
     OWN_RAMP,
+    RAMPED,
     RAMPS,
-    TAIL_WIDTH,
     Evolving,
     Filters,
     Pool,
 )
+from crewlearn.beliefs.evolving.parts import WELL_KNOWN, log_anywhere, log_evidence, mixed
 from crewlearn.problem.arrays import FloatArray
 
 RESTART, RESTART_COST = 12.0, 7.0
@@ -25,14 +23,8 @@ RESTART, RESTART_COST = 12.0, 7.0
 After a jump or a spell of drift, a person can therefore be recognised as steady again.
 """
 
-WELL_KNOWN = 400.0
-"""Somebody known so many times better than by the pool has the same belief, whichever part of it they come from."""
-
 FAINT = 0.002
 """Below this remainder of the ramp, a person's own ramp no longer matters."""
-
-MOST_SURPRISING = 300.0
-"""Upper limit on a log ratio, which keeps exp finite."""
 
 SUMMARY_FIELDS = 6 + CLASSES - 1
 """Numbers that `summarise` fills in for each ramp.
@@ -86,9 +78,11 @@ def _update_classes(
 ) -> None:
     """Update the drift classes under one ramp: a Kalman filter of the level and of the person's own ramp.
 
-    `fading` is the weight of the person's own depth, 0 once it is past.
+    `fading` is the weight of the person's own depth, 0 once it is past. On a person's first day there is no drift yet,
+    so one class is enough.
     """
-    for kind in range(CLASSES):
+    first_day = gap == 0 and _no_drift_yet(filters, first)
+    for kind in range(1 if first_day else CLASSES):
         place = first + kind
         spread = float(filters.spread[place]) + DRIFTS[kind] * DRIFTS[kind] * gap
         slope, base = share * float(filters.slope[place]), share * float(filters.base[place])
@@ -114,24 +108,34 @@ def _update_classes(
             filters.own_slope[place] -= toward_own * precision
             filters.own_spread[place] -= toward_own * toward_own / variance
             filters.shared[place] -= toward * toward_own / variance
+    if first_day:
+        for kind in range(1, CLASSES):
+            _copy_filter(filters, first, first + kind)
 
 
-def log_evidence(stiffness: float, pull: float, centre: float, variance: float) -> float:
-    """Return the log-likelihood of a person whose first level is normal, without the filter's `fit`.
+def _no_drift_yet(filters: Filters, first: int) -> bool:
+    """Return whether all drift classes have the same filter, because the person was seen on one day at most."""
+    last = first + CLASSES - 1
+    return bool(filters.spread[last] <= 0.0 and filters.fit[last] == filters.fit[first])
 
-    >>> round(log_evidence(0.0, 0.0, 0.5, 0.04), 6), round(log_evidence(100.0, 50.0, 0.5, 0.0), 6)
-    (0.0, 12.5)
-    """
-    ratio = 1.0 + stiffness * variance
-    return (pull * (2.0 * centre + variance * pull) - stiffness * centre * centre) / (2.0 * ratio) - 0.5 * math.log(
-        ratio
-    )
+
+def _copy_filter(filters: Filters, source: int, place: int) -> None:
+    filters.stiffness[place] = filters.stiffness[source]
+    filters.pull[place] = filters.pull[source]
+    filters.fit[place] = filters.fit[source]
+    filters.slope[place] = filters.slope[source]
+    filters.base[place] = filters.base[source]
+    filters.spread[place] = filters.spread[source]
+    filters.own_slope[place] = filters.own_slope[source]
+    filters.own_base[place] = filters.own_base[source]
+    filters.own_spread[place] = filters.own_spread[source]
+    filters.shared[place] = filters.shared[source]
 
 
 def summarise(learned: Evolving, worker: int, first: int) -> None:
     """Update a person's belief, and fill in, at `first` in the scratch, what the pool is told of them by ramp."""
     people, pool, filters, scratch = learned.people, learned.pool, learned.filters, learned.scratch
-    slot, alike = int(people.slot[worker]), people.alike[worker] == 1
+    slot, alike, nobody_ramped = int(people.slot[worker]), people.alike[worker] == 1, learned.counts[RAMPED] == 0
     whole = mean = square = drift = 0.0
     copied = -1
     for ramp in range(RAMPS):
@@ -143,9 +147,12 @@ def summarise(learned: Evolving, worker: int, first: int) -> None:
                 scratch[place + field] = scratch[first + SUMMARY_FIELDS * copied + field]
         else:
             own = (slot * RAMPS + (0 if alike else ramp)) * CLASSES
-            _collapse(filters, pool, ramp, own, scratch, place)
-            if alike and float(scratch[place]) * float(pool.between[ramp]) > WELL_KNOWN:
-                copied = ramp  # the pool no longer matters, and the ramp never did
+            if _no_drift_yet(filters, own):
+                _collapse_first_day(filters, pool, ramp, own, scratch, place)
+            else:
+                _collapse(filters, pool, ramp, own, scratch, place)
+            if alike and (nobody_ramped or float(scratch[place]) * float(pool.between[ramp]) > WELL_KNOWN):
+                copied = ramp  # all have the same pool, or it no longer matters; and the ramp never did
         weight, level = float(pool.weights[ramp]), float(scratch[place + 3])
         whole += weight
         mean += weight * level
@@ -161,44 +168,42 @@ def summarise(learned: Evolving, worker: int, first: int) -> None:
 def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: FloatArray, place: int) -> None:
     """Average a person's drift classes and parts of the pool under one ramp, and fill in the summary."""
     centre, between, doubt = float(pool.centre[ramp]), float(pool.between[ramp]), float(pool.doubt[ramp])
-    tail, wide = float(pool.tail[ramp]), TAIL_WIDTH * TAIL_WIDTH * float(pool.between[ramp])
+    tail = float(pool.tail[ramp])
     best, leader = -math.inf, 0
     for kind in range(CLASSES):
-        evidence = _class_evidence(filters, pool, first, kind, centre, between)
+        stiffness, pull = float(filters.stiffness[first + kind]), float(filters.pull[first + kind])
+        evidence = float(filters.fit[first + kind]) + log_evidence(stiffness, pull, centre, between)
+        evidence += float(pool.log_shares[kind])
+        summary[place + kind] = evidence
         if evidence > best:
             best, leader = evidence, kind
     whole = mean = square = stiff = pulled = ordinary = 0.0
     for kind in range(CLASSES):
         own = first + kind
-        evidence = _class_evidence(filters, pool, first, kind, centre, between) - best
+        evidence = float(summary[place + kind]) - best
         if evidence < -RESTART:
             cost = RESTART_COST + float(pool.log_shares[kind]) - float(pool.log_shares[leader])
-            _restart(filters, own, first + leader, cost)
+            _copy_filter(filters, first + leader, own)  # it begins anew
+            filters.fit[own] -= cost
             evidence = -RESTART_COST
         stiffness, pull = float(filters.stiffness[own]), float(filters.pull[own])
-        slope, base, spread = float(filters.slope[own]), float(filters.base[own]), float(filters.spread[own])
-        ratio = 1.0 + stiffness * between
         likely = math.exp(evidence)
         ordinary += likely
-        parts = 1 if ratio > WELL_KNOWN else 3
-        of_class = 0.0
-        for part in range(parts):
-            middle, variance, unsure, weight = centre, between, doubt, likely
-            if parts > 1:
-                weight *= 1.0 - tail - ANY_SHARE
-            if part > 0:
-                variance, weight = wide, tail
-                if part == 2:
-                    middle, variance, unsure, weight = ANY_CENTRE, ANY_SD * ANY_SD, 0.0, ANY_SHARE
-                if weight <= 0.0:
-                    continue
-                ratio = 1.0 + stiffness * variance
-                surprise = log_evidence(stiffness, pull, middle, variance) + float(filters.fit[own])
-                weight *= math.exp(min(surprise + float(pool.log_shares[kind]) - best, MOST_SURPRISING))
-            level = base + slope * (middle + variance * pull) / ratio
-            of_class += weight
-            mean += weight * level
-            square += weight * (spread + slope * slope * (variance / ratio + unsure / (ratio * ratio)) + level * level)
+        of_class, level, level_squared = mixed(
+            stiffness,
+            pull,
+            float(filters.base[own]),
+            float(filters.slope[own]),
+            float(filters.spread[own]),
+            centre,
+            doubt,
+            between,
+            tail,
+            likely,
+            float(filters.fit[own]) + float(pool.log_shares[kind]) - best,
+        )
+        mean += level
+        square += level_squared
         whole += of_class
         stiff += of_class * stiffness
         pulled += of_class * pull
@@ -212,27 +217,34 @@ def _collapse(filters: Filters, pool: Pool, ramp: int, first: int, summary: Floa
     summary[place + 2] = best + math.log(ordinary) - log_evidence(stiff, pulled, centre, between)
     summary[place + 3] = mean
     summary[place + 4] = max(square / whole - mean * mean, LEAST_VARIANCE)
-    summary[place + 5] = log_evidence(stiff, pulled, ANY_CENTRE, ANY_SD * ANY_SD)
+    summary[place + 5] = log_anywhere(stiff, pulled)
     for kind in range(1, CLASSES):
         summary[place + 5 + kind] /= whole
 
 
-def _class_evidence(filters: Filters, pool: Pool, first: int, kind: int, centre: float, between: float) -> float:
-    """Return the log weight of a drift class for somebody from the main part of the pool."""
-    stiffness, pull = float(filters.stiffness[first + kind]), float(filters.pull[first + kind])
-    evidence = float(filters.fit[first + kind]) + log_evidence(stiffness, pull, centre, between)
-    return evidence + float(pool.log_shares[kind])
-
-
-def _restart(filters: Filters, place: int, leader: int, cost: float) -> None:
-    """Let a drift class begin anew from the belief of the leading one."""
-    filters.stiffness[place] = filters.stiffness[leader]
-    filters.pull[place] = filters.pull[leader]
-    filters.fit[place] = float(filters.fit[leader]) - cost
-    filters.slope[place] = filters.slope[leader]
-    filters.base[place] = filters.base[leader]
-    filters.spread[place] = filters.spread[leader]
-    filters.own_slope[place] = filters.own_slope[leader]
-    filters.own_base[place] = filters.own_base[leader]
-    filters.own_spread[place] = filters.own_spread[leader]
-    filters.shared[place] = filters.shared[leader]
+def _collapse_first_day(filters: Filters, pool: Pool, ramp: int, first: int, summary: FloatArray, place: int) -> None:
+    """Do as `_collapse` does where all drift classes have the same filter: their shares stay as they are."""
+    centre, between = float(pool.centre[ramp]), float(pool.between[ramp])
+    stiffness, pull = float(filters.stiffness[first]), float(filters.pull[first])
+    whole, mean, square = mixed(
+        stiffness,
+        pull,
+        float(filters.base[first]),
+        float(filters.slope[first]),
+        float(filters.spread[first]),
+        centre,
+        float(pool.doubt[ramp]),
+        between,
+        float(pool.tail[ramp]),
+        1.0,
+        -log_evidence(stiffness, pull, centre, between),
+    )
+    mean /= whole
+    summary[place] = stiffness
+    summary[place + 1] = pull
+    summary[place + 2] = float(filters.fit[first])
+    summary[place + 3] = mean
+    summary[place + 4] = max(square / whole - mean * mean, LEAST_VARIANCE)
+    summary[place + 5] = log_anywhere(stiffness, pull)
+    for kind in range(1, CLASSES):
+        summary[place + 5 + kind] = math.exp(float(pool.log_shares[kind]))

@@ -1,13 +1,20 @@
 """Learning day by day, and learning the first days again when the noise is better known.
 
-The first days are learned with a guess of the noise, which makes them count for too little. So the first REPLAY_DAYS
-days are kept, and learned again from the beginning whenever the noise or the spread of days turns out to be another.
+The first days are learned with a guess of the noise, which makes them count for too little. So they are kept, and
+learned again from the beginning whenever the noise or the spread of days turns out to be another.
 """
 
 import math
 
-import numpy as np
-
+from crewlearn.beliefs.evolving.allocation import VIEW, empty_evolving, rows_kept
+from crewlearn.beliefs.evolving.crowd import (
+    empty_crowd,
+    expect,
+    expect_all,
+    follow_crowd,
+    leave_crowd,
+    outlook_of,
+)
 from crewlearn.beliefs.evolving.days import (
     DAY_GUESS,
     LONGEST_GAP,
@@ -15,20 +22,20 @@ from crewlearn.beliefs.evolving.days import (
     learn_noise,
     view_day,
 )
-from crewlearn.beliefs.evolving.filters import SUMMARY, begin_filters, summarise, update_filters
+from crewlearn.beliefs.evolving.filters import begin_filters, summarise, update_filters
 from crewlearn.beliefs.evolving.model import (
     ANCHOR_DAYS,
     ANCHORS,
     CENTRE_GUESS,
     CLASSES,
-    COUNTS,
+    CROWD,
     DAY_MEAN,
+    DAY_PRECISION,
     DAY_SUM,
     DAY_VAR,
     DAY_VAR_USED,
     DAY_WEIGHT,
     DAYS_JUDGED,
-    DAYS_KEPT,
     DAYS_LEARNED,
     DAYS_NOTED,
     DAYS_WORKED,
@@ -37,11 +44,11 @@ from crewlearn.beliefs.evolving.model import (
     LAST_DAY,
     LEAST_NOISE,
     NEVER,
+    NO_FILTERS,
     NOISE,
     NOISE_SUM,
     NOISE_USED,
     NOISE_WEIGHT,
-    NUMBERS,
     OWN_RAMP,
     POOLS,
     QUITS,
@@ -50,31 +57,25 @@ from crewlearn.beliefs.evolving.model import (
     REPLAYABLE,
     ROWS,
     SLOTS,
-    Anchors,
-    Days,
+    UNSEEN,
     Evolving,
-    Filters,
-    History,
-    People,
-    Pool,
     Told,
+    fill_pool_grid,
     fill_ramp_grid,
+    has_no_filters,
     share_put_out,
 )
 from crewlearn.beliefs.evolving.pool import learn_pool
 from crewlearn.problem.arrays import FloatArray, IntArray
 
-REPLAY_DAYS = 64
-"""How many days' output is kept to be learned from again, each with as many rows as there are stations."""
-
 NOISE_MOVED, DAYS_MOVED, LEAST_DAYS = 1.4, 2.0, 1e-5
 """By which factor the variance of output, or that of days above LEAST_DAYS, must have moved to learn again."""
 
+DOUBT_MOVED = 1.1
+"""By which factor the doubt about a day's effect must then have moved too: large teams show it, whatever days do."""
+
 POOL_DAILY, POOL_EVERY = 4, 4
 """The pool is inferred on each of the first days, and then on every so many."""
-
-VIEW = 3
-"""Numbers a person has in the view of a day: expected output, its weight, and the weighted difference to it."""
 
 
 def fresh_evolving(
@@ -83,11 +84,18 @@ def fresh_evolving(
     """Return what is believed before any output.
 
     `days` are the days that each has worked already, at least as many as there are prior observations, and `capacity`
-    is how many people can be seen.
+    is how many people can work here.
     """
-    learned = empty_evolving(len(days), team, capacity)
+    learned = empty_evolving(len(days), rows_kept(team), capacity)
+    begin(learned, told, days, prior_counts, prior_sums)
+    return learned
+
+
+def begin(learned: Evolving, told: Told, days: IntArray, prior_counts: IntArray, prior_sums: FloatArray) -> None:
+    """Fill in what is believed before any output."""
     people, pool, numbers = learned.people, learned.pool, learned.numbers
     fill_ramp_grid(told, pool.depths, pool.ramp_days, pool.priors)
+    fill_pool_grid(told, pool.scales, pool.tails)
     for ramp in range(RAMPS):
         if pool.priors[ramp] > -math.inf:
             for day in range(FADED):
@@ -101,75 +109,7 @@ def fresh_evolving(
     numbers[DAY_VAR] = DAY_GUESS * DAY_GUESS
     learned.counts[REPLAYABLE] = 1
     _forget(learned, told)
-    return learned
-
-
-def empty_evolving(workers: int, team: int, capacity: int) -> Evolving:
-    """Allocate the arrays."""
-    filters = capacity * RAMPS * CLASSES
-    return Evolving(
-        np.zeros(NUMBERS, dtype=np.float64),
-        np.zeros(COUNTS, dtype=np.int64),
-        People(
-            np.full(workers, -1, dtype=np.int64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.int64),
-            np.full(workers, NEVER, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.float64),
-            np.zeros(workers, dtype=np.int64),
-            np.zeros(workers, dtype=np.float64),
-        ),
-        Filters(
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-            np.zeros(filters, dtype=np.float64),
-        ),
-        Anchors(np.full(capacity * ANCHORS, NEVER, dtype=np.int64), np.zeros(capacity * ANCHORS, dtype=np.float64)),
-        Pool(
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS * POOLS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.float64),
-            np.zeros(RAMPS * FADED, dtype=np.float64),
-            np.zeros(RAMPS, dtype=np.int64),
-            np.zeros(FADED, dtype=np.float64),
-            np.zeros(CLASSES, dtype=np.float64),
-        ),
-        History(
-            np.zeros(REPLAY_DAYS * team, dtype=np.int64),
-            np.zeros(REPLAY_DAYS * team, dtype=np.float64),
-            np.zeros(REPLAY_DAYS * team, dtype=np.int64),
-        ),
-        Days(
-            np.zeros(DAYS_KEPT, dtype=np.int64),
-            np.zeros(DAYS_KEPT, dtype=np.float64),
-            np.zeros(DAYS_KEPT, dtype=np.float64),
-            np.zeros(DAYS_KEPT, dtype=np.int64),
-        ),
-        np.zeros(scratch_size(capacity), dtype=np.float64),
-    )
-
-
-def scratch_size(capacity: int) -> int:
-    """Return the length of the scratch: a summary for everybody seen, or a view of the day."""
-    return max(SUMMARY, VIEW) * (capacity + 1)
+    expect_all(learned)
 
 
 def _forget(learned: Evolving, told: Told) -> None:
@@ -182,6 +122,7 @@ def _forget(learned: Evolving, told: Told) -> None:
     numbers[DAY_SUM] = 0.0
     numbers[DAY_WEIGHT] = 0.0
     numbers[DAY_MEAN] = 0.0
+    empty_crowd(learned)
     counts[SLOTS] = 0
     counts[DAYS_LEARNED] = 0
     counts[RAMPED] = 0
@@ -196,19 +137,28 @@ def _forget(learned: Evolving, told: Told) -> None:
         for kind in range(POOLS):
             pool.centres[ramp * POOLS + kind] = pool.centre[ramp] if told.pool_weight < 0.0 else CENTRE_GUESS
     for worker in range(len(people.slot)):
-        people.slot[worker] = -1
+        people.slot[worker] = UNSEEN
         people.days[worker] = people.first_days[worker]
         people.last_seen[worker] = NEVER
         if people.prior_counts[worker] > 0:
-            meet(learned, worker)
+            people.slot[worker] = NO_FILTERS
+            counts[CROWD] += 1
+    _infer_pool(learned, told)
+    if counts[CROWD] > 0:  # once more, from the centre that the first call inferred
+        _infer_pool(learned, told)
+
+
+def _infer_pool(learned: Evolving, told: Told) -> None:
+    follow_crowd(learned)
     learn_pool(learned, told)
-    if counts[SLOTS] > 0:  # once more, as people's levels follow from the pool that the first call inferred
-        learn_pool(learned, told)
 
 
 def meet(learned: Evolving, worker: int) -> None:
-    """Allocate filters for a person seen for the first time."""
+    """Allocate filters for a person who works here for the first time."""
     people, counts = learned.people, learned.counts
+    expect(learned, outlook_of(learned), worker)
+    if people.slot[worker] == NO_FILTERS:
+        leave_crowd(learned, worker)
     slot = int(counts[SLOTS])
     counts[SLOTS] = slot + 1
     people.slot[worker] = slot
@@ -227,9 +177,14 @@ def learn_day(learned: Evolving, told: Told, period: int, workers: IntArray, out
     if len(workers) == 0:
         return
     _keep(learned, period, workers, output)
-    _learn(learned, told, period, workers, output)
-    if learned.counts[REPLAYABLE] == 1 and _noise_moved(learned):
+    _take_in(learned, told, period, workers, output)
+    again = learned.counts[REPLAYABLE] == 1 and _noise_moved(learned)
+    if again:
         _learn_again(learned, told)
+    else:
+        _conclude(learned, told, period, workers)
+    if again or _pool_due(learned):
+        expect_all(learned)
 
 
 def _keep(learned: Evolving, period: int, workers: IntArray, output: FloatArray) -> None:
@@ -251,12 +206,16 @@ def _noise_moved(learned: Evolving) -> bool:
     """Return whether the noise or the spread of days is far from what was learned with."""
     numbers = learned.numbers
     noise = float(numbers[NOISE]) / float(numbers[NOISE_USED])
-    days = (float(numbers[DAY_VAR]) + LEAST_DAYS) / (float(numbers[DAY_VAR_USED]) + LEAST_DAYS)
-    return max(noise, 1.0 / noise) > NOISE_MOVED or max(days, 1.0 / days) > DAYS_MOVED
+    now, used = float(numbers[DAY_VAR]) + LEAST_DAYS, float(numbers[DAY_VAR_USED]) + LEAST_DAYS
+    if max(noise, 1.0 / noise) > NOISE_MOVED:
+        return True
+    precision = float(numbers[DAY_PRECISION])
+    doubt = (precision + 1.0 / used) / (precision + 1.0 / now)
+    return max(now / used, used / now) > DAYS_MOVED and max(doubt, 1.0 / doubt) > DOUBT_MOVED
 
 
 def _learn_again(learned: Evolving, told: Told) -> None:
-    """Learn all days kept once more, with the noise and the spread of days as known now."""
+    """Learn all days kept once more, oldest first, with the noise and the spread of days as known now."""
     history = learned.history
     _forget(learned, told)
     rows, first = int(learned.counts[ROWS]), 0
@@ -264,12 +223,14 @@ def _learn_again(learned: Evolving, told: Told) -> None:
         last = first
         while last < rows and history.period[last] == history.period[first]:
             last += 1
-        _learn(learned, told, int(history.period[first]), history.worker[first:last], history.output[first:last])
+        period, workers = int(history.period[first]), history.worker[first:last]
+        _take_in(learned, told, period, workers, history.output[first:last])
+        _conclude(learned, told, period, workers)
         first = last
 
 
-def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
-    """Learn from one day: the day's effect, then the noise and everybody's level, then the pool if that is due."""
+def _take_in(learned: Evolving, told: Told, period: int, workers: IntArray, output: FloatArray) -> None:
+    """Learn from one day's output: the day's effect, then the noise and the filters of those who worked."""
     if learned.counts[REPLAYABLE] == 0:  # nothing can be learned again: new days count by what is known now
         learned.numbers[NOISE_USED] = learned.numbers[NOISE]
         learned.numbers[DAY_VAR_USED] = learned.numbers[DAY_VAR]
@@ -277,8 +238,8 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
     precision = weighted = 0.0
     for place in range(len(workers)):
         worker = workers[place]
-        seen_before = people.slot[worker] >= 0
-        if not seen_before:
+        seen_before = people.slot[worker] != UNSEEN
+        if has_no_filters(people.slot[worker]):
             meet(learned, worker)
         share, mean = share_put_out(learned.pool, int(people.days[worker])), float(people.means[worker])
         expected, own = share * mean, OWN_RAMP * (1.0 - share) * mean
@@ -307,13 +268,23 @@ def _learn(learned: Evolving, told: Told, period: int, workers: IntArray, output
     estimate_noise(learned, told)
     learned.counts[DAYS_LEARNED] += 1
     learned.counts[LAST_DAY] = period
-    if learned.counts[DAYS_LEARNED] <= POOL_DAILY or learned.counts[DAYS_LEARNED] % POOL_EVERY == 0:
-        learn_pool(learned, told)
+
+
+def _conclude(learned: Evolving, told: Told, period: int, workers: IntArray) -> None:
+    """Update the beliefs about those who worked, or, if that is due, about everybody with filters, and the pool."""
+    if _pool_due(learned):
+        _infer_pool(learned, told)
     else:
         for place in range(len(workers)):
             summarise(learned, workers[place], 0)
     for place in range(len(workers)):
         _drop_anchor(learned, workers[place], period)
+
+
+def _pool_due(learned: Evolving) -> bool:
+    """Return whether the pool is inferred on the day that was learned last."""
+    days = int(learned.counts[DAYS_LEARNED])
+    return days <= POOL_DAILY or days % POOL_EVERY == 0
 
 
 def _drop_anchor(learned: Evolving, worker: int, period: int) -> None:

@@ -71,6 +71,9 @@ LEAST_NOISE, LEAST_VARIANCE = 1e-8, 1e-12
 NEVER = -(2**62)
 """The last day of somebody never seen."""
 
+UNSEEN, NO_FILTERS = -1, 2**62
+"""The slots of people who have no filters: of those about whom nothing is known, and of those with prior data alone."""
+
 ANCHORS, ANCHOR_DAYS = 12, 20
 """How many earlier levels of a person are kept, and the days worked between two of them."""
 
@@ -119,10 +122,11 @@ class Filters(NamedTuple):
 class People(NamedTuple):
     """What is known of each worker.
 
-    `slot` is the place of their filters, -1 if never seen. `days` are the days worked here, `first_days` those before
-    the record. `means` and `variances` are of the level after ramp-up on the last day seen, and `drift` is the expected
-    variance of its change a day since then. `alike` is 1 if all ramps have the same filters, as for those who began
-    experienced. `last_output` and `last_doubt` are the last output adjusted for the day, and the variance of that.
+    `slot` is the place of their filters, or says that they have none. `days` are the days worked here, `first_days`
+    those before the record. `means` and `variances` are of the level after ramp-up on the last day seen, and `drift` is
+    the expected variance of its change a day since then. `alike` is 1 if all ramps have the same filters, as for those
+    who began experienced. `last_output` and `last_doubt` are the last output adjusted for the day, and the variance of
+    that.
     """
 
     slot: IntArray
@@ -153,6 +157,7 @@ class Pool(NamedTuple):
     - `centre`, its variance `doubt`, the variance `between` people and the share of the `tail` are under each ramp.
     - `centres` holds the centre by ramp and hypothesis of the pool.
     - `depths` and `ramp_days` are the grid; `fading[ramp * FADED + n]` is exp(-n / days).
+    - `scales` and `tails` are the hypotheses of the pool: spread, 0 if there is no such one, and share of the tail.
     - `share[n]` is the expected share of their level that somebody puts out after n days worked.
     - `log_shares` are the logarithms of the shares of the drift classes.
     """
@@ -167,9 +172,24 @@ class Pool(NamedTuple):
     ramp_days: FloatArray
     priors: FloatArray
     fading: FloatArray
+    scales: FloatArray
+    tails: FloatArray
     live: IntArray
     share: FloatArray
     log_shares: FloatArray
+
+
+class Crowd(NamedTuple):
+    """What people known by prior data alone tell about the pool, by hypothesis of it.
+
+    Their log-likelihood is a parabola of the pool's centre: at `centres` it is `evidence`, and its slope at a centre c
+    is `weighted - precision c`.
+    """
+
+    centres: FloatArray
+    precision: FloatArray
+    weighted: FloatArray
+    evidence: FloatArray
 
 
 class History(NamedTuple):
@@ -198,25 +218,32 @@ class Evolving(NamedTuple):
     filters: Filters
     anchors: Anchors
     pool: Pool
+    crowd: Crowd
     history: History
     days: Days
     scratch: FloatArray
 
 
 NOISE, NOISE_USED, NOISE_SUM, NOISE_WEIGHT, DAY_VAR, DAY_VAR_USED, DAY_SUM, DAY_WEIGHT, DAY_MEAN = range(9)
-"""Indices into `Evolving.numbers`: variances of output and of days as estimated and as used, and their sums."""
+DAY_PRECISION, CROWD_NOISE = range(9, 11)
+"""Indices into `Evolving.numbers`: variances of output and of days as estimated and as used, and their sums.
 
-NUMBERS = 9
+The last two are how precisely the output of the last day showed its effect, and the variance of output by which prior
+data count in the crowd.
+"""
+
+NUMBERS = 11
 
 SLOTS, DAYS_LEARNED, LAST_DAY, ROWS, REPLAYABLE, RAMPED = range(6)
-DAYS_JUDGED, DAYS_NOTED, QUITS, DAYS_WORKED = range(6, 10)
+DAYS_JUDGED, DAYS_NOTED, QUITS, DAYS_WORKED, CROWD = range(6, 11)
 """Indices into `Evolving.counts`.
 
 Slots in use, days learned, the last of them, rows of history, 1 while history is complete, people whose ramp-up was
-seen; days judged by those who had worked before, days ever noted, people who left unasked, and days worked by all.
+seen; days judged by those who had worked before, days ever noted, people who left unasked, days worked by all, and
+people known by prior data alone.
 """
 
-COUNTS = 10
+COUNTS = 11
 
 
 def fill_ramp_grid(told: Told, depths: FloatArray, ramp_days: FloatArray, priors: FloatArray) -> None:
@@ -244,6 +271,23 @@ def fill_ramp_grid(told: Told, depths: FloatArray, ramp_days: FloatArray, priors
         whole += weight
     for ramp in range(1, RAMPS):
         priors[ramp] = math.log((1.0 - NO_RAMP_SHARE) * priors[ramp] / whole)
+
+
+def fill_pool_grid(told: Told, scales: FloatArray, tails: FloatArray) -> None:
+    """Fill in the hypotheses of the pool: each spread without and, unless it is wide, with a tail."""
+    certain = told.between_sd > 0.0 and told.pool_weight < 0.0
+    for kind in range(POOLS):
+        tails[kind] = TAIL_SHARE if kind % 2 == 1 else 0.0
+        scales[kind] = NARROWEST * (1 << (kind // 2))
+        if certain:
+            scales[kind] = told.between_sd if kind < 2 else 0.0
+        if kind % 2 == 1 and scales[kind] > WIDEST_WITH_TAIL:
+            scales[kind] = 0.0
+
+
+def has_no_filters(slot: int) -> bool:
+    """Return whether a slot is that of somebody who has not worked here."""
+    return slot < 0 or slot == NO_FILTERS
 
 
 def share_put_out(pool: Pool, days: int) -> float:

@@ -2,7 +2,7 @@
 
 import math
 
-from crewlearn.beliefs.evolving.filters import MOST_SURPRISING, SUMMARY, SUMMARY_FIELDS, summarise
+from crewlearn.beliefs.evolving.filters import SUMMARY, SUMMARY_FIELDS, summarise
 from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
     ANY_SD,
@@ -14,18 +14,18 @@ from crewlearn.beliefs.evolving.model import (
     DRIFT_SHARES,
     FADED,
     LEAST_VARIANCE,
-    NARROWEST,
     POOLS,
     RAMPED,
     RAMPS,
     SHARES_WEIGHT,
-    TAIL_SHARE,
     TAIL_WIDTH,
-    WIDEST_WITH_TAIL,
+    Crowd,
     Evolving,
     Pool,
     Told,
+    has_no_filters,
 )
+from crewlearn.beliefs.evolving.parts import attributed
 from crewlearn.problem.arrays import FloatArray
 
 NEGLIGIBLE = 1e-3
@@ -34,26 +34,23 @@ NEGLIGIBLE = 1e-3
 LEAST_PRODUCT, MOST_PRODUCT = 1e-150, 1e150
 """Limits within which factors are multiplied, to take one logarithm for many; a factor is below 1e131."""
 
-UNLIKELY = 30.0
-"""Somebody is not from the part that may be anywhere if that is exp(UNLIKELY) times less likely."""
-
 
 def learn_pool(learned: Evolving, told: Told) -> None:
-    """Infer the pool under each ramp, and the weights of ramps, from everybody seen.
+    """Infer the pool under each ramp, and the weights of ramps, from everybody who worked here and from the crowd.
 
     As long as nobody was seen to ramp up, all ramps have the same pool.
     """
     people, pool, scratch = learned.people, learned.pool, learned.scratch
     seen = 0
     for worker in range(len(people.slot)):
-        if people.slot[worker] >= 0:
+        if not has_no_filters(people.slot[worker]):
             summarise(learned, worker, SUMMARY * seen)
             seen += 1
     best, first = -math.inf, -1
     for ramp in range(RAMPS):
         if pool.live[ramp] != 0:
             if first < 0 or learned.counts[RAMPED] > 0:
-                likely = _weigh_pools(pool, ramp, scratch, seen, told)
+                likely = _weigh_pools(pool, learned.crowd, ramp, scratch, seen, told)
                 first = ramp
             else:
                 _copy_pool(pool, first, ramp)
@@ -78,12 +75,6 @@ def learn_pool(learned: Evolving, told: Told) -> None:
                 )
         pool.share[days] = 1.0 - lacking
     _learn_shares(pool, scratch, seen)
-    mean, variance = mean_of_pool(pool), variance_of_pool(pool)
-    for worker in range(len(people.slot)):
-        if people.slot[worker] < 0:
-            people.means[worker] = mean
-            people.variances[worker] = variance
-            people.drift[worker] = 0.0
 
 
 def _copy_pool(pool: Pool, source: int, ramp: int) -> None:
@@ -112,7 +103,7 @@ def _learn_shares(pool: Pool, summaries: FloatArray, seen: int) -> None:
     pool.log_shares[0] = math.log(max(steady, LEAST_VARIANCE))
 
 
-def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: Told) -> float:
+def _weigh_pools(pool: Pool, crowd: Crowd, ramp: int, summaries: FloatArray, seen: int, told: Told) -> float:
     """Average centre and spread over the hypotheses of the pool under one ramp; return the log-likelihood of all.
 
     Under each hypothesis the centre moves by one step of expectation and maximisation, in which everybody counts by
@@ -128,39 +119,24 @@ def _weigh_pools(pool: Pool, ramp: int, summaries: FloatArray, seen: int, told: 
     centre = square = between = tail = fits = 0.0
     for person in range(seen):
         fits += float(summaries[SUMMARY * person + SUMMARY_FIELDS * ramp + 2])
-    known_scale = told.between_sd > 0.0 and trusted
-    scale = told.between_sd if known_scale else NARROWEST
-    for kind in range(2 if known_scale else POOLS):
-        with_tail = kind % 2 == 1
-        if kind > 0 and not with_tail:
-            scale *= 2.0
-        if with_tail and scale > WIDEST_WITH_TAIL:
+    for kind in range(POOLS):
+        scale, tail_share = float(pool.scales[kind]), float(pool.tails[kind])
+        if scale <= 0.0:
             continue
-        tail_share = TAIL_SHARE if with_tail else 0.0
-        variance, wide = scale * scale, TAIL_WIDTH * TAIL_WIDTH * scale * scale
-        share = 1.0 - tail_share - ANY_SHARE
-        middle = float(pool.centres[ramp * POOLS + kind])
-        precision, weighted = prior, prior * guess
-        evidence, product = fits, 1.0
+        variance, middle = scale * scale, float(pool.centres[ramp * POOLS + kind])
+        precision, weighted = prior + float(crowd.precision[kind]), prior * guess + float(crowd.weighted[kind])
+        around = float(crowd.centres[kind])
+        slope = float(crowd.weighted[kind]) - 0.5 * float(crowd.precision[kind]) * (middle + around)
+        evidence, product = fits + float(crowd.evidence[kind]) + slope * (middle - around), 1.0
         for person in range(seen):
             place = SUMMARY * person + SUMMARY_FIELDS * ramp
             stiffness, pull = float(summaries[place]), float(summaries[place + 1])
-            ratio = 1.0 + stiffness * variance
-            fit = (pull * (2.0 * middle + variance * pull) - stiffness * middle * middle) / (2.0 * ratio)
-            ordinary, farther, of_tail = share / math.sqrt(ratio), 0.0, 1.0
-            if with_tail:
-                of_tail = 1.0 + stiffness * wide
-                far = (pull * (2.0 * middle + wide * pull) - stiffness * middle * middle) / (2.0 * of_tail) - fit
-                farther = tail_share * math.exp(min(far, MOST_SURPRISING)) / math.sqrt(of_tail)
-            odd = float(summaries[place + 5]) - fit
-            anywhere = ANY_SHARE * math.exp(min(odd, MOST_SURPRISING)) if odd > -UNLIKELY else 0.0
-            total = ordinary + farther + anywhere
+            fit, factor, weight = attributed(stiffness, pull, float(summaries[place + 5]), middle, variance, tail_share)
             evidence += fit
-            product *= total
+            product *= factor
             if product < LEAST_PRODUCT or product > MOST_PRODUCT:
                 evidence += math.log(product)
                 product = 1.0
-            weight = (ordinary / ratio + farther / of_tail) / total
             precision += weight * stiffness
             weighted += weight * pull
         moved = told.centre if told.centre >= 0.0 and trusted else weighted / precision

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crewlearn.beliefs.evolving.days import DAY_GUESS_WEIGHT
-from crewlearn.beliefs.evolving.filters import log_evidence
 from crewlearn.beliefs.evolving.model import (
     ANCHORS,
     CLASSES,
+    CROWD,
     DAY_MEAN,
     DAY_VAR,
     DAY_WEIGHT,
@@ -21,7 +21,9 @@ from crewlearn.beliefs.evolving.model import (
     RAMPS,
     SLOTS,
     Evolving,
+    has_no_filters,
 )
+from crewlearn.beliefs.evolving.parts import log_evidence
 from crewlearn.beliefs.posterior import chance_above
 
 LEAST_CHANGE, LEAST_CHANCE = 0.05, 0.8
@@ -92,7 +94,7 @@ def pool_learned(learned: Evolving) -> tuple[Spread, Spread]:
     centre = _spread([(weights[ramp], scale * float(pool.centre[ramp])) for ramp in range(RAMPS)])
     doubt = sum(weights[ramp] * float(pool.doubt[ramp]) for ramp in range(RAMPS)) * scale * scale
     between = _spread([(weights[ramp], scale * math.sqrt(float(pool.between[ramp]))) for ramp in range(RAMPS)])
-    seen = max(1, int(learned.counts[SLOTS]))
+    seen = max(1, int(learned.counts[SLOTS]) + int(learned.counts[CROWD]))
     own = math.hypot(between.sd, between.mean / math.sqrt(2.0 * seen))
     return Spread(centre.mean, math.sqrt(centre.sd * centre.sd + doubt)), Spread(between.mean, own)
 
@@ -118,7 +120,7 @@ def change_of(learned: Evolving, worker: int) -> Change | None:
     The probability is that of the drift classes other than "steady", times that of the direction under each.
     """
     people, slot = learned.people, int(learned.people.slot[worker])
-    if slot < 0:
+    if has_no_filters(slot):
         return None
     now, kept = float(people.means[worker]), range(slot * ANCHORS, (slot + 1) * ANCHORS)
     past = [

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from crewlearn.beliefs.evolving.filters import summarise
-from crewlearn.beliefs.evolving.learning import fresh_evolving, meet
+from crewlearn.beliefs.evolving.allocation import empty_evolving, rows_kept
+from crewlearn.beliefs.evolving.crowd import expect_all, join_crowd
+from crewlearn.beliefs.evolving.learning import begin
 from crewlearn.beliefs.evolving.model import (
     DAY_MEAN,
     DAYS_WORKED,
@@ -16,11 +17,11 @@ from crewlearn.beliefs.evolving.model import (
     SLOTS,
     Evolving,
     Told,
+    has_no_filters,
     share_put_out,
     variance_now,
 )
-from crewlearn.beliefs.evolving.packing import pack, unpack, with_room
-from crewlearn.beliefs.evolving.pool import mean_of_pool, variance_of_pool
+from crewlearn.beliefs.evolving.packing import as_arrays, as_plain, pack, unpack, with_room
 from crewlearn.beliefs.evolving.reading import (
     Spread,
     change_of,
@@ -37,6 +38,7 @@ from crewlearn.policies.evolving.rule import (
     EVOLVING_RULE,
     EvolvingMemory,
     EvolvingParameters,
+    days_of_patience,
     memory_around,
     observe_day,
     prospect_of,
@@ -98,6 +100,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     - `ramp_depth`, `ramp_days`: the share of their level that newcomers lack at first, and the days over which it fades
       by a factor e, if known. Whatever is not given is learned from data.
     - `stay_guess`: days worked without a quit that are taken for granted when the rate of quits is estimated.
+    - `patience`, `sure`: until `patience` times as much is known of a person as the pool tells, they are let go only
+      for somebody who is better with probability `sure`.
     """
 
     margin: float = 1.0
@@ -109,6 +113,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
     ramp_depth: float | None = None
     ramp_days: float | None = None
     stay_guess: float = 500.0
+    patience: float = 12.0
+    sure: float = 0.75
     state_type: ClassVar[type[EvolvingState]] = EvolvingState
     rule: ClassVar[Rule] = EVOLVING_RULE
 
@@ -117,6 +123,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         real("noise_guess", self.noise_guess, 0.0, 0.5, above=True)
         real("guess_weight", self.guess_weight, 0.0, 1e6, above=True)
         real("stay_guess", self.stay_guess, 1.0, 1e9)
+        real("patience", self.patience, 0.0, 1e6)
+        real("sure", self.sure, 0.0, 1.0)
         limits = {
             "centre": (0.0, 1.0),
             "between_sd": (0.001, 0.5),
@@ -158,14 +166,18 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
             ramp_days=_told(self.ramp_days),
             pool_weight=POOL_WEIGHT,
         )
-        return EvolvingParameters(float(self.margin), float(self.stay_guess), told)
+        return EvolvingParameters(
+            float(self.margin), float(self.stay_guess), float(self.patience), float(self.sure), told
+        )
 
     def start(self, situation: Situation, stream_key: int, interview: FloatArray | None = None) -> EvolvingState:
         """Return the initial state: everybody's experience and earlier observations."""
-        facts, team = facts_of(self, situation), situation.roster.team
-        told, seen = self.parameters(situation.setting).told, int((facts.prior.counts > 0).sum())
-        learned = fresh_evolving(told, facts.experience, facts.prior.counts, facts.prior.sums, team, seen)
-        return EvolvingState(stream_key, learned._replace(scratch=_NO_SCRATCH))
+        facts, told = facts_of(self, situation), self.parameters(situation.setting).told
+        learned = empty_evolving(len(facts.experience), rows_kept(situation.roster.team), 0)
+        plain = as_plain(learned)
+        prior = as_lists(facts.prior)
+        begin(plain, told, facts.experience.tolist(), prior.counts, prior.sums)
+        return EvolvingState(stream_key, as_arrays(plain, learned))
 
     def decide(self, state: EvolvingState, situation: Situation) -> tuple[list[Pair], EvolvingState]:
         """Request the replacements that pay, unless deciding later pays more; nothing is learned from that."""
@@ -174,15 +186,13 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def observe(self, state: EvolvingState, report: Report) -> EvolvingState:
         """Learn from the day's output, and from who left."""
-        people = state.learned.people
-        workers = max(len(people.slot), *(worker + 1 for worker in report.output), 0)
-        newcomers = sum(worker >= len(people.slot) or people.slot[worker] < 0 for worker in report.output)
-        memory = _memory(state, workers, 1, newcomers)
-        happened = happened_in(report)
-        plain = happened._replace(workers=happened.workers.tolist(), output=happened.output.tolist())
-        observe_day(self.parameters(_ANY_SETTING), memory, plain)
-        learned: Evolving = _as_arrays(memory.learned, state.learned)
-        return replace(state, learned=learned._replace(scratch=_NO_SCRATCH))
+        slots = state.learned.people.slot
+        workers = max(len(slots), *(worker + 1 for worker in report.output), 0)
+        newcomers = sum(worker >= len(slots) or has_no_filters(slots[worker]) for worker in report.output)
+        learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + newcomers)
+        memory = _memory(state, learned, 1)
+        observe_day(self.parameters(_ANY_SETTING), memory, as_lists(happened_in(report)))
+        return replace(state, learned=as_arrays(memory.learned, learned))
 
     def revise(self, state: EvolvingState, situation: Situation) -> EvolvingState:
         """Take in newcomers to the pool, with their experience and earlier data."""
@@ -227,9 +237,14 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         return None if reason.gain is None else reason.gain / (1.0 + self.margin)
 
     def waiting(self, state: EvolvingState, situation: Situation) -> PolicyWait:
-        """Return the period of the next decision, and the newcomer at a station whose ramp-up takes longest."""
+        """Return the period of the next decision, and the newcomer at a station who is judged last.
+
+        Newcomers are judged when they have ramped up and enough is known of them.
+        """
         learned = self._grown(state, situation).learned
-        learning, longest, needed = ramp_up_days(learned) or 0, NOBODY, 0
+        parameters = self.parameters(situation.setting)
+        learning = max(ramp_up_days(learned) or 0, days_of_patience(parameters, learned))
+        longest, needed = NOBODY, 0
         for worker in situation.roster.stations:
             if worker != NOBODY and learning - int(learned.people.days[worker]) > needed:
                 longest, needed = worker, learning - int(learned.people.days[worker])
@@ -240,7 +255,7 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def levels(self, state: EvolvingState, situation: Situation) -> list[Level]:
         """Return each worker's level after ramp-up on today's scale, with a 95% interval clipped to [0, 1]."""
-        learned = self._grown(state, situation).learned
+        learned = as_plain(self._grown(state, situation).learned)
         return [_level(learned, worker) for worker in range(situation.setting.workers)]
 
     def readings(self, state: EvolvingState, situation: Situation) -> Readings:
@@ -248,8 +263,9 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         learned = self._grown(state, situation).learned
         (depth, days), (centre, between) = ramp_learned(learned), pool_learned(learned)
         quits, worked = int(learned.counts[QUITS]), int(learned.counts[DAYS_WORKED])
+        plain, ramp_days = as_plain(learned), ramp_up_days(learned)
         return Readings(
-            people=tuple(_person(learned, worker) for worker in range(situation.setting.workers)),
+            people=tuple(_person(plain, ramp_days, worker) for worker in range(situation.setting.workers)),
             days=tuple(
                 DayReading(note.period, Estimate(note.effect, note.sd), note.unusual) for note in days_noted(learned)
             ),
@@ -268,13 +284,12 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
 
     def state_from_json(self, data: Mapping[str, Any]) -> EvolvingState:
         """Rebuild a state from the data that `state_to_json` returned."""
-        return EvolvingState(data["stream_key"], unpack(data["learned"])._replace(scratch=_NO_SCRATCH))
+        return EvolvingState(data["stream_key"], unpack(data["learned"]))
 
     def _at_work(self, state: EvolvingState, situation: Situation) -> tuple[EvolvingMemory, RuleFacts]:
         """Return the rule's memory and the facts, as lists."""
         grown = self._grown(state, situation)
-        memory = _memory(grown, situation.setting.workers, situation.roster.team, 0)
-        return memory, as_lists(facts_of(self, situation))
+        return _memory(grown, grown.learned, situation.roster.team), as_lists(facts_of(self, situation))
 
     def _grown(self, state: EvolvingState, situation: Situation) -> EvolvingState:
         """Return the state with everybody who has joined the pool since, by their experience and earlier data."""
@@ -282,19 +297,18 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         if workers <= known:
             return state
         facts = facts_of(self, situation)
-        joined = [worker for worker in range(known, workers) if facts.prior.counts[worker] > 0]
-        learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + len(joined))
-        learned = learned._replace(counts=learned.counts.copy())
+        learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]))
         people = learned.people
         days = np.maximum(facts.experience[known:workers], facts.prior.counts[known:workers])
         people.first_days[known:] = people.days[known:] = days
         people.prior_counts[known:] = facts.prior.counts[known:workers]
         people.prior_sums[known:] = facts.prior.sums[known:workers]
-        people.means[known:], people.variances[known:] = mean_of_pool(learned.pool), variance_of_pool(learned.pool)
-        for worker in joined:
-            meet(learned, worker)
-            summarise(learned, worker, 0)
-        return replace(state, learned=learned._replace(scratch=_NO_SCRATCH))
+        plain = as_plain(learned)
+        for worker in range(known, workers):
+            if plain.people.prior_counts[worker] > 0:
+                join_crowd(plain, worker)
+        expect_all(plain)
+        return replace(state, learned=as_arrays(plain, learned))
 
 
 _ANY_SETTING = Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)
@@ -305,22 +319,10 @@ def _told(number: float | None) -> float:
     return LEARN if number is None else float(number)
 
 
-_NO_SCRATCH = np.zeros(0, dtype=np.float64)
-
-
-def _memory(state: EvolvingState, workers: int, team: int, newcomers: int) -> EvolvingMemory:
-    """Return the rule's memory as lists, which are copies, with room for so many people seen for the first time."""
-    learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + newcomers)
-    queue = np.array(queue_of(workers, state.stream_key), dtype=np.int64)
-    return as_lists(memory_around(learned, queue, team))
-
-
-def _as_arrays(lists: Any, like: Any) -> Any:
-    """Convert a named tuple of lists back to one of arrays, of the same types as another."""
-    pairs = zip(lists, like, strict=True)
-    return type(like)(
-        *(_as_arrays(item, old) if isinstance(old, tuple) else np.array(item, dtype=old.dtype) for item, old in pairs)
-    )
+def _memory(state: EvolvingState, learned: Evolving, team: int) -> EvolvingMemory:
+    """Return the rule's memory in the form that plain Python reads fast, around what was learned."""
+    queue = np.array(queue_of(len(learned.people.slot), state.stream_key), dtype=np.int64)
+    return as_lists(memory_around(as_plain(learned), queue, team))
 
 
 def _belief(memory: EvolvingMemory, worker: int) -> Belief:
@@ -337,8 +339,8 @@ def _level(learned: Evolving, worker: int) -> Level:
     return Level.of_normal(min(1.0, max(0.0, scale * mean)), scale * sd)
 
 
-def _person(learned: Evolving, worker: int) -> PersonReading:
-    days, ramp_days, change = int(learned.people.days[worker]), ramp_up_days(learned), change_of(learned, worker)
+def _person(learned: Evolving, ramp_days: int | None, worker: int) -> PersonReading:
+    days, change = int(learned.people.days[worker]), change_of(learned, worker)
     return PersonReading(
         level=_level(learned, worker),
         days=days,

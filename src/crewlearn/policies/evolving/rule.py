@@ -5,6 +5,7 @@ The rule is that of `policies.value.rule`, with beliefs that are updated day by 
 - Who may leave is judged by their level after ramp-up, less what they still lose to it.
 - Who may enter is charged for their ramp-up, and a trial is worth what its days teach (`trials`).
 - Somebody still ramping up is waited for, as long as learning more about them is worth more than acting now.
+- Somebody of whom little is known is not let go for a person who may well be worse (`too_soon`).
 - Where people quit, the periods left are discounted by the chance that either of a pair quits.
 """
 
@@ -17,12 +18,13 @@ from crewlearn.beliefs.evolving.learning import fresh_evolving, learn_day
 from crewlearn.beliefs.evolving.model import DAYS_WORKED, FADED, NOISE_USED, QUITS, Evolving, Told, variance_now
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.evolving.trials import (
-    PART_FIELDS,
-    PARTS,
+    PART_VARIANCE,
     Prospect,
     Stakes,
     Tables,
     best_length,
+    chance_better,
+    empty_tables,
     fill_tables,
     gain_later,
     gain_of,
@@ -50,12 +52,20 @@ from crewlearn.problem.transitions import FREE, PENDING, unclaimed_stations
 
 
 class EvolvingParameters(NamedTuple):
-    """The policy's `margin` and `stay_guess`, and what it was told about people."""
+    """The policy's `margin`, `stay_guess`, `patience` and `sure`, and what it was told about people."""
 
     margin: float
     stay_guess: float
+    patience: float
+    sure: float
     told: Told
 
+
+LONGEST_PATIENCE = 20.0
+"""Where telling people apart takes more days than this, they are so much alike that patience protects nobody."""
+
+PATIENCE_COST = 0.75
+"""Patience may cost at most this many fees."""
 
 SOON = 1.5
 """A finding that takes more than so many times the periods left comes too late to wait for."""
@@ -105,11 +115,7 @@ def memory_around(learned: Evolving, queue: IntArray, team: int) -> EvolvingMemo
         np.zeros(workers + team, dtype=np.float64),
         np.zeros(workers + team, dtype=np.int64),
         np.zeros(workers + team, dtype=np.int64),
-        Tables(
-            np.zeros(FADED + 1, dtype=np.float64),
-            np.zeros(FADED + 1, dtype=np.float64),
-            np.zeros(PARTS * PART_FIELDS, dtype=np.float64),
-        ),
+        empty_tables(),
     )
 
 
@@ -276,7 +282,8 @@ def _make_pairs(
         if gain <= least:
             break
         if leaver == NOBODY or not (
-            learning_pays(memory, stakes, leaver, prospect, other, length, gain)
+            too_soon(parameters, memory, stakes, leaver, prospect, gain)
+            or learning_pays(memory, stakes, leaver, prospect, other, length, gain)
             or _needed_elsewhere(memory, facts, stakes, prospect, n_in - n, level, other, length, gain)
         ):
             outs[n] = leaver
@@ -309,6 +316,41 @@ def days_to_learn(tables: Tables, days: int, information: float) -> int:
     while days + periods < FADED and taught_from(tables, days, float(periods)) < information:
         periods += 1
     return periods
+
+
+def days_to_tell_apart(parameters: EvolvingParameters, tables: Tables, noise: float) -> float:
+    """Return how many days of somebody ramped up tell `patience` times as much of a person as the pool does."""
+    return parameters.patience * noise / float(tables.parts[PART_VARIANCE])
+
+
+def days_of_patience(parameters: EvolvingParameters, learned: Evolving) -> int:
+    """Return for how many days a newcomer is let go only for somebody who is probably better."""
+    tables = empty_tables()
+    fill_tables(learned, tables)
+    needed = days_to_tell_apart(parameters, tables, float(learned.numbers[NOISE_USED]))
+    return 0 if needed > LONGEST_PATIENCE else days_to_learn(tables, 0, needed)
+
+
+def too_soon(
+    parameters: EvolvingParameters,
+    memory: EvolvingMemory,
+    stakes: Stakes,
+    leaver: int,
+    prospect: Prospect,
+    gain: float,
+) -> bool:
+    """Return whether too little is known of a leaver to let them go for somebody who may well be worse.
+
+    Waiting for the missing days postpones the gain, which must not cost more than a part of the fee.
+    """
+    people, needed = memory.learned.people, days_to_tell_apart(parameters, stakes.tables, stakes.noise)
+    began = int(people.first_days[leaver])
+    known = int(people.prior_counts[leaver]) + taught_from(stakes.tables, began, float(people.days[leaver] - began))
+    cost = (gain + stakes.fee) * (needed - known) / stakes.left
+    if needed > LONGEST_PATIENCE or known >= needed or cost > PATIENCE_COST * stakes.fee:
+        return False
+    chance = chance_better(stakes, prospect, float(people.means[leaver]), float(people.variances[leaver]))
+    return chance < parameters.sure
 
 
 def learning_pays(

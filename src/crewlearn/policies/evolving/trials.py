@@ -12,6 +12,8 @@ outside worker. Three things are added:
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from crewlearn.beliefs.evolving.model import (
     ANY_CENTRE,
     ANY_SD,
@@ -23,12 +25,16 @@ from crewlearn.beliefs.evolving.model import (
     TAIL_WIDTH,
     Evolving,
 )
+from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.value.excess import upside
 from crewlearn.policies.value.trials import NODES, WEIGHTS, sd_of_finding
 from crewlearn.problem.arrays import FloatArray
 
 PARTS, PART_FIELDS = 3, 3
 """The parts of a pool, and their numbers: share, centre and variance."""
+
+PART_VARIANCE = 2
+"""Where the variance of the main part stands."""
 
 
 class Prospect(NamedTuple):
@@ -59,6 +65,15 @@ class Stakes(NamedTuple):
     fee: float
     noise: float
     tables: Tables
+
+
+def empty_tables() -> Tables:
+    """Make room for the tables."""
+    return Tables(
+        np.zeros(FADED + 1, dtype=np.float64),
+        np.zeros(FADED + 1, dtype=np.float64),
+        np.zeros(PARTS * PART_FIELDS, dtype=np.float64),
+    )
 
 
 def fill_tables(learned: Evolving, tables: Tables) -> None:
@@ -179,3 +194,14 @@ def may_pay(stakes: Stakes, prospect: Prospect, level: float) -> bool:
     else:
         promise = upside(prospect.mean * share, math.sqrt(prospect.variance), level)
     return promise * stakes.left > stakes.fee
+
+
+def chance_better(stakes: Stakes, prospect: Prospect, mean: float, variance: float) -> float:
+    """Return the probability that somebody outside has a higher level after ramp-up than one with this belief."""
+    if not prospect.untried:
+        return chance_above(prospect.mean, math.sqrt(prospect.variance + variance), mean)
+    parts, chance = stakes.tables.parts, 0.0
+    for part in range(PARTS):
+        centre, spread = float(parts[PART_FIELDS * part + 1]), float(parts[PART_FIELDS * part + 2])
+        chance += float(parts[PART_FIELDS * part]) * chance_above(centre, math.sqrt(spread + variance), mean)
+    return chance
