@@ -51,6 +51,7 @@ STATES: list[dict[str, Any]] = [
 """How advice may hold the state of a policy."""
 
 WIRE: dict[str, list[dict[str, Any]]] = {
+    "days-opened": [{"days": {"2025-12-31": [-3, -2], "2026-01-03": [-1]}}],
     "advised": [
         {
             "period": 2,

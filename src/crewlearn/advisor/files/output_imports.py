@@ -8,9 +8,16 @@ from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.measuring import MeasuredRow, measure
+from crewlearn.advisor.files.measuring import MeasuredFile, MeasuredRow, measure
 from crewlearn.advisor.ledger.errors import Conflict
-from crewlearn.advisor.ledger.events import OBSERVED, OutputImported, RecordedRow, added_values, digest_of_rows
+from crewlearn.advisor.ledger.events import (
+    OBSERVED,
+    DaysOpened,
+    OutputImported,
+    RecordedRow,
+    added_values,
+    digest_of_rows,
+)
 from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import counted
@@ -26,6 +33,7 @@ def import_output(
     *,
     correct: bool = False,
     skip_unknown: bool = False,
+    overtime: bool = True,
     today: date | None = None,
     what: str = "output.csv",
     expected: int | None = None,
@@ -34,7 +42,9 @@ def import_output(
     """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
 
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
-    `skip_unknown`, left out. `normalised` rows come from a reader that has checked each of them.
+    `skip_unknown`, left out. Output on days that nobody planned to work is recorded as `overtime`, or is an error if
+    that is off; days before the calendar's start are opened either way. `normalised` rows come from a reader that has
+    checked each of them.
     """
     if not rows:
         return ImportResult()
@@ -45,7 +55,11 @@ def import_output(
             taken = [row for row in rows if row.worker_id in known]
             warnings = _left_out(rows, known)
         now = today or site.config.calendar.day_of(store.clock())
-        measured = measure(site, known, now, what, taken, normalised=normalised)
+        file = measure(site, known, now, what, taken, normalised=normalised, overtime=overtime)
+        warnings += _of_days(file)
+        if file.opened:
+            work.add(DaysOpened(file.opened))
+        measured = file.rows
         standing = work.rows_in_place_of([entry.row for entry in measured])
         fresh: list[MeasuredRow] = []
         replaced: list[tuple[MeasuredRow, int, RecordedRow]] = []
@@ -92,6 +106,17 @@ def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
     return warnings
 
 
+def _of_days(file: MeasuredFile) -> list[str]:
+    """Return warnings about days that nobody planned to work."""
+    warnings = []
+    if file.overtime:
+        days = counted(len({entry.source.day for entry in file.rows if entry.source.day in file.opened}), "day")
+        warnings.append(f"{counted(file.overtime, 'row')} on {days} that nobody planned to work: recorded as overtime")
+    if file.idle:
+        warnings.append(f"{counted(file.idle, 'row')} without output on days on which nobody worked left out")
+    return warnings
+
+
 def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Conflict:
     new, _, old = replaced[0]
     source = new.source
@@ -114,13 +139,16 @@ def _shown(row: RecordedRow) -> str:
 def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
     """Return warnings about output outside the range, and of workers not in the team that day."""
     held: dict[int, list[tuple[int, float]]] = {}
+    order_of = work.site.config.calendar.order_of
     for stint in read_stints(work.connection, work.key):
-        held.setdefault(stint.worker, []).append((stint.since, math.inf if stint.until is None else stint.until))
+        until = math.inf if stint.until is None else order_of(stint.until)
+        held.setdefault(stint.worker, []).append((order_of(stint.since), until))
     clipped = strangers = 0
     for row, _, outside, _ in rows:
         if row.units is not None and row.attendance in OBSERVED:
             clipped += outside
-            strangers += not any(since <= row.period < until for since, until in held.get(row.worker, ()))
+            place = order_of(row.period)
+            strangers += not any(since <= place < until for since, until in held.get(row.worker, ()))
     warnings = []
     if clipped:
         warnings.append(f"{_of_outputs(clipped, rows)} outside the range: kept as given, each counts as its end")

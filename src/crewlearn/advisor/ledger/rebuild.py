@@ -24,12 +24,18 @@ from crewlearn.advisor.ledger.events import (
 )
 from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
-from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew, make_reports
+from crewlearn.advisor.ledger.learned.learning import (
+    LearnedState,
+    LearnedText,
+    RecordedPeriod,
+    learned_anew,
+    make_reports,
+)
 from crewlearn.advisor.ledger.learned.stored_states import write_anew
 from crewlearn.advisor.ledger.queries import proposal_row, read_entries, rows_of_event, state_text, unusable_policy
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.advisor.ledger.transaction import DeriveAdvice
-from crewlearn.policies.contract import Policy, Report
+from crewlearn.policies.contract import Policy
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -172,11 +178,11 @@ class Rebuilt:
             stints.taken_in(self.stints, change)
         return faults
 
-    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[Report]:
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[RecordedPeriod]:
         """Yield every recorded period before the coming one and after a checkpoint, oldest first."""
-        periods = range(1 if after is None else after.period + 1, site.period)
+        periods = site.config.calendar.periods_before(site.period, 0 if after is None else after.period)
         rows = (row for period in periods for row in self.by_period.get(period, {}).values())
-        return make_reports(site.config.units, rows, self.proposals, self.stints.values(), periods)
+        return make_reports(site, rows, self.proposals, self.stints.values(), after)
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
         """Return what was learned at a checkpoint."""

@@ -38,9 +38,10 @@ REJECTED, WITHDRAWN = "rejected", "withdrawn"
 class Worker:
     """A worker in the record, which holds no names.
 
-    `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
-    proposed again. `recorded_to` is their last period with a row, `earned` the money value of all their output.
-    `prior_mean` is in the policy's units; `prior_given` is the mean as given, before clipping.
+    `since` is the period they took their station in, or 0 for none, as in other periods here. `barred_until` is the
+    period before which they are not proposed again. `recorded_to` is their last period with a row, `earned` the money
+    value of all their output. `prior_mean` is in the policy's units; `prior_given` is the mean as given, before
+    clipping.
     """
 
     status: str = POOL
@@ -90,7 +91,7 @@ class Proposal:
     @property
     def paid(self) -> bool:
         """Whether the fee has fallen due."""
-        return self.paid_in > 0
+        return self.paid_in != 0
 
     @property
     def filled_empty_station(self) -> bool:
@@ -240,11 +241,14 @@ class Site:
 
     def enrolled_by(self, period: int) -> int:
         """Return how many workers were enrolled by a period."""
-        return max((workers for since, workers in self.enrolled if since <= period), default=0)
+        order_of = self.config.calendar.order_of
+        return max((workers for since, workers in self.enrolled if order_of(since) <= order_of(period)), default=0)
 
     def forget_from(self, period: int) -> None:
         """Drop what was learned from a period on, because its facts changed."""
-        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.period < period]
+        order_of = self.config.calendar.order_of
+        first = order_of(period)
+        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if order_of(checkpoint.period) < first]
 
     def prior_mean_of(self, number: int) -> float | None:
         """Return the mean of a worker's earlier observations in the site's units, as given; None if there are none.
@@ -264,7 +268,11 @@ class Site:
     def may_leave(self, number: int) -> bool:
         """Return whether a worker may be let go now."""
         worker = self.workers[number]
-        return not worker.pinned and self.period - worker.since >= self.config.least_tenure
+        return not worker.pinned and self.tenure(number) >= self.config.least_tenure
+
+    def tenure(self, number: int) -> int:
+        """Return for how many periods a worker has held their station."""
+        return self.config.calendar.between(self.workers[number].since, self.period)
 
     @property
     def needs_advice(self) -> bool:
@@ -292,12 +300,19 @@ class Site:
 
     def value_in(self, period: int) -> float:
         """Return what a unit of output is worth in a period, in money."""
-        return next(value for since, value in reversed(self.values) if since <= period)
+        order_of = self.config.calendar.order_of
+        when = max(1, order_of(period))  # history before the start counts at the first value
+        return next(value for since, value in reversed(self.values) if order_of(since) <= when)
 
     @property
     def has_begun(self) -> bool:
         """Whether a worker was seated or hired, or a period recorded; until then a first team can be named."""
-        return bool(self.roster.active or self.roster.pending) or self.period > 1
+        return bool(self.roster.active or self.roster.pending) or self.has_output
+
+    @property
+    def has_output(self) -> bool:
+        """Whether output is on record."""
+        return any(worker.recorded_to for worker in self.workers)
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:
         """Return the proposals with these statuses, by default all open ones, oldest first."""

@@ -51,7 +51,7 @@ def seats_now(before: Sequence[Seat], site: Site) -> list[Seat]:
         elif worker == NOBODY or worker in held:
             seats.append((worker, site.period))
         else:
-            seats.append((worker, max(since, site.workers[worker].since)))
+            seats.append((worker, max(since, site.workers[worker].since, key=site.config.calendar.order_of)))
     return seats
 
 
@@ -66,7 +66,8 @@ def changes(before: Sequence[Seat], site: Site, *, undone: bool) -> Iterator[Cha
         if (was, since) == (now, begun):
             continue
         if was != NOBODY:
-            yield Ended(station, since, begun if begun > since and not undone else None)
+            ended = site.config.calendar.between(since, begun) > 0 and not undone
+            yield Ended(station, since, begun if ended else None)
         if now != NOBODY:
             yield Stint(station, now, begun)
 

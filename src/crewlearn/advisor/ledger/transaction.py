@@ -153,12 +153,14 @@ class SiteTransaction:
 
         A row later than its worker's last one has none, so a new day needs no query.
         """
-        workers = self.site.workers
-        met = [row for row in rows if row.period <= workers[row.worker].recorded_to]
+        workers, order_of = self.site.workers, self.site.config.calendar.order_of
+        met = [row for row in rows if order_of(row.period) <= order_of(workers[row.worker].recorded_to)]
         if not met:
             return {}
         first, last = min(row.period for row in met), max(row.period for row in met)
-        standing = standing_rows(self.connection, self.key, sorted({row.worker for row in met}), range(first, last + 1))
+        standing = standing_rows(
+            self.connection, self.key, sorted({row.worker for row in met}), [range(first, last + 1)]
+        )
         return {(row.worker, row.period): (event, row) for event, row in standing}
 
     def _write_rows(self, number: int, rows: Sequence[RecordedRow], replaced: Collection[tuple[int, int, int]]) -> None:

@@ -1,5 +1,6 @@
 """Output: list what is on record, and import more."""
 
+from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -46,7 +47,7 @@ def list_output(
     now = here.snapshot
     workers = range(len(now.site.workers)) if worker is None else [now.number_of(worker)]
     calendar = now.site.config.calendar
-    periods = calendar.periods_between(first or calendar.start, last or calendar.date_of(now.site.period))
+    periods = calendar.ranges_between(first or date.min, last or calendar.date_of(now.site.period))
     listing = f"output {first} {last} {worker}"
     place = paging.place_in(cursor, listing, _is_place)
     with here.store.reading() as connection:
@@ -57,7 +58,9 @@ def list_output(
 
 
 def _is_place(place: Any) -> bool:
-    return isinstance(place, list) and len(place) == 2 and all(paging.is_number(part) for part in place)
+    if not isinstance(place, list) or len(place) != 2 or not isinstance(place[1], int):
+        return False
+    return paging.is_number(place[0]) and paging.is_number(abs(place[1]))  # days beside the planned ones are negative
 
 
 def _place_of(standing: tuple[int, RecordedRow]) -> list[int]:

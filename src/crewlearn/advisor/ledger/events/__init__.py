@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.events.answers import (
     ProposalRejected,
 )
 from crewlearn.advisor.ledger.events.canonical import canonical
+from crewlearn.advisor.ledger.events.days import DaysOpened
 from crewlearn.advisor.ledger.events.envelope import (
     DERIVABLE,
     FIRST_HASH,
@@ -74,6 +75,7 @@ __all__ = [
     "AnswerTrail",
     "AnswerUndone",
     "Cached",
+    "DaysOpened",
     "Event",
     "Fact",
     "History",

@@ -235,7 +235,7 @@ class OfferRecorded(ProposalAnswer):
             site.fees += proposal.fee
             site.set_proposal(proposal.id, paid_in=self.period)
         count, total = site.delays
-        site.delays = (count + 1, total + self.period - proposal.decided_in)
+        site.delays = (count + 1, total + site.config.calendar.between(proposal.decided_in, self.period))
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
