@@ -9,17 +9,24 @@ from operator import itemgetter
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.measuring import MeasuredFile, MeasuredRow, measure
+from crewlearn.advisor.files.team_inference import CONTEXT, inferred_spans
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import (
+    AWAY,
     OBSERVED,
     DaysOpened,
     OutputImported,
     RecordedRow,
+    TeamRecorded,
     added_values,
     digest_of_rows,
 )
+from crewlearn.advisor.ledger.events.team import FROM_OUTPUT
+from crewlearn.advisor.ledger.queries import read_events, read_proposals, standing_rows
+from crewlearn.advisor.ledger.site import STARTED
 from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team_record import record_spans
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 
@@ -34,6 +41,7 @@ def import_output(
     correct: bool = False,
     skip_unknown: bool = False,
     overtime: bool = True,
+    team_from_output: bool = False,
     today: date | None = None,
     what: str = "output.csv",
     expected: int | None = None,
@@ -43,8 +51,8 @@ def import_output(
 
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
     `skip_unknown`, left out. Output on days that nobody planned to work is recorded as `overtime`, or is an error if
-    that is off; days before the calendar's start are opened either way. `normalised` rows come from a reader that has
-    checked each of them.
+    that is off; days before the calendar's start are opened either way. With `team_from_output`, who holds which
+    station follows from who had output. `normalised` rows come from a reader that has checked each of them.
     """
     if not rows:
         return ImportResult()
@@ -74,9 +82,10 @@ def import_output(
             raise _conflict(replaced)
         skipped = len(rows) - len(taken)
         if not fresh:
+            warnings += _take_team(work, [entry.row for entry in measured]) if team_from_output and measured else []
             return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
         fresh.sort(key=itemgetter(0))
-        warnings += _warnings(work, fresh)
+        warnings += _warnings(work, fresh, strange=not team_from_output)
         fresh_rows = [entry.row for entry in fresh]
         work.add(
             OutputImported(
@@ -90,7 +99,38 @@ def import_output(
             {(old.worker, old.period, event) for _, event, old in replaced},
             [entry.observed for entry in fresh],
         )
+        if team_from_output:
+            warnings += _take_team(work, fresh_rows)
         return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped)
+
+
+def _take_team(work: SiteTransaction, rows: Sequence[RecordedRow]) -> list[str]:
+    """Record the team that follows from output; return what changed in words."""
+    site, calendar = work.site, work.site.config.calendar
+    first = min(calendar.order_of(row.period) for row in rows) - CONTEXT
+    begin = calendar.date_of(calendar.period_at(first))
+    workers = range(len(site.workers))
+    standing = standing_rows(work.connection, work.key, workers, calendar.ranges_between(begin, date.max))
+    recent = (row for _, row in standing if row.units is not None or row.attendance in AWAY)
+    spans = inferred_spans(calendar, site.config.team, work.stints(), recent, _known_starts(work))
+    if not spans:
+        return []
+    record_spans(work, spans, FROM_OUTPUT, {})
+    return [f"the team was taken from the output: {counted(len(spans), 'change')}"]
+
+
+def _known_starts(work: SiteTransaction) -> set[tuple[int, int]]:
+    """Return who took a station in which period, as people recorded it."""
+    starts = {(worker, 1) for worker in work.site.first_team}
+    started = {proposal.id: proposal for proposal in read_proposals(work.connection, work.key, statuses=[STARTED])}
+    for proposal in (started | work.site.proposals).values():
+        if proposal.status == STARTED:
+            starts.add((proposal.into, proposal.settled_in))
+    for event in read_events(work.connection, work.key, kinds=[TeamRecorded]):
+        assert isinstance(event.fact, TeamRecorded)
+        if event.fact.source != FROM_OUTPUT:
+            starts |= {(span.worker, span.since) for span in event.fact.spans}
+    return starts
 
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
@@ -136,8 +176,8 @@ def _shown(row: RecordedRow) -> str:
     return ", ".join([made, *(f"{name} {value}" for name, value in added_values(row).items())])
 
 
-def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
-    """Return warnings about output outside the range, and of workers not in the team that day."""
+def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow], *, strange: bool) -> list[str]:
+    """Return warnings about output outside the range and, if that is `strange`, of workers not in the team that day."""
     held: dict[int, list[tuple[int, float]]] = {}
     order_of = work.site.config.calendar.order_of
     for stint in read_stints(work.connection, work.key):
@@ -152,11 +192,12 @@ def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
     warnings = []
     if clipped:
         warnings.append(f"{_of_outputs(clipped, rows)} outside the range: kept as given, each counts as its end")
-    if strangers:
+    if strangers and strange:
         who = "somebody who was" if strangers == 1 else "people who were"
         warnings.append(
             f"{_of_outputs(strangers, rows)} of {who} not in the team then, as far as is on record; "
-            f"{'it is' if strangers == 1 else 'they are'} kept and learned from"
+            f"{'it is' if strangers == 1 else 'they are'} kept and learned from; if the team changed, it can be taken "
+            "from the output (team from output)"
         )
     return warnings
 

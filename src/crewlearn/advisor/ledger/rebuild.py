@@ -16,7 +16,6 @@ from crewlearn.advisor.ledger.events import (
     FIRST_HASH,
     KINDS,
     Advised,
-    AnswerUndone,
     Event,
     LedgerEntry,
     RecordedRow,
@@ -170,11 +169,11 @@ class Rebuilt:
         self.rows += len(rows)
         self.erased.update(fact.erased)
         seats = [] if self.site is None else self.site.seats
-        self.site = apply(self.site, event, rows, self._history)
+        self.site = apply(self.site, event, rows, self._history, stints=self._stints)
         self.proposals.update(self.site.proposals)
         listed = {(point.period, point.digest) for point in self.site.checkpoints}
         self.learned = {place: state for place, state in self.learned.items() if place in listed}
-        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+        for change in fact.stint_changes(self._stints, seats, self.site):
             stints.taken_in(self.stints, change)
         return faults
 
@@ -206,6 +205,9 @@ class Rebuilt:
         """Return the periods of checkpoints that advice under rules that are gone recorded."""
         checkpoints = [] if self.site is None else self.site.checkpoints
         return {checkpoint.period for checkpoint in checkpoints if checkpoint.event in self.underivable}
+
+    def _stints(self) -> list[stints.Stint]:
+        return [stint for _, stint in sorted(self.stints.items())]
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]

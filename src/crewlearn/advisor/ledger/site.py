@@ -7,6 +7,7 @@ history.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,7 @@ class Site:
 
     `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
     `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
+    `first_days` are the first periods of those who are known to have begun at a station then, by worker.
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
@@ -179,6 +181,7 @@ class Site:
     began: int = 0
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
+    first_days: dict[int, int] = field(default_factory=dict)
     undo: Slip | None = None
 
     @classmethod
@@ -233,11 +236,24 @@ class Site:
     def experience_before(self, first: int | None = None) -> IntArray:
         """Return the days worked before those on record, of everybody or the `first` workers.
 
-        Whoever was at work when the site began is experienced; others have worked the days that they bring along.
+        Whoever was at work when the site began is experienced, unless their first day is known; others have worked the
+        days that they bring along.
         """
         days = self.prior(first).counts
-        days[[worker for worker in self.first_team if worker < len(days)]] = EXPERIENCED
+        for worker in self.first_team:
+            if worker < len(days):
+                days[worker] = self._experience_at_first(worker, int(days[worker]))
         return days
+
+    def _experience_at_first(self, worker: int, brought: int) -> int:
+        """Return the experience of one of the first team: the days since they took their station, if that is known."""
+        calendar = self.config.calendar
+        first = calendar.date_of(self.began or 1)
+        joined = calendar.date_of(self.first_days[worker]) if worker in self.first_days else None
+        if joined is None or joined > first:
+            return EXPERIENCED
+        planned = replace(calendar, start=joined, opened=())
+        return min(EXPERIENCED, brought + len(planned.periods_between(joined, first - timedelta(days=1))))
 
     def enrolled_by(self, period: int) -> int:
         """Return how many workers were enrolled by a period."""
@@ -350,6 +366,7 @@ class Site:
             "began": self.began,
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
+            **({"first_days": {str(who): day for who, day in self.first_days.items()}} if self.first_days else {}),
             **self.answered_json(),
         }
 
@@ -410,5 +427,6 @@ class Site:
             began=data["began"],
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
+            first_days={int(worker): period for worker, period in data.get("first_days", {}).items()},
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

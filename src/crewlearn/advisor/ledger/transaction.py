@@ -11,7 +11,6 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import (
     RULE_VERSION,
     Advised,
-    AnswerUndone,
     Cached,
     Event,
     Fact,
@@ -90,11 +89,11 @@ class SiteTransaction:
         event = Event.of(entry)
         if rows:
             self._write_rows(event.number, rows, replaced)
-        self.state = apply(self.state, event, rows, self._history, observed)
+        self.state = apply(self.state, event, rows, self._history, observed, self.stints)
         self.number, self.head = event.number, event.hash
         self.added += 1
         self.changed |= {number for number, now in self.site.proposals.items() if before.get(number) != now}
-        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+        for change in fact.stint_changes(self.stints, seats, self.site):
             stints.write(self.connection, self.key, change)
         self._invalidate(fact.invalidates)
         return event
@@ -185,6 +184,10 @@ class SiteTransaction:
             self.connection.execute(
                 table.insert(), [{"site": self.key, "event": number, **row._asdict()} for row in batch]
             )
+
+    def stints(self) -> list[stints.Stint]:
+        """Return who held which station when."""
+        return stints.read_stints(self.connection, self.key)
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, row in standing_rows(self.connection, self.key, [worker])]

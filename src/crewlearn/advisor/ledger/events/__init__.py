@@ -48,6 +48,7 @@ from crewlearn.advisor.ledger.events.rows import (
     row_document,
 )
 from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events.team import TeamRecorded
 from crewlearn.advisor.ledger.events.undone import AnswerUndone
 from crewlearn.advisor.ledger.events.workers import (
     StaffFact,
@@ -92,6 +93,7 @@ __all__ = [
     "SiteCreated",
     "StaffFact",
     "Subject",
+    "TeamRecorded",
     "WorkerChanged",
     "WorkerErased",
     "WorkerFacts",

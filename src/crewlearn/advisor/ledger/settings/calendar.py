@@ -161,6 +161,10 @@ class WorkCalendar:
             raise InvalidInput("period", period, "is not a period of this calendar")
         return place
 
+    def moment_of(self, period: int) -> tuple[date, int]:
+        """Return a period's day and shift: an order in which days that were not worked have places of their own."""
+        return self.date_of(period), self.shift_of(period)
+
     def order_on(self, day: date) -> int:
         """Return the place in time of the first period on or after a day."""
         ordinal = _a_day("day", day).toordinal()
