@@ -11,6 +11,7 @@ from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.team_inference import GAP
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY
 from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team_record import TeamRow
 from support.lives import Life
 
 REST = GAP + 2
@@ -116,7 +117,7 @@ class Floor:
             else:
                 last = next((row for row in self._later(station - 1, on)), None)
                 end = None if last is None else last - timedelta(days=1)
-                team.record_stints(store, "s", [team.TeamRow(newcomer, on, end, station)], "ann")
+                team.record_stints(store, "s", [TeamRow(newcomer, on, end, station)], "ann")
 
     def _later(self, station: int, on: date) -> list[date]:
         """Return the first days of those who came to a station later."""

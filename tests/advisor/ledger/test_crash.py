@@ -25,6 +25,7 @@ from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team_record import TeamRow
 from support.forking import forked
 from support.stores import (
     BACKENDS,
@@ -57,6 +58,13 @@ def stages(store: Store) -> None:
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
     return "under way", lambda store: commands.record_offer(store, "under way", 1, outcome, ME)
+
+
+def arrive(store: Store) -> None:
+    """Record that whoever was approved is in the team, and nobody else."""
+    with store.reading() as connection:
+        into = store.site(connection, "under way")[1].proposals[1].into
+    team.set_team(store, "under way", ["abcdef"[into]], ME)
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
@@ -102,12 +110,10 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
         lambda store: team.add_to_team(store, "learning", "f", ME, station=1, on=date(2023, 12, 23)),
     ),
     "leave a station": ("under way", lambda store: team.remove_from_team(store, "under way", "a", ME)),
-    "arrive outside advice": ("under way", lambda store: team.set_team(store, "under way", ["b", "c", "d"], ME)),
+    "arrive outside advice": ("under way", arrive),
     "correct stints": (
         "recorded",
-        lambda store: team.record_stints(
-            store, "recorded", [team.TeamRow("e", date(2024, 1, 1), date(2024, 1, 1), 1)], ME
-        ),
+        lambda store: team.record_stints(store, "recorded", [TeamRow("e", date(2024, 1, 1), date(2024, 1, 1), 1)], ME),
     ),
     "record history and its team": (
         "learning",

@@ -25,6 +25,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.ledger.stints import read_stints
+from crewlearn.advisor.ledger.team_record import TeamRow
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
@@ -171,7 +172,7 @@ class AnySite(RuleBasedStateMachine):
     def correct_a_stint(self, data: st.DataObject, first: date, days: int | None, station: int | None) -> None:
         worker = data.draw(st.integers(0, len(self.site().workers) - 1))
         last = None if days is None else first + timedelta(days=days)
-        row = team.TeamRow(f"w{worker}", first, last, station)
+        row = TeamRow(f"w{worker}", first, last, station)
         self.tried(lambda: team.record_stints(self.store, "s", [row], "bo"))
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))

@@ -14,24 +14,11 @@ from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import EARLIEST
 from crewlearn.advisor.ledger.stints import Held, Stint, painted
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.team_record import record_spans
+from crewlearn.advisor.ledger.team_record import TeamRow, record_spans
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, whole
-
-
-@dataclass(frozen=True)
-class TeamRow:
-    """Somebody at a station from their first day through their last one; None: to this day.
-
-    `station` counts from 1; None takes the one they held, or the first that is empty.
-    """
-
-    worker_id: str
-    first: date
-    last: date | None = None
-    station: int | None = None
 
 
 @dataclass(frozen=True)
