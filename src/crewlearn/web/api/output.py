@@ -31,6 +31,9 @@ router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
 
 Correct = Annotated[bool, Query(description="Replace recorded values that differ; otherwise they are a conflict.")]
+TeamFromOutput = Annotated[
+    bool, Query(description="Take as the team who had output, where that differs from the record.")
+]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
 
 
@@ -73,6 +76,7 @@ def import_output(
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
+    team_from_output: TeamFromOutput = False,
 ) -> Response:
     """Record output, all rows or none. Rows already on record are skipped; different values are a conflict."""
     rows = _rows(new)
@@ -85,6 +89,7 @@ def import_output(
         here.caller.name,
         correct=correct,
         skip_unknown=skip_unknown,
+        team_from_output=team_from_output,
         what=WHAT_ROWS,
         expected=here.expected,
         normalised=True,
@@ -124,6 +129,7 @@ def import_output_csv(
     dates: DateOrder = None,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
+    team_from_output: TeamFromOutput = False,
     check_only: CheckOnly = False,
 ) -> Response:
     """Import a CSV file of output, all rows or none; or, with check_only, report what that would do.
@@ -132,7 +138,7 @@ def import_output_csv(
     are recognised. A file of more than 20,000 lines is imported by a job, whose result is the response otherwise;
     If-Match is then checked at the time of the request.
     """
-    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
+    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only, team_from_output)
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
