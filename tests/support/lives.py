@@ -1,6 +1,7 @@
 """A site, and shorthand for commands on it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -102,13 +103,20 @@ class Life:
             self.record(**outputs)
 
 
-@pytest.fixture
-def life(tmp_path: Path) -> Iterator[Life]:
-    """Yield a site's shorthand over an empty store; verify the record at the end."""
-    store = open_store(f"sqlite:///{tmp_path}/s.db", clock=lambda: datetime(2027, 6, 1, tzinfo=UTC))
+@contextmanager
+def fresh_life(path: Path) -> Iterator[Life]:
+    """Yield a site's shorthand over an empty store in a file; verify the record at the end."""
+    store = open_store(f"sqlite:///{path}", clock=lambda: datetime(2027, 6, 1, tzinfo=UTC))
     life = Life(store)
     yield life
     if store.names():
         checked = verify(store, "s")
         assert checked.sound, checked.faults
     store.engine.dispose()
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Iterator[Life]:
+    """Yield a site's shorthand over an empty store; verify the record at the end."""
+    with fresh_life(tmp_path / "s.db") as life:
+        yield life

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from crewlearn import __version__
-from crewlearn.cli.live import advise, files, ledger, plan, serve, site, users
+from crewlearn.cli.live import advise, files, ledger, plan, serve, site, team, users
 from crewlearn.cli.research import bounds, leaderboard, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
@@ -41,6 +41,7 @@ app.command("bounds")(bounds.bounds_command)
 app.add_typer(site.app, name="site")
 app.add_typer(files.workers, name="workers")
 app.add_typer(files.output, name="output")
+app.command("team")(team.team_command)
 app.command("advise")(advise.advise_command)
 app.command("status")(advise.status_command)
 app.command("explain")(advise.explain_command)

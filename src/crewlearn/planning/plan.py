@@ -309,9 +309,7 @@ def _stations(site: Site, team: int, means: Sequence[float]) -> tuple[int, ...]:
 def _tenure(site: Site) -> tuple[int, ...]:
     """Return for how many periods each worker has held a station."""
     active = set(site.roster.active)
-    return tuple(
-        max(0, site.period - worker.since) if number in active else 0 for number, worker in enumerate(site.workers)
-    )
+    return tuple(max(0, site.tenure(number)) if number in active else 0 for number in range(len(site.workers)))
 
 
 def _squares(site: Site, noise: float) -> tuple[float, ...]:

@@ -201,6 +201,25 @@ class Roster:
         roster.arrays.counts[:] = self.arrays.counts
         return roster
 
+    def reseated(self, stations: Sequence[int], arrived: int = 0) -> "Roster":
+        """Return a copy of the roster with these holders; -1 is an empty station.
+
+        Pending hires of people who hold a station now have ended, `arrived` of them as completed. Where the worker to
+        be replaced is gone, the hire is left open.
+        """
+        roster = Roster.start(self.workers, stations, self.team)
+        seated = set(roster.active)
+        remaining = [pending for pending in self.pending if pending.into not in seated]
+        for pending in remaining:
+            out = pending.out if pending.out in seated else NOBODY
+            transitions.initiate(roster.arrays, out, pending.into, pending.since, pending.due)
+        ended = len(self.pending) - len(remaining)
+        roster.arrays.counts[:] = self.arrays.counts
+        roster.arrays.counts[PENDING] = len(remaining)
+        roster.arrays.counts[COMPLETED] += arrived
+        roster.arrays.counts[FAILED] += ended - arrived
+        return roster
+
     def copy(self) -> "Roster":
         """Return an independent copy."""
         return Roster(RosterArrays(*(array.copy() for array in self.arrays)))

@@ -154,7 +154,7 @@ def test_all_that_the_record_finds_wrong_is_said_at_once(store: Store) -> None:
     ]
     before = version(store)
     with pytest.raises(CsvErrors) as caught:
-        import_output(store, "s", rows, b"", "ann", what="monday.csv")
+        import_output(store, "s", rows, b"", "ann", what="monday.csv", overtime=False)
     errors = [(error.line, error.column, error.value) for error in caught.value.errors]
     assert errors == [
         (3, "worker_id", "x"),

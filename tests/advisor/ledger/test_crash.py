@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
-from crewlearn.advisor.files.columns import WorkerRow
+from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team_record import TeamRow
 from support.forking import forked
 from support.stores import (
     BACKENDS,
@@ -56,6 +58,13 @@ def stages(store: Store) -> None:
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
     return "under way", lambda store: commands.record_offer(store, "under way", 1, outcome, ME)
+
+
+def arrive(store: Store) -> None:
+    """Record that whoever was approved is in the team, and nobody else."""
+    with store.reading() as connection:
+        into = store.site(connection, "under way")[1].proposals[1].into
+    team.set_team(store, "under way", ["abcdef"[into]], ME)
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
@@ -96,6 +105,27 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
     "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
     "change worker": ("recorded", lambda store: commands.change_worker(store, "recorded", "a", ME, status="left")),
+    "take a station in the past": (
+        "learning",
+        lambda store: team.add_to_team(store, "learning", "f", ME, station=1, on=date(2023, 12, 23)),
+    ),
+    "leave a station": ("under way", lambda store: team.remove_from_team(store, "under way", "a", ME)),
+    "arrive outside advice": ("under way", arrive),
+    "correct stints": (
+        "recorded",
+        lambda store: team.record_stints(store, "recorded", [TeamRow("e", date(2024, 1, 1), date(2024, 1, 1), 1)], ME),
+    ),
+    "record history and its team": (
+        "learning",
+        lambda store: output_imports.import_output(
+            store,
+            "learning",
+            [OutputRow(2, date(2023, 12, day), None, "e", 60.0, None, "worked") for day in (15, 16, 18, 19, 20)],
+            b"",
+            ME,
+            team_from_output=True,
+        ),
+    ),
     "erase": ("recorded", lambda store: commands.erase_worker(store, "recorded", "a", ME)),
 }
 

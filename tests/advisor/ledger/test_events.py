@@ -51,6 +51,16 @@ STATES: list[dict[str, Any]] = [
 """How advice may hold the state of a policy."""
 
 WIRE: dict[str, list[dict[str, Any]]] = {
+    "team-recorded": [
+        {"source": "took", "spans": [[0, 2, 3, None], [1, -1, -2, 4]]},
+        {
+            "source": "file",
+            "spans": [[0, 2, -1, 5]],
+            "days": {"2026-01-03": [-1]},
+            "settled": [[1, "started", 0], [2, "cancelled", -1]],
+        },
+    ],
+    "days-opened": [{"days": {"2025-12-31": [-3, -2], "2026-01-03": [-1]}}],
     "advised": [
         {
             "period": 2,

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
@@ -25,6 +25,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, UNDER_WAY, Site
 from crewlearn.advisor.ledger.stints import read_stints
+from crewlearn.advisor.ledger.team_record import TeamRow
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
@@ -43,6 +44,9 @@ CHANGES: list[dict[str, Any]] = [
     {"pinned": True},
     {"fee": 1.5},
 ]
+
+
+DATES = st.integers(-40, 60).map(lambda day: date(2026, 1, 5) + timedelta(days=day))
 
 
 class AnySite(RuleBasedStateMachine):
@@ -133,12 +137,50 @@ class AnySite(RuleBasedStateMachine):
             lambda: output_imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans()))
         )
 
+    @rule(data=st.data(), inferred=st.booleans())
+    def work_beside_the_plan(self, data: st.DataObject, inferred: bool) -> None:
+        """Record a few days by date: before the start, on weekends, or planned ones."""
+        people = len(self.site().workers)
+        first = data.draw(DATES)
+        rows = [
+            OutputRow(2, first + timedelta(days=day), None, f"w{worker}", float(worker % 7), None, "worked")
+            for day in range(data.draw(st.integers(1, 4)))
+            for worker in data.draw(st.sets(st.integers(0, people - 1), min_size=1, max_size=4))
+        ]
+        self.tried(
+            lambda: output_imports.import_output(
+                self.store, "s", rows, b"", "ann", correct=True, team_from_output=inferred
+            )
+        )
+
+    @rule(data=st.data(), on=st.none() | DATES, station=st.none() | st.integers(1, 4))
+    def take_a_station(self, data: st.DataObject, on: date | None, station: int | None) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        self.tried(lambda: team.add_to_team(self.store, "s", f"w{worker}", "bo", station=station, on=on))
+
+    @rule(data=st.data(), on=st.none() | DATES)
+    def leave_a_station(self, data: st.DataObject, on: date | None) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        self.tried(lambda: team.remove_from_team(self.store, "s", f"w{worker}", "bo", on=on))
+
+    @rule(data=st.data(), on=st.none() | DATES)
+    def name_the_team(self, data: st.DataObject, on: date | None) -> None:
+        members = data.draw(st.sets(st.integers(0, len(self.site().workers) - 1), max_size=4))
+        self.tried(lambda: team.set_team(self.store, "s", [f"w{worker}" for worker in members], "bo", on=on))
+
+    @rule(data=st.data(), first=DATES, days=st.none() | st.integers(0, 30), station=st.none() | st.integers(1, 4))
+    def correct_a_stint(self, data: st.DataObject, first: date, days: int | None, station: int | None) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        last = None if days is None else first + timedelta(days=days)
+        row = TeamRow(f"w{worker}", first, last, station)
+        self.tried(lambda: team.record_stints(self.store, "s", [row], "bo"))
+
     @precondition(lambda self: self.site().open_proposals(PROPOSED))
     @rule(data=st.data(), yes=st.booleans())
     def answer(self, data: st.DataObject, yes: bool) -> None:
         number = data.draw(st.sampled_from(self.site().open_proposals(PROPOSED))).id
         if yes:
-            commands.approve(self.store, "s", number, "bo")
+            self.tried(lambda: commands.approve(self.store, "s", number, "bo"))
         else:
             commands.reject(self.store, "s", number, "bo", "no", keep_out=data.draw(st.booleans()))
 
@@ -188,7 +230,7 @@ class AnySite(RuleBasedStateMachine):
     @invariant()
     def what_is_learned_is_a_function_of_the_facts(self) -> None:
         site = self.site() if self.joined else None
-        if site is None or site.period == 1 or site.memory is None or not site.policy.learns_by_day:
+        if site is None or not site.has_output or site.memory is None or not site.policy.learns_by_day:
             return
         with self.store.reading() as connection:
             key, _, _ = self.store.site(connection, "s")
@@ -258,15 +300,20 @@ class AnySite(RuleBasedStateMachine):
             stints = read_stints(connection, key)
         open_now = {stint.station: stint.worker for stint in stints if stint.until is None}
         assert open_now == {at: worker for at, worker in enumerate(site.roster.stations) if worker != NOBODY}
+        moment = site.config.calendar.moment_of
+        stints.sort(key=lambda stint: (stint.station, moment(stint.since)))
         for earlier, later in pairwise(stints):
             if earlier.station == later.station:
                 assert earlier.until is not None
-                assert earlier.since < earlier.until <= later.since
+                assert moment(earlier.since) < moment(earlier.until) <= moment(later.since)
         for stint, other in combinations(stints, 2):  # nobody at two stations, ever
             if stint.worker == other.worker:
-                first, second = sorted((stint, other), key=lambda either: either.since)
+                first, second = sorted((stint, other), key=lambda either: moment(either.since))
                 assert first.until is not None
-                assert first.until <= second.since
+                assert moment(first.until) <= moment(second.since)
+        assert [seat for seat in site.seats if seat[0] != NOBODY] == [
+            (stint.worker, stint.since) for stint in stints if stint.until is None
+        ]
 
 
 TestAnySite = AnySite.TestCase

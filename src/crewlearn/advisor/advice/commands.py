@@ -64,7 +64,9 @@ def change_site(
         news = {key: value for key, value in new.items() if old[key] != value}
         if not news:
             return before, after
-        if any(worker.recorded_to for worker in work.site.workers):
+        if "calendar" in news:
+            news["calendar"] = after.calendar.regular_json()
+        if work.site.has_output:
             _check_units(before, after)
             _check_calendar(before.calendar, after.calendar, work.site.period)
         work.add(SiteChanged(news, work.site.period))
@@ -88,6 +90,10 @@ def _check_calendar(old: WorkCalendar, new: WorkCalendar, coming: int) -> None:
     for period in range(1, coming):
         if (old.date_of(period), old.shift_of(period)) != (new.date_of(period), new.shift_of(period)):
             raise InvalidInput("calendar", str(old.date_of(period)), "has recorded output; only future days can change")
+    for opened in old.opened:
+        if opened.worked and new.is_regular(opened.day):
+            remedy = "has recorded output, under a number of its own; only future days can change"
+            raise InvalidInput("calendar", str(opened.day), remedy)
 
 
 def change_worker(
@@ -194,11 +200,12 @@ _NO_ROOM = "cannot make room: not in the team, or already being replaced"
 def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -> int:
     """Return the period of an answer: the day's first shift that is not before the approval, or the coming period."""
     calendar, when = site.config.calendar, period or site.period
+    order_of = calendar.order_of
     if on is not None:
         when = calendar.period_of(on)
         if calendar.date_of(proposal.decided_in) == on:
-            when = max(when, proposal.decided_in)
-    if not proposal.decided_in <= when <= site.period:
+            when = max(when, proposal.decided_in, key=order_of)
+    if not order_of(proposal.decided_in) <= order_of(when) <= order_of(site.period):
         first, last = calendar.date_of(proposal.decided_in), calendar.date_of(site.period)
         remedy = f"must be from the approval, {first}, to the coming period, {last}"
         raise InvalidInput("on", str(on or period), remedy)
@@ -225,7 +232,7 @@ def _objections(work: SiteTransaction, leaver: int) -> list[str]:
     objections = []
     if worker.pinned:
         objections.append(f"{who} is pinned, and leaves by your decision")
-    stayed, least = site.period - worker.since, site.config.least_tenure
+    stayed, least = site.tenure(leaver), site.config.least_tenure
     if stayed < least:
         objections.append(f"{who} has been in the team for {counted(stayed, 'period')}; the least stay is {least}")
     return objections

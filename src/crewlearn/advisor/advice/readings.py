@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from crewlearn.advisor.ledger.learned.dated_readings import date_of_period, readings_of
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
@@ -109,7 +110,7 @@ def state_for_readings(connection: sa.Connection, key: int, site: Site) -> Any:
 
 def learned_at(site: Site, state: Any) -> SiteLearned | None:
     """Return what a site's policy has learned, given its state; None if it offers no readings."""
-    readings = None if state is None else site.policy.readings(state, site.situation())
+    readings = None if state is None else readings_of(site, site.policy, state, site.situation())
     return None if readings is None else in_units(site, readings)
 
 
@@ -152,7 +153,7 @@ def people_trend(config: SiteConfig, now: float, trend: Trend) -> PeopleTrend:
     difference = units.people_output(now) - units.people_output(before)
     return PeopleTrend(
         since=trend.since,
-        date=config.calendar.date_of(max(1, trend.since)),
+        date=date_of_period(config.calendar, trend.since),
         change=_relative(units, before, trend.change),
         difference=difference,
         chance=trend.chance,
@@ -169,8 +170,8 @@ def _unusual(site: Site, ordinary: float, day: DayReading) -> UnusualDay:
     units = site.config.units
     ends = [_relative(units, ordinary, end) for end in (effect - reach, effect + reach)]
     low, high = (None, None) if None in ends else sorted(end for end in ends if end is not None)
-    date_of = site.config.calendar.date_of
-    return UnusualDay(day.period, date_of(max(1, day.period)), _relative(units, ordinary, effect), low, high)
+    when = date_of_period(site.config.calendar, day.period)
+    return UnusualDay(day.period, when, _relative(units, ordinary, effect), low, high)
 
 
 def _relative(units: Units, level: float, change: float) -> float | None:

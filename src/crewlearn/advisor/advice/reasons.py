@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from crewlearn.advisor.ledger.learned.dated_readings import readings_of
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.beliefs.posterior import LEARNED_FROM_DATA, NOISE, Beliefs, chance_above, learned
 from crewlearn.policies.contract import Pair, Policy, Situation
@@ -61,7 +62,7 @@ def reasons_of(
     """
     if not pairs:
         return []
-    readings = policy.readings(after, situation)
+    readings = readings_of(site, policy, after, situation)
     beliefs, units = beliefs_of(site), site.config.units
     nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     costs = [units.policy_cost(site.fee_of(into)) for _, into in pairs]

@@ -110,7 +110,13 @@ def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
             .execution_options(yield_per=_ROWS_AT_ONCE)
         )
         with connection.execute(query) as standing:  # closed even if the reader stops early
-            yield from _table(columns, recorded_output(site, people), standing)
+            values = {**recorded_output(site, people), "period": _regular_period}
+            yield from _table(columns, values, standing)
+
+
+def _regular_period(row: Any) -> int | None:
+    """Return a row's period, or None for a day beside the planned ones: its number means nothing at another site."""
+    return row.period if row.period > 0 else None
 
 
 Values = Mapping[str, Callable[[Any], object]]

@@ -1,6 +1,7 @@
 """Converting file rows to recorded rows: workers by number, days as periods, output in the policy's units."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -8,8 +9,10 @@ from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.reading import attended
 from crewlearn.advisor.files.tables import ErrorCollector
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.events import ADDED_COLUMNS, ATTENDANCE, RecordedRow, observe
+from crewlearn.advisor.ledger.events import ADDED_COLUMNS, ATTENDANCE, AWAY, RecordedRow, observe
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import EARLIEST
+from crewlearn.advisor.ledger.settings.opened_days import DayNumbers
 from crewlearn.advisor.ledger.settings.units import MOST
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
@@ -26,19 +29,47 @@ class MeasuredRow(NamedTuple):
     source: OutputRow
 
 
+@dataclass(frozen=True)
+class MeasuredFile:
+    """The rows to record, and the days to open for them with their numbers.
+
+    `overtime` are the rows on days after the calendar's start that nobody planned to work. `idle` counts rows left out:
+    absences on days on which nobody worked.
+    """
+
+    rows: list[MeasuredRow]
+    opened: DayNumbers
+    overtime: int
+    idle: int
+
+
 def measure(
-    site: Site, known: Mapping[str, int], today: date, what: str, rows: Sequence[OutputRow], *, normalised: bool
-) -> list[MeasuredRow]:
+    site: Site,
+    known: Mapping[str, int],
+    today: date,
+    what: str,
+    rows: Sequence[OutputRow],
+    *,
+    normalised: bool,
+    overtime: bool = True,
+) -> MeasuredFile:
     """Return the recorded rows for a file's rows, or raise `CsvErrors` with every error.
 
     A repeated row counts once; two values for one worker and period are an error. Rows that are not `normalised` are
-    checked here.
+    checked here. A day with output is a working day: days before the calendar's start are opened, and so are others
+    that nobody planned to work, unless `overtime` is off.
     """
-    units = site.config.units
-    periods = _Periods(site.config.calendar, today)
+    units, planned = site.config.units, site.config.calendar
+    opened, idle = _days_to_open(planned, today, rows, overtime=overtime)
+    calendar = planned.with_opened(opened, worked=True) if opened else planned
+    periods = _Periods(calendar, today)
+    left_out = 0
     errors = ErrorCollector(what)
     measured: dict[tuple[int, int], MeasuredRow] = {}
     for source in rows:
+        if source.day in idle:
+            left_out += 1
+            continue
         try:
             worker = known.get(source.worker_id)
             if worker is None:
@@ -61,7 +92,26 @@ def measure(
             expected = f"the same values as line {first.source.line}, which has this worker and period too; keep one"
             errors.add(source.line, "worker_id", source.worker_id, expected)
     errors.raise_any()
-    return list(measured.values())
+    entries = list(measured.values())
+    late = {day for day in opened if day >= planned.start}
+    return MeasuredFile(entries, opened, sum(entry.source.day in late for entry in entries), left_out)
+
+
+def _days_to_open(
+    calendar: WorkCalendar, today: date, rows: Sequence[OutputRow], *, overtime: bool
+) -> tuple[DayNumbers, set[date]]:
+    """Return the days of a file that have output and are no working days yet, with numbers, and its idle days."""
+    days = {row.day for row in rows if row.day is not None}
+    strange = {
+        day
+        for day in days
+        if day.year >= EARLIEST and day <= today and not calendar.is_working(day) and (overtime or day < calendar.start)
+    }
+    if not strange:
+        return {}, set()
+    worked = {row.day for row in rows if row.day in strange and row.attendance not in AWAY and row.units is not None}
+    opened = calendar.numbers_for(day for day in strange if day in worked)
+    return opened, strange - worked
 
 
 def _normalised(row: OutputRow) -> tuple[float | None, float | None]:
@@ -100,15 +150,20 @@ class _Periods:
     def __init__(self, calendar: WorkCalendar, today: date) -> None:
         self.calendar, self.today = calendar, today
         self.last = calendar.periods_between(calendar.start, today).stop - 1
+        self.opened = {number for day in calendar.opened if day.worked for number in day.numbers}
         self.cache: dict[tuple[date, int | None, int | None], int] = {}
 
     def of(self, row: OutputRow) -> int:
         """Return a row's period; a future one is an error."""
-        period = self._by_day(row, row.day) if row.day is not None else whole("period", row.period, 1)
+        period = self._by_day(row, row.day) if row.day is not None else self._known(row.period)
         if period > self.last:
             when = row.period if row.day is None else row.day
             raise InvalidInput("date" if row.day else "period", when, f"not in the future; today is {self.today}")
         return period
+
+    def _known(self, period: int | None) -> int:
+        """Check a period that is given without its day."""
+        return period if period in self.opened and period is not None else whole("period", period, 1)
 
     def _by_day(self, row: OutputRow, day: date) -> int:
         """Return the period of a day and shift."""

@@ -8,11 +8,25 @@ from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.measuring import MeasuredRow, measure
+from crewlearn.advisor.files.measuring import MeasuredFile, MeasuredRow, measure
+from crewlearn.advisor.files.team_inference import CONTEXT, inferred_spans
 from crewlearn.advisor.ledger.errors import Conflict
-from crewlearn.advisor.ledger.events import OBSERVED, OutputImported, RecordedRow, added_values, digest_of_rows
+from crewlearn.advisor.ledger.events import (
+    AWAY,
+    OBSERVED,
+    DaysOpened,
+    OutputImported,
+    RecordedRow,
+    TeamRecorded,
+    added_values,
+    digest_of_rows,
+)
+from crewlearn.advisor.ledger.events.team import FROM_OUTPUT
+from crewlearn.advisor.ledger.queries import read_events, read_proposals, standing_rows
+from crewlearn.advisor.ledger.site import STARTED
 from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team_record import record_spans
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 
@@ -26,6 +40,8 @@ def import_output(
     *,
     correct: bool = False,
     skip_unknown: bool = False,
+    overtime: bool = True,
+    team_from_output: bool = False,
     today: date | None = None,
     what: str = "output.csv",
     expected: int | None = None,
@@ -34,7 +50,9 @@ def import_output(
     """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
 
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
-    `skip_unknown`, left out. `normalised` rows come from a reader that has checked each of them.
+    `skip_unknown`, left out. Output on days that nobody planned to work is recorded as `overtime`, or is an error if
+    that is off; days before the calendar's start are opened either way. With `team_from_output`, who holds which
+    station follows from who had output. `normalised` rows come from a reader that has checked each of them.
     """
     if not rows:
         return ImportResult()
@@ -45,7 +63,11 @@ def import_output(
             taken = [row for row in rows if row.worker_id in known]
             warnings = _left_out(rows, known)
         now = today or site.config.calendar.day_of(store.clock())
-        measured = measure(site, known, now, what, taken, normalised=normalised)
+        file = measure(site, known, now, what, taken, normalised=normalised, overtime=overtime)
+        warnings += _of_days(file)
+        if file.opened:
+            work.add(DaysOpened(file.opened))
+        measured = file.rows
         standing = work.rows_in_place_of([entry.row for entry in measured])
         fresh: list[MeasuredRow] = []
         replaced: list[tuple[MeasuredRow, int, RecordedRow]] = []
@@ -60,9 +82,10 @@ def import_output(
             raise _conflict(replaced)
         skipped = len(rows) - len(taken)
         if not fresh:
+            warnings += _take_team(work, [entry.row for entry in measured]) if team_from_output and measured else []
             return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
         fresh.sort(key=itemgetter(0))
-        warnings += _warnings(work, fresh)
+        warnings += _warnings(work, fresh, strange=not team_from_output)
         fresh_rows = [entry.row for entry in fresh]
         work.add(
             OutputImported(
@@ -76,7 +99,38 @@ def import_output(
             {(old.worker, old.period, event) for _, event, old in replaced},
             [entry.observed for entry in fresh],
         )
+        if team_from_output:
+            warnings += _take_team(work, fresh_rows)
         return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped)
+
+
+def _take_team(work: SiteTransaction, rows: Sequence[RecordedRow]) -> list[str]:
+    """Record the team that follows from output; return what changed in words."""
+    site, calendar = work.site, work.site.config.calendar
+    first = min(calendar.order_of(row.period) for row in rows) - CONTEXT
+    begin = calendar.date_of(calendar.period_at(first))
+    workers = range(len(site.workers))
+    standing = standing_rows(work.connection, work.key, workers, calendar.ranges_between(begin, date.max))
+    recent = (row for _, row in standing if row.units is not None or row.attendance in AWAY)
+    spans = inferred_spans(calendar, site.config.team, work.stints(), recent, _known_starts(work))
+    if not spans:
+        return []
+    record_spans(work, spans, FROM_OUTPUT, {})
+    return [f"the team was taken from the output: {counted(len(spans), 'change')}"]
+
+
+def _known_starts(work: SiteTransaction) -> set[tuple[int, int]]:
+    """Return who took a station in which period, as people recorded it."""
+    starts = {(worker, 1) for worker in work.site.first_team}
+    started = {proposal.id: proposal for proposal in read_proposals(work.connection, work.key, statuses=[STARTED])}
+    for proposal in (started | work.site.proposals).values():
+        if proposal.status == STARTED:
+            starts.add((proposal.into, proposal.settled_in))
+    for event in read_events(work.connection, work.key, kinds=[TeamRecorded]):
+        assert isinstance(event.fact, TeamRecorded)
+        if event.fact.source != FROM_OUTPUT:
+            starts |= {(span.worker, span.since) for span in event.fact.spans}
+    return starts
 
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
@@ -89,6 +143,17 @@ def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
         warnings.append(f"{counted(len(unknown), 'row')} of {people} not known here left out")
     if nameless:
         warnings.append(f"{counted(nameless, 'row')} without a worker's id, as of people who were erased, left out")
+    return warnings
+
+
+def _of_days(file: MeasuredFile) -> list[str]:
+    """Return warnings about days that nobody planned to work."""
+    warnings = []
+    if file.overtime:
+        days = counted(len({entry.source.day for entry in file.rows if entry.source.day in file.opened}), "day")
+        warnings.append(f"{counted(file.overtime, 'row')} on {days} that nobody planned to work: recorded as overtime")
+    if file.idle:
+        warnings.append(f"{counted(file.idle, 'row')} without output on days on which nobody worked left out")
     return warnings
 
 
@@ -111,24 +176,28 @@ def _shown(row: RecordedRow) -> str:
     return ", ".join([made, *(f"{name} {value}" for name, value in added_values(row).items())])
 
 
-def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow]) -> list[str]:
-    """Return warnings about output outside the range, and of workers not in the team that day."""
+def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow], *, strange: bool) -> list[str]:
+    """Return warnings about output outside the range and, if that is `strange`, of workers not in the team that day."""
     held: dict[int, list[tuple[int, float]]] = {}
+    order_of = work.site.config.calendar.order_of
     for stint in read_stints(work.connection, work.key):
-        held.setdefault(stint.worker, []).append((stint.since, math.inf if stint.until is None else stint.until))
+        until = math.inf if stint.until is None else order_of(stint.until)
+        held.setdefault(stint.worker, []).append((order_of(stint.since), until))
     clipped = strangers = 0
     for row, _, outside, _ in rows:
         if row.units is not None and row.attendance in OBSERVED:
             clipped += outside
-            strangers += not any(since <= row.period < until for since, until in held.get(row.worker, ()))
+            place = order_of(row.period)
+            strangers += not any(since <= place < until for since, until in held.get(row.worker, ()))
     warnings = []
     if clipped:
         warnings.append(f"{_of_outputs(clipped, rows)} outside the range: kept as given, each counts as its end")
-    if strangers:
+    if strangers and strange:
         who = "somebody who was" if strangers == 1 else "people who were"
         warnings.append(
             f"{_of_outputs(strangers, rows)} of {who} not in the team then, as far as is on record; "
-            f"{'it is' if strangers == 1 else 'they are'} kept and learned from"
+            f"{'it is' if strangers == 1 else 'they are'} kept and learned from; if the team changed, it can be taken "
+            "from the output (team from output)"
         )
     return warnings
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crewlearn.advisor.files.cells import (
     NUMBER,
@@ -35,6 +35,9 @@ from crewlearn.advisor.files.tables import (
 )
 from crewlearn.advisor.ledger.events import AWAY, OBSERVED
 from crewlearn.problem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _CACHED = 1 << 16
 _TELLING = (",", ";")
@@ -173,7 +176,7 @@ def worker_rows(scanned: ScannedTable) -> list[WorkerRow]:
     errors = scanned.errors
     seen: dict[str, int] = {}
     rows = []
-    for line, values, sound in _parsed(scanned, WORKERS, WorkerRow):
+    for line, values, sound in parsed_rows(scanned, WORKERS, WorkerRow):
         if not sound:
             continue
         row = WorkerRow(*values)
@@ -200,7 +203,7 @@ def output_rows(scanned: ScannedTable, *, allow_negative: bool = False, blank_id
     units, hours, attendance = (places[name] for name in ("units", "hours", "attendance"))
     seen: dict[date | int | tuple[date, int], dict[str, int]] = {}
     rows = []
-    for line, values, sound in _parsed(scanned, OUTPUT.with_types(types), OutputRow):
+    for line, values, sound in parsed_rows(scanned, OUTPUT.with_types(types), OutputRow):
         if not sound:
             continue
         when, turn, who = values[day], values[shift], values[worker_id]
@@ -260,7 +263,7 @@ def group_rows(scanned: ScannedTable) -> list[GroupRow]:
     """Parse the rows of a file of groups."""
     seen: dict[str, int] = {}
     rows = []
-    for line, (who, group), _ in _parsed(scanned, GROUPS, GroupRow):
+    for line, (who, group), _ in parsed_rows(scanned, GROUPS, GroupRow):
         if who is None:
             continue
         _check_once(scanned.errors, seen, line, who)
@@ -276,8 +279,8 @@ def _check_once(errors: ErrorCollector, seen: dict[str, int], line: int, worker:
         errors.add(line, "worker_id", worker, f"each worker once; lines {first} and {line} have the same")
 
 
-def _parsed(
-    scanned: ScannedTable, columns: Columns, row_type: type[WorkerRow | OutputRow | GroupRow]
+def parsed_rows(
+    scanned: ScannedTable, columns: Columns, row_type: type["DataclassInstance"]
 ) -> Iterator[tuple[int, list[Any], bool]]:
     """Yield each row's line, its values in the order of the row type's fields, and whether all were parsed.
 

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger.events import AnswerTrail, AnswerUndone, Event, ProposalAnswer, StaffFact, kinds_of
+from crewlearn.advisor.ledger.events import (
+    AnswerTrail,
+    AnswerUndone,
+    Event,
+    ProposalAnswer,
+    StaffFact,
+    TeamRecorded,
+    kinds_of,
+)
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.site import Proposal
 
@@ -12,12 +20,12 @@ from crewlearn.advisor.ledger.site import Proposal
 def answer_trails(connection: sa.Connection, key: int, proposals: Sequence[Proposal]) -> dict[int, AnswerTrail]:
     """Return each proposal's answers by its number, without those that were taken back.
 
-    A worker's leaving cancels the offers made to them.
+    A worker's leaving cancels the offers made to them; taking a station outside advice settles them.
     """
     trails: dict[int, AnswerTrail] = {}
     before: dict[int, dict[int, AnswerTrail]] = {}
     into = {proposal.id: proposal.into for proposal in proposals}
-    for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, StaffFact, AnswerUndone)):
+    for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, StaffFact, TeamRecorded, AnswerUndone)):
         if isinstance(event.fact, AnswerUndone):
             trails |= before[event.fact.number]
             continue
@@ -33,6 +41,13 @@ def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int])
     if isinstance(fact, ProposalAnswer):
         trail = trails.get(fact.proposal, AnswerTrail())
         return {fact.proposal: fact.traced(trail, event.actor, event.at)}
+    if isinstance(fact, TeamRecorded):
+        return {
+            settled.proposal: trails.get(settled.proposal, AnswerTrail()).settled(
+                settled.outcome, event.actor, event.at
+            )
+            for settled in fact.settled
+        }
     assert isinstance(fact, StaffFact)
     left = set(fact.leavers())
     return {

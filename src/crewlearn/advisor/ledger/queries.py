@@ -133,15 +133,15 @@ def standing_rows(
     connection: sa.Connection,
     key: int,
     workers: Sequence[int],
-    periods: range | None = None,
+    periods: Sequence[range] | None = None,
     *,
     after: tuple[int, int] | None = None,
     limit: int | None = None,
 ) -> Iterator[tuple[int, RecordedRow]]:
     """Yield the current output of some workers, by worker and period: each row with the event that recorded it.
 
-    The query names the workers, so that the database reads only their rows of these periods. `after`, a worker and a
-    period, continues an earlier listing.
+    The query names the workers, so that the database reads only their rows of these `periods`, given as ranges.
+    `after`, a worker and a period, continues an earlier listing.
     """
     table, left = schema.output_rows, limit
     query = (
@@ -150,7 +150,7 @@ def standing_rows(
         .order_by(table.c.worker, table.c.period)
     )
     if periods is not None:
-        query = query.where(table.c.period.between(periods.start, periods.stop - 1))
+        query = query.where(sa.or_(*(table.c.period.between(some.start, some.stop - 1) for some in periods)))
     if after is not None:
         worker, period = after
         query = query.where(sa.or_(table.c.worker > worker, sa.and_(table.c.worker == worker, table.c.period > period)))
@@ -211,9 +211,10 @@ def read_proposals(
 
 
 def ended_proposals(connection: sa.Connection, key: int, first: int) -> list[Proposal]:
-    """Return the proposals that started, failed or were rejected in a period from `first` on."""
+    """Return the proposals that started, failed or were rejected in a regular period from `first` on, or in others."""
     table = schema.proposals
-    settled = sa.and_(table.c.status.in_((STARTED, *FAILURES)), table.c.settled_in >= first)
+    when = sa.or_(table.c.settled_in >= first, table.c.settled_in < 0)
+    settled = sa.and_(table.c.status.in_((STARTED, *FAILURES)), when)
     rejected = sa.and_(table.c.status == REJECTED, table.c.decided_in >= first)
     return _proposals(connection, sa.select(table).where(table.c.site == key, sa.or_(settled, rejected)))
 

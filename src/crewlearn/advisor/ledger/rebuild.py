@@ -16,7 +16,6 @@ from crewlearn.advisor.ledger.events import (
     FIRST_HASH,
     KINDS,
     Advised,
-    AnswerUndone,
     Event,
     LedgerEntry,
     RecordedRow,
@@ -24,12 +23,18 @@ from crewlearn.advisor.ledger.events import (
 )
 from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
-from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew, make_reports
+from crewlearn.advisor.ledger.learned.learning import (
+    LearnedState,
+    LearnedText,
+    RecordedPeriod,
+    learned_anew,
+    make_reports,
+)
 from crewlearn.advisor.ledger.learned.stored_states import write_anew
 from crewlearn.advisor.ledger.queries import proposal_row, read_entries, rows_of_event, state_text, unusable_policy
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.advisor.ledger.transaction import DeriveAdvice
-from crewlearn.policies.contract import Policy, Report
+from crewlearn.policies.contract import Policy
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -164,19 +169,19 @@ class Rebuilt:
         self.rows += len(rows)
         self.erased.update(fact.erased)
         seats = [] if self.site is None else self.site.seats
-        self.site = apply(self.site, event, rows, self._history)
+        self.site = apply(self.site, event, rows, self._history, stints=self._stints)
         self.proposals.update(self.site.proposals)
         listed = {(point.period, point.digest) for point in self.site.checkpoints}
         self.learned = {place: state for place, state in self.learned.items() if place in listed}
-        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+        for change in fact.stint_changes(self._stints, seats, self.site):
             stints.taken_in(self.stints, change)
         return faults
 
-    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[Report]:
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[RecordedPeriod]:
         """Yield every recorded period before the coming one and after a checkpoint, oldest first."""
-        periods = range(1 if after is None else after.period + 1, site.period)
+        periods = site.config.calendar.periods_before(site.period, 0 if after is None else after.period)
         rows = (row for period in periods for row in self.by_period.get(period, {}).values())
-        return make_reports(site.config.units, rows, self.proposals, self.stints.values(), periods)
+        return make_reports(site, rows, self.proposals, self.stints.values(), after)
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
         """Return what was learned at a checkpoint."""
@@ -200,6 +205,9 @@ class Rebuilt:
         """Return the periods of checkpoints that advice under rules that are gone recorded."""
         checkpoints = [] if self.site is None else self.site.checkpoints
         return {checkpoint.period for checkpoint in checkpoints if checkpoint.event in self.underivable}
+
+    def _stints(self) -> list[stints.Stint]:
+        return [stint for _, stint in sorted(self.stints.items())]
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, (_, row) in sorted(self.by_worker.get(worker, {}).items())]

@@ -7,6 +7,7 @@ history.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,10 @@ REJECTED, WITHDRAWN = "rejected", "withdrawn"
 class Worker:
     """A worker in the record, which holds no names.
 
-    `since` is the period they took their station in, or 0. `barred_until` is the period before which they are not
-    proposed again. `recorded_to` is their last period with a row, `earned` the money value of all their output.
-    `prior_mean` is in the policy's units; `prior_given` is the mean as given, before clipping.
+    `since` is the period they took their station in, or 0 for none, as in other periods here. `barred_until` is the
+    period before which they are not proposed again. `recorded_to` is their last period with a row, `earned` the money
+    value of all their output. `prior_mean` is in the policy's units; `prior_given` is the mean as given, before
+    clipping.
     """
 
     status: str = POOL
@@ -90,7 +92,7 @@ class Proposal:
     @property
     def paid(self) -> bool:
         """Whether the fee has fallen due."""
-        return self.paid_in > 0
+        return self.paid_in != 0
 
     @property
     def filled_empty_station(self) -> bool:
@@ -146,6 +148,7 @@ class Site:
 
     `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
     `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
+    `first_days` are the first periods of those who are known to have begun at a station then, by worker.
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
@@ -178,6 +181,7 @@ class Site:
     began: int = 0
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
+    first_days: dict[int, int] = field(default_factory=dict)
     undo: Slip | None = None
 
     @classmethod
@@ -232,19 +236,35 @@ class Site:
     def experience_before(self, first: int | None = None) -> IntArray:
         """Return the days worked before those on record, of everybody or the `first` workers.
 
-        Whoever was at work when the site began is experienced; others have worked the days that they bring along.
+        Whoever was at work when the site began is experienced, unless their first day is known; others have worked the
+        days that they bring along.
         """
         days = self.prior(first).counts
-        days[[worker for worker in self.first_team if worker < len(days)]] = EXPERIENCED
+        for worker in self.first_team:
+            if worker < len(days):
+                days[worker] = self._experience_at_first(worker, int(days[worker]))
         return days
+
+    def _experience_at_first(self, worker: int, brought: int) -> int:
+        """Return the experience of one of the first team: the days since they took their station, if that is known."""
+        calendar = self.config.calendar
+        first = calendar.date_of(self.began or 1)
+        joined = calendar.date_of(self.first_days[worker]) if worker in self.first_days else None
+        if joined is None or joined > first:
+            return EXPERIENCED
+        planned = replace(calendar, start=joined, opened=())
+        return min(EXPERIENCED, brought + len(planned.periods_between(joined, first - timedelta(days=1))))
 
     def enrolled_by(self, period: int) -> int:
         """Return how many workers were enrolled by a period."""
-        return max((workers for since, workers in self.enrolled if since <= period), default=0)
+        order_of = self.config.calendar.order_of
+        return max((workers for since, workers in self.enrolled if order_of(since) <= order_of(period)), default=0)
 
     def forget_from(self, period: int) -> None:
         """Drop what was learned from a period on, because its facts changed."""
-        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if checkpoint.period < period]
+        order_of = self.config.calendar.order_of
+        first = order_of(period)
+        self.checkpoints = [checkpoint for checkpoint in self.checkpoints if order_of(checkpoint.period) < first]
 
     def prior_mean_of(self, number: int) -> float | None:
         """Return the mean of a worker's earlier observations in the site's units, as given; None if there are none.
@@ -264,7 +284,11 @@ class Site:
     def may_leave(self, number: int) -> bool:
         """Return whether a worker may be let go now."""
         worker = self.workers[number]
-        return not worker.pinned and self.period - worker.since >= self.config.least_tenure
+        return not worker.pinned and self.tenure(number) >= self.config.least_tenure
+
+    def tenure(self, number: int) -> int:
+        """Return for how many periods a worker has held their station."""
+        return self.config.calendar.between(self.workers[number].since, self.period)
 
     @property
     def needs_advice(self) -> bool:
@@ -292,12 +316,19 @@ class Site:
 
     def value_in(self, period: int) -> float:
         """Return what a unit of output is worth in a period, in money."""
-        return next(value for since, value in reversed(self.values) if since <= period)
+        order_of = self.config.calendar.order_of
+        when = max(1, order_of(period))  # history before the start counts at the first value
+        return next(value for since, value in reversed(self.values) if order_of(since) <= when)
 
     @property
     def has_begun(self) -> bool:
         """Whether a worker was seated or hired, or a period recorded; until then a first team can be named."""
-        return bool(self.roster.active or self.roster.pending) or self.period > 1
+        return bool(self.roster.active or self.roster.pending) or self.has_output
+
+    @property
+    def has_output(self) -> bool:
+        """Whether output is on record."""
+        return any(worker.recorded_to for worker in self.workers)
 
     def open_proposals(self, *statuses: str) -> list[Proposal]:
         """Return the proposals with these statuses, by default all open ones, oldest first."""
@@ -335,6 +366,7 @@ class Site:
             "began": self.began,
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
+            **({"first_days": {str(who): day for who, day in self.first_days.items()}} if self.first_days else {}),
             **self.answered_json(),
         }
 
@@ -395,5 +427,6 @@ class Site:
             began=data["began"],
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
+            first_days={int(worker): period for worker, period in data.get("first_days", {}).items()},
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

@@ -1,11 +1,12 @@
 """Stints: who held which station when, derived from events and stored beside them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.problem.arrays import NOBODY
 
@@ -51,8 +52,85 @@ def seats_now(before: Sequence[Seat], site: Site) -> list[Seat]:
         elif worker == NOBODY or worker in held:
             seats.append((worker, site.period))
         else:
-            seats.append((worker, max(since, site.workers[worker].since)))
+            seats.append((worker, max(since, site.workers[worker].since, key=site.config.calendar.order_of)))
     return seats
+
+
+@dataclass(frozen=True)
+class Held:
+    """Somebody, or -1 for nobody, was at a station from period `since` to before `until`; None: from then on."""
+
+    station: int
+    worker: int
+    since: int
+    until: int | None = None
+
+
+def painted(stints: Iterable[Stint], spans: Iterable[Held], calendar: WorkCalendar) -> list[Stint]:
+    """Return stints after spans are laid over them, one by one, by station and time.
+
+    A span ends whatever else was recorded of its station and of its worker for that time. Adjoining stints of one
+    worker at one station are joined.
+    """
+    moment, now = calendar.moment_of, list(stints)
+    for span in spans:
+        pieces: list[Stint] = []
+        for stint in now:
+            if stint.station != span.station and (span.worker == NOBODY or stint.worker != span.worker):
+                pieces.append(stint)
+                continue
+            begins, ends = moment(stint.since), None if stint.until is None else moment(stint.until)
+            if begins < moment(span.since):
+                cut = ends is None or ends > moment(span.since)
+                pieces.append(replace(stint, until=span.since) if cut else stint)
+            if span.until is not None and (ends is None or ends > moment(span.until)):
+                pieces.append(replace(stint, since=max(stint.since, span.until, key=moment)))
+        if span.worker != NOBODY:
+            pieces.append(Stint(span.station, span.worker, span.since, span.until))
+        now = pieces
+    return joined(sorted(now, key=lambda stint: (stint.station, moment(stint.since))), calendar)
+
+
+def joined(stints: Iterable[Stint], calendar: WorkCalendar) -> list[Stint]:
+    """Return stints, by station and time, with adjoining ones of one worker at one station as one."""
+    longer: list[Stint] = []
+    for stint in stints:
+        last = longer[-1] if longer else None
+        adjoins = (
+            last is not None
+            and (last.station, last.worker) == (stint.station, stint.worker)
+            and last.until is not None
+            and calendar.moment_of(last.until) == calendar.moment_of(stint.since)
+        )
+        if adjoins and last is not None:
+            longer[-1] = replace(last, until=stint.until)
+        else:
+            longer.append(stint)
+    return longer
+
+
+def seats_of(stints: Sequence[Stint], site: Site) -> list[Seat]:
+    """Return the holder of each station and their first period, given all stints."""
+    order_of = site.config.calendar.order_of
+    seats: list[Seat] = [(NOBODY, 1)] * site.config.team
+    for stint in stints:
+        if stint.station >= len(seats):
+            continue
+        if stint.until is None:
+            seats[stint.station] = (stint.worker, stint.since)
+        elif seats[stint.station][0] == NOBODY:
+            seats[stint.station] = (NOBODY, max(seats[stint.station][1], stint.until, key=order_of))
+    return seats
+
+
+def rewritten(before: Sequence[Stint], after: Sequence[Stint]) -> Iterator[Change]:
+    """Yield how stints change from one list to another."""
+    old, new = ({(stint.station, stint.since): stint for stint in stints} for stints in (before, after))
+    for station, since in sorted(old.keys() - new.keys()):
+        yield Ended(station, since, None)
+    for place in sorted(new):
+        if old.get(place) != new[place]:
+            yield new[place]
 
 
 def changes(before: Sequence[Seat], site: Site, *, undone: bool) -> Iterator[Change]:
@@ -66,7 +144,8 @@ def changes(before: Sequence[Seat], site: Site, *, undone: bool) -> Iterator[Cha
         if (was, since) == (now, begun):
             continue
         if was != NOBODY:
-            yield Ended(station, since, begun if begun > since and not undone else None)
+            ended = site.config.calendar.between(since, begun) > 0 and not undone
+            yield Ended(station, since, begun if ended else None)
         if now != NOBODY:
             yield Stint(station, now, begun)
 

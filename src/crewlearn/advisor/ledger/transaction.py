@@ -11,7 +11,6 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import (
     RULE_VERSION,
     Advised,
-    AnswerUndone,
     Cached,
     Event,
     Fact,
@@ -90,11 +89,11 @@ class SiteTransaction:
         event = Event.of(entry)
         if rows:
             self._write_rows(event.number, rows, replaced)
-        self.state = apply(self.state, event, rows, self._history, observed)
+        self.state = apply(self.state, event, rows, self._history, observed, self.stints)
         self.number, self.head = event.number, event.hash
         self.added += 1
         self.changed |= {number for number, now in self.site.proposals.items() if before.get(number) != now}
-        for change in stints.changes(seats, self.site, undone=isinstance(fact, AnswerUndone)):
+        for change in fact.stint_changes(self.stints, seats, self.site):
             stints.write(self.connection, self.key, change)
         self._invalidate(fact.invalidates)
         return event
@@ -153,12 +152,14 @@ class SiteTransaction:
 
         A row later than its worker's last one has none, so a new day needs no query.
         """
-        workers = self.site.workers
-        met = [row for row in rows if row.period <= workers[row.worker].recorded_to]
+        workers, order_of = self.site.workers, self.site.config.calendar.order_of
+        met = [row for row in rows if order_of(row.period) <= order_of(workers[row.worker].recorded_to)]
         if not met:
             return {}
         first, last = min(row.period for row in met), max(row.period for row in met)
-        standing = standing_rows(self.connection, self.key, sorted({row.worker for row in met}), range(first, last + 1))
+        standing = standing_rows(
+            self.connection, self.key, sorted({row.worker for row in met}), [range(first, last + 1)]
+        )
         return {(row.worker, row.period): (event, row) for event, row in standing}
 
     def _write_rows(self, number: int, rows: Sequence[RecordedRow], replaced: Collection[tuple[int, int, int]]) -> None:
@@ -183,6 +184,10 @@ class SiteTransaction:
             self.connection.execute(
                 table.insert(), [{"site": self.key, "event": number, **row._asdict()} for row in batch]
             )
+
+    def stints(self) -> list[stints.Stint]:
+        """Return who held which station when."""
+        return stints.read_stints(self.connection, self.key)
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, row in standing_rows(self.connection, self.key, [worker])]

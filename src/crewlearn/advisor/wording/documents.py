@@ -84,8 +84,9 @@ def _when(name: str, site: Site, people: People) -> dict[str, Any]:
 
 
 def settings(config: SiteConfig) -> dict[str, Any]:
-    """Describe a site's settings, without the key of the policy's random stream."""
-    return {name: value for name, value in config.to_json().items() if name != "stream_key"}
+    """Describe a site's settings, without the key of the policy's random stream and the days that were opened."""
+    plain = {name: value for name, value in config.to_json().items() if name != "stream_key"}
+    return {**plain, "calendar": config.calendar.regular_json()}
 
 
 def worker(site: Site, people: People, member: Member) -> dict[str, Any]:

@@ -107,7 +107,9 @@ def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
     if pinned:
         parts.append(f"{len(pinned)} {'is' if len(pinned) == 1 else 'are'} pinned")
     if new:
-        first = min(site.workers[number].since for number in new) + site.config.least_tenure
+        calendar = site.config.calendar
+        earliest = min(calendar.order_of(site.workers[number].since) for number in new)
+        first = calendar.period_at(earliest + site.config.least_tenure)
         stay = "stays" if len(new) == 1 else "stay"
         until = written(site.config.calendar.date_of(first))
         parts.append(f"{len(new)} {stay} for the least tenure, the first to {until}")

@@ -68,7 +68,8 @@ def _apart(change: float) -> str:
 
 def recent_days(site: Site, learned: SiteLearned) -> list[UnusualDay]:
     """Return the unusual days among the last periods."""
-    return [day for day in learned.unusual_days if day.period >= site.period - RECENT]
+    between = site.config.calendar.between
+    return [day for day in learned.unusual_days if between(day.period, site.period) <= RECENT]
 
 
 def unusual_lines(site: Site, learned: SiteLearned, written: Callable[[date], str] = str) -> list[str]:

@@ -117,6 +117,12 @@ def import_output_command(
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Skip and count rows of unknown workers, such as erased ones.")
     ] = False,
+    team_from_output: Annotated[
+        bool,
+        typer.Option(
+            "--team-from-output", help="Record as the team who had output, where that differs from the record."
+        ),
+    ] = False,
     map_: MapOption = None,
     decimal: DecimalOption = None,
     dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file is ambiguous.")] = None,
@@ -132,7 +138,9 @@ def import_output_command(
 
         data = read_bytes(file)
         order = date_order(dates)
-        options = ImportOptions(mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown)
+        options = ImportOptions(
+            mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown, team_from_output=team_from_output
+        )
         done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
         _report(done, "row", advice_of(store, site), json)
 

@@ -1,5 +1,6 @@
 """Output: list what is on record, and import more."""
 
+from datetime import date
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -30,6 +31,9 @@ router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
 
 Correct = Annotated[bool, Query(description="Replace recorded values that differ; otherwise they are a conflict.")]
+TeamFromOutput = Annotated[
+    bool, Query(description="Take as the team who had output, where that differs from the record.")
+]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
 
 
@@ -46,7 +50,7 @@ def list_output(
     now = here.snapshot
     workers = range(len(now.site.workers)) if worker is None else [now.number_of(worker)]
     calendar = now.site.config.calendar
-    periods = calendar.periods_between(first or calendar.start, last or calendar.date_of(now.site.period))
+    periods = calendar.ranges_between(first or date.min, last or calendar.date_of(now.site.period))
     listing = f"output {first} {last} {worker}"
     place = paging.place_in(cursor, listing, _is_place)
     with here.store.reading() as connection:
@@ -57,7 +61,9 @@ def list_output(
 
 
 def _is_place(place: Any) -> bool:
-    return isinstance(place, list) and len(place) == 2 and all(paging.is_number(part) for part in place)
+    if not isinstance(place, list) or len(place) != 2 or not isinstance(place[1], int):
+        return False
+    return paging.is_number(place[0]) and paging.is_number(abs(place[1]))  # days beside the planned ones are negative
 
 
 def _place_of(standing: tuple[int, RecordedRow]) -> list[int]:
@@ -70,6 +76,7 @@ def import_output(
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
+    team_from_output: TeamFromOutput = False,
 ) -> Response:
     """Record output, all rows or none. Rows already on record are skipped; different values are a conflict."""
     rows = _rows(new)
@@ -82,6 +89,7 @@ def import_output(
         here.caller.name,
         correct=correct,
         skip_unknown=skip_unknown,
+        team_from_output=team_from_output,
         what=WHAT_ROWS,
         expected=here.expected,
         normalised=True,
@@ -121,6 +129,7 @@ def import_output_csv(
     dates: DateOrder = None,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
+    team_from_output: TeamFromOutput = False,
     check_only: CheckOnly = False,
 ) -> Response:
     """Import a CSV file of output, all rows or none; or, with check_only, report what that would do.
@@ -129,7 +138,7 @@ def import_output_csv(
     are recognised. A file of more than 20,000 lines is imported by a job, whose result is the response otherwise;
     If-Match is then checked at the time of the request.
     """
-    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
+    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only, team_from_output)
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):

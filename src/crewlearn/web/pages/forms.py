@@ -220,7 +220,8 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
     if form.errors:
         return None
     try:
-        calendar = WorkCalendar(start, tuple(weekdays), closures, shifts, cutoff)
+        opened = () if before is None else before.calendar.opened
+        calendar = WorkCalendar(start, tuple(weekdays), closures, shifts, cutoff, opened)
         return SiteConfig(units=Units(low, high, value, hours), calendar=calendar, **rest)
     except InvalidInput as error:
         form.take(error)

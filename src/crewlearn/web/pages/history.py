@@ -31,18 +31,21 @@ def history(
     before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     withdrawn: bool = False,
 ) -> Response:
-    """Show a site's past up to period `to`, from station `stations` on, with decisions `before` a number."""
+    """Show a site's past up to place `to` in time, from station `stations` on, with decisions `before` a number."""
     store, reading = store_of(request), reading_of(request, site)
     window = past.window_of(reading, to)
     stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals
     there = {
         stint.worker
         for stint in stints
-        if stint.since <= window.last and (stint.until is None or stint.until > window.first)
+        if reading.place(stint.since) <= window.last
+        and (stint.until is None or reading.place(stint.until) > window.first)
     }
     with store.reading() as connection:
-        periods = range(window.first, window.last + 1)
-        rows = [row for _, row in standing_rows(connection, reading.key, sorted(there), periods)]
+        periods = {reading.period(place) for place in range(window.first, window.last + 1)}
+        around = range(min(periods), max(periods) + 1)
+        standing = standing_rows(connection, reading.key, sorted(there), [around])
+        rows = [row for _, row in standing if row.period in periods]
         answers = answers_by_proposal(connection, reading.key)
         shown, pages = _decisions(connection, reading, before, withdrawn)
     values = {
@@ -59,11 +62,11 @@ def history(
 
 def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
     """Return the links to other days, the earlier ones to the left as in the charts."""
-    url, last = reading.url("history"), reading.site.period - 1
+    url, last = reading.url("history"), reading.place(reading.site.period) - 1
     later = min(last, window.last + past.WINDOW)
     return Pager(
         "Days",
-        f"{reading.day(window.first)} to {reading.day(window.last)}",
+        past.span_of(reading, window),
         f"{url}?to={window.first - 1}&stations={stations}" if window.first > 1 else "",
         f"{url}?to={later}&stations={stations}" if window.last < last else "",
         "Earlier days",

@@ -126,6 +126,7 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
         dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
         correct=_text(form, "correct") == "yes",
         skip_unknown=_text(form, "skip_unknown") == "yes",
+        team_from_output=_text(form, "team_from_output") == "yes",
     )
     if kind not in IMPORTED:
         kind = imports.kind_of(data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)

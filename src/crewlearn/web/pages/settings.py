@@ -74,7 +74,7 @@ def _blamed(field: str, before: SiteConfig, wanted: SiteConfig) -> str:
 def _show(
     request: Request, caller: Caller, reading: Reading, form: Form, changed: tuple[str, ...] = (), status: int = 200
 ) -> Response:
-    recorded = any(worker.recorded_to for worker in reading.site.workers)
+    recorded = reading.site.has_output
     values = {
         "form": form,
         "version": etags.written(reading.snapshot),

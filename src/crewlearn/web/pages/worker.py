@@ -44,7 +44,8 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
             connection, reading.key, worker=number, statuses=DECIDED, newest_first=True, limit=DECISIONS
         )
         answers = answers_by_proposal(connection, reading.key)
-        rows = [row for _, row in standing_rows(connection, reading.key, [number])]
+        standing = standing_rows(connection, reading.key, [number])
+        rows = sorted((row for _, row in standing), key=lambda row: reading.place(row.period))
     member = next(member for member in reading.snapshot.members if member.number == number)
     facts, learned = reading.site.workers[number], member.learned
     values = {

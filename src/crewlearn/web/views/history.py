@@ -38,23 +38,23 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Window:
-    """The periods a page shows, first and last."""
+    """The periods a page shows, by the places in time of the first and the last; 1 is the first on record."""
 
     first: int
     last: int
 
-    def at(self, period: float) -> float:
-        """Return where a period begins, from 0 to 1."""
-        return min(1.0, max(0.0, (period - self.first) / max(1, self.last - self.first + 1)))
+    def at(self, place: float) -> float:
+        """Return where the period at a place begins, from 0 to 1."""
+        return min(1.0, max(0.0, (place - self.first) / max(1, self.last - self.first + 1)))
 
-    def middle(self, period: int) -> float:
+    def middle(self, place: int) -> float:
         """Return the position of a period's middle."""
-        return self.at(period + 0.5)
+        return self.at(place + 0.5)
 
 
 def window_of(reading: Reading, last: int | None) -> Window:
-    """Return the periods to show: the last ones on record, or those up to `last`."""
-    newest = max(1, reading.site.period - 1)
+    """Return the periods to show: the last ones on record, or those up to place `last`."""
+    newest = max(1, reading.place(reading.site.period) - 1)
     end = newest if last is None else min(max(1, last), newest)
     return Window(max(1, end - WINDOW + 1), max(end, 1))
 
@@ -93,8 +93,8 @@ def history(
     """Return a site's past over a window of periods; `proposals` are those that were acted on."""
     shown = [stint for stint in stints if first_station <= stint.station < first_station + STATIONS]
     stations = sorted({stint.station for stint in shown})
-    span = f"{reading.day(window.first)} to {reading.day(window.last)}"
-    recorded = reading.site.period > 1
+    span = span_of(reading, window)
+    recorded = reading.place(reading.site.period) > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
     money, money_rows = _money(reading, stints, proposals, window) if recorded and proposals else (None, ())
     return History(
@@ -110,10 +110,16 @@ def history(
     )
 
 
+def span_of(reading: Reading, window: Window) -> str:
+    """Return the days of a window as text."""
+    return f"{reading.day(reading.period(window.first))} to {reading.day(reading.period(window.last))}"
+
+
 def marks(reading: Reading, window: Window, within: float = 0.5) -> list[AxisMark]:
     """Return labels for a few days below a chart, at position `within` each day, from 0 to 1."""
     calendar = reading.site.config.calendar
-    words = [formats.short_day(calendar.date_of(period)) for period in range(window.first, window.last + 1)]
+    days = (calendar.date_of(reading.period(place)) for place in range(window.first, window.last + 1))
+    words = [formats.short_day(day) for day in days]
     many = window.last - window.first + 1
     return [AxisMark((mark.at * (many - 1) + within) / many, mark.text) for mark in spread_marks(0, many - 1, words, 4)]
 
@@ -128,21 +134,22 @@ def _gantt(
 ) -> Markup:
     people, rows = reading.people, []
     first_team = {
-        min((stint for stint in stints if stint.station == station), key=lambda stint: stint.since)
+        min((stint for stint in stints if stint.station == station), key=lambda stint: reading.place(stint.since))
         for station in stations
     }
     for station in stations:
         at_station = [stint for stint in stints if stint.station == station]
         spans = []
         for stint in at_station:
-            until = reading.site.period if stint.until is None else stint.until
-            if until <= window.first or stint.since > window.last:
+            since = reading.place(stint.since)
+            until = reading.place(reading.site.period if stint.until is None else stint.until)
+            if until <= window.first or since > window.last:
                 continue
             name = reading.name_of(stint.worker)
-            ends = "now" if stint.until is None else reading.day(max(stint.since, stint.until - 1))
-            title = f"Station {station + 1}: {people.label(stint.worker)}, {reading.day(stint.since)} to {ends}"
+            begins, ends = _ends(reading, stint)
+            title = f"Station {station + 1}: {people.label(stint.worker)}, {begins} to {ends}"
             kind = "first" if stint in first_team else "later"
-            spans.append(Span(window.at(stint.since), window.at(until), name, title, kind))
+            spans.append(Span(window.at(since), window.at(until), name, title, kind))
         for begun, ended, title in _transitions(reading, at_station, proposals):
             if ended > window.first and begun <= window.last:
                 spans.append(Span(window.at(begun), window.at(ended), "", title, TRANSITION))
@@ -157,16 +164,16 @@ def _gantt(
 def _transitions(
     reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal]
 ) -> list[tuple[int, int, str]]:
-    """Return the spans from approval to settlement at a station, each with a title."""
-    transitions = []
+    """Return the spans from approval to settlement at a station, by place in time, each with a title."""
+    transitions, place = [], reading.place
     for proposal in proposals:
         ended = proposal.settled_in or reading.site.period
         leaving = proposal.leaver if proposal.leaver != NOBODY else proposal.out
         here = any(
             (
                 stint.worker == leaving
-                and stint.since <= proposal.decided_in
-                and (stint.until is None or stint.until >= proposal.decided_in)
+                and place(stint.since) <= place(proposal.decided_in)
+                and (stint.until is None or place(stint.until) >= place(proposal.decided_in))
             )
             or (
                 leaving == NOBODY
@@ -176,12 +183,12 @@ def _transitions(
             )
             for stint in stints
         )
-        if here and ended > proposal.decided_in:
+        if here and place(ended) > place(proposal.decided_in):
             words = "on the way" if proposal.status in UNDER_WAY else proposal.status
             transitions.append(
                 (
-                    proposal.decided_in,
-                    ended,
+                    place(proposal.decided_in),
+                    place(ended),
                     f"{reading.label(proposal.into)}: approved for {reading.day(proposal.decided_in)}, "
                     f"{words} {reading.day(ended)}",
                 )
@@ -191,15 +198,17 @@ def _transitions(
 
 def _station(reading: Reading, station: int, stints: Sequence[Stint]) -> Station:
     at_station = [stint for stint in stints if stint.station == station]
-    listed = tuple(
-        (
-            reading.label(stint.worker),
-            reading.day(stint.since),
-            "now" if stint.until is None else reading.day(max(stint.since, stint.until - 1)),
-        )
-        for stint in at_station
-    )
+    in_time = sorted(at_station, key=lambda stint: reading.place(stint.since))
+    listed = tuple((reading.label(stint.worker), *_ends(reading, stint)) for stint in in_time)
     return Station(f"Station {station + 1}", listed)
+
+
+def _ends(reading: Reading, stint: Stint) -> tuple[str, str]:
+    """Return a stint's first and last day as text."""
+    if stint.until is None:
+        return reading.day(stint.since), "now"
+    last = max(reading.place(stint.since), reading.place(stint.until) - 1)
+    return reading.day(stint.since), reading.day(reading.period(last))
 
 
 def _output(
@@ -219,11 +228,12 @@ def _output(
         if units.hours_per_period is not None:
             hours = units.hours_per_period if row.hours is None else row.hours
         thought = everybody[row.worker]
-        made[row.period] = made.get(row.period, 0.0) + row.units
-        hoped[row.period] = hoped.get(row.period, 0.0) + hours * units.people_output(thought["mean"])
+        place = reading.place(row.period)
+        made[place] = made.get(place, 0.0) + row.units
+        hoped[place] = hoped.get(place, 0.0) + hours * units.people_output(thought["mean"])
         spread = hours * size * math.hypot(thought["sd"], noise)
-        doubt[row.period] = doubt.get(row.period, 0.0) + spread * spread
-    periods = sorted(period for period in made if window.first <= period <= window.last)
+        doubt[place] = doubt.get(place, 0.0) + spread * spread
+    periods = sorted(place for place in made if window.first <= place <= window.last)
     if not periods:
         return None, ()
     reach = SURE * _shared([(made[p] - hoped[p]) / math.sqrt(doubt[p]) for p in periods])
@@ -243,7 +253,10 @@ def _output(
         lines=[ChartLine([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
     )
-    table = tuple((reading.marked_day(p), reading.output(made[p]), reading.output(hoped[p])) for p in reversed(periods))
+    table = tuple(
+        (reading.marked_day(reading.period(p)), reading.output(made[p]), reading.output(hoped[p]))
+        for p in reversed(periods)
+    )
     return picture, table
 
 
@@ -251,7 +264,7 @@ def _unusual(reading: Reading, window: Window) -> tuple[tuple[str, str], ...]:
     """Return the days of a window that were unusual for everybody, the newest first, each with its effect."""
     learned = reading.snapshot.learned
     days = () if learned is None else learned.unusual_days
-    shown = [day for day in days if window.first <= day.period <= window.last]
+    shown = [day for day in days if window.first <= reading.place(day.period) <= window.last]
     return tuple((reading.day(day.period), effect_words(day)) for day in reversed(shown))
 
 
@@ -279,7 +292,8 @@ def _money(
     picture = chart(
         "money-by-day",
         "Fees and gain up to each day",
-        f"Up to {reading.day(window.last)} fees come to {formats.money(float(series.fees[window.last - 1]))}, and the "
+        f"Up to {reading.day(reading.period(window.last))} fees come to "
+        f"{formats.money(float(series.fees[window.last - 1]))}, and the "
         f"gain over keeping the first team, net of fees, to {formats.money(gains[-1][1], sign=True)}.",
         scale,
         [formats.money(tick) for tick in scale.ticks],
@@ -293,7 +307,7 @@ def _money(
     step = max(1, len(periods) // 12)
     table = tuple(
         (
-            reading.day(p),
+            reading.day(reading.period(p)),
             formats.money(float(series.fees[p - 1])),
             formats.money(float(series.expected[p - 1]), sign=True),
             formats.money_span(float(low[p - 1]), float(high[p - 1])),

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from crewlearn.advisor.ledger.site import LEFT, POOL, UNDER_WAY, Proposal
+from crewlearn.advisor.ledger.site import LEFT, POOL, UNDER_WAY, Proposal, Site, Worker
 from crewlearn.advisor.wording.explain import Member, is_overdue
 from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place
@@ -161,6 +161,12 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
     return rows
 
 
+def _kept_to(site: Site, worker: Worker) -> int:
+    """Return the period until which a worker stays for the least tenure."""
+    calendar = site.config.calendar
+    return calendar.period_at(calendar.order_of(worker.since) + site.config.least_tenure)
+
+
 def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     """Return short notes about a worker."""
     site, worker = reading.site, reading.site.workers[number]
@@ -172,8 +178,8 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
         notes.append(worker.status)
     if worker.status == POOL and worker.barred_until > site.period and not seated:
         notes.append(f"not proposed before {reading.day(worker.barred_until)}")
-    if seated and not worker.pinned and site.period - worker.since < site.config.least_tenure:
-        notes.append(f"stays until {reading.day(worker.since + site.config.least_tenure)} at least")
+    if seated and not worker.pinned and site.tenure(number) < site.config.least_tenure:
+        notes.append(f"stays until {reading.day(_kept_to(site, worker))} at least")
     if worker.fee is not None and worker.fee != site.config.fee:
         notes.append(f"own fee {formats.money(worker.fee)}")
     learned = reading.snapshot.learned

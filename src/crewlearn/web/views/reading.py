@@ -51,6 +51,16 @@ class Reading:
         """Return the URL of one of the site's pages."""
         return site_url(self.name, *parts)
 
+    def place(self, period: int) -> int:
+        """Return a period's place in time, 1 for the first."""
+        calendar = self.site.config.calendar
+        return calendar.order_of(period) - calendar.first_order + 1
+
+    def period(self, place: int) -> int:
+        """Return the period at a place in time, which may be 0: before the first."""
+        calendar = self.site.config.calendar
+        return calendar.period_at(place + calendar.first_order - 1)
+
     def day(self, period: int) -> str:
         """Format a period as its day."""
         return formats.period(self.site.config.calendar, period, self.today)

@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.events.answers import (
     ProposalRejected,
 )
 from crewlearn.advisor.ledger.events.canonical import canonical
+from crewlearn.advisor.ledger.events.days import DaysOpened
 from crewlearn.advisor.ledger.events.envelope import (
     DERIVABLE,
     FIRST_HASH,
@@ -47,6 +48,7 @@ from crewlearn.advisor.ledger.events.rows import (
     row_document,
 )
 from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events.team import TeamRecorded
 from crewlearn.advisor.ledger.events.undone import AnswerUndone
 from crewlearn.advisor.ledger.events.workers import (
     StaffFact,
@@ -74,6 +76,7 @@ __all__ = [
     "AnswerTrail",
     "AnswerUndone",
     "Cached",
+    "DaysOpened",
     "Event",
     "Fact",
     "History",
@@ -90,6 +93,7 @@ __all__ = [
     "SiteCreated",
     "StaffFact",
     "Subject",
+    "TeamRecorded",
     "WorkerChanged",
     "WorkerErased",
     "WorkerFacts",

@@ -108,10 +108,13 @@ class Advised(Fact):
             site.memory, site.after = memory, memory if self.after is None else dict(self.after)
             return
         site.memory, site.after = {"learned": self.learned}, None
-        period = self.period - 1
-        if period >= 1 and (not site.checkpoints or site.checkpoints[-1].digest != self.learned):
+        calendar = site.config.calendar
+        last = calendar.order_of(self.period) - 1
+        if last >= calendar.first_order and (not site.checkpoints or site.checkpoints[-1].digest != self.learned):
+            period = calendar.period_at(last)
             site.forget_from(period)
-            site.checkpoints = thinned([*site.checkpoints, Checkpoint(period, number, self.learned)])
+            checkpoints = [*site.checkpoints, Checkpoint(period, number, self.learned)]
+            site.checkpoints = thinned(checkpoints, calendar.order_of)
 
     def tell(self, names: Names) -> str:
         """Return what was advised, in words."""

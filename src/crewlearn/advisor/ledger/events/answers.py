@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.events.offers import bar, fail
+from crewlearn.advisor.ledger.events.offers import bar, fail, start
 from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
@@ -226,16 +226,10 @@ class OfferRecorded(ProposalAnswer):
         assert self.leaver is not None
         proposal = site.proposals[self.proposal]
         site.roster.complete(proposal.into, self.leaver)
-        site.completed.append((self.leaver, proposal.into))
-        site.set_proposal(proposal.id, status=STARTED, leaver=self.leaver, settled_in=self.period)
+        start(site, proposal, self.leaver, self.period)
         site.set_worker(proposal.into, since=self.period)
         if self.leaver != NOBODY:
             site.set_worker(self.leaver, since=0)
-        if not proposal.paid:
-            site.fees += proposal.fee
-            site.set_proposal(proposal.id, paid_in=self.period)
-        count, total = site.delays
-        site.delays = (count + 1, total + self.period - proposal.decided_in)
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
 from crewlearn.advisor.ledger.site import Site, Slip
-from crewlearn.advisor.ledger.stints import seats_now
+from crewlearn.advisor.ledger.stints import Change, Seat, Stint, changes, seats_now
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -63,9 +63,18 @@ class Subject:
 NO_SUBJECT = Subject()
 
 
+Stints = Callable[[], Sequence[Stint]]
+"""Returns who held which station when, before the event being applied."""
+
+
+def no_stints() -> Sequence[Stint]:
+    """Return no stints."""
+    return ()
+
+
 @dataclass(frozen=True)
 class FoldStep:
-    """What applying an event may need besides the site: its number and rows, and each worker's history.
+    """What applying an event may need besides the site: its number and rows, each worker's history, and all stints.
 
     `observed` are the rows' observations, or None if they are not measured yet.
     """
@@ -74,6 +83,7 @@ class FoldStep:
     rows: Sequence[RecordedRow]
     history: History
     observed: Sequence[float | None] | None = None
+    stints: Stints = no_stints
 
 
 class Fact(ABC):
@@ -128,6 +138,10 @@ class Fact(ABC):
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
         """Return the event's fault, given the site's name and the rows stored with it, or None."""
         return None
+
+    def stint_changes(self, stints: Stints, seats: Sequence[Seat], site: Site) -> list[Change]:
+        """Return how stints change, given those before, the seats before, and the site after the event."""
+        return list(changes(seats, site, undone=False))
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:

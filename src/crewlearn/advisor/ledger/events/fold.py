@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crewlearn.advisor.ledger.events.envelope import Event
-from crewlearn.advisor.ledger.events.fact import FoldStep
+from crewlearn.advisor.ledger.events.fact import FoldStep, Stints, no_stints
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
 from crewlearn.advisor.ledger.site import Site
 
@@ -18,6 +18,7 @@ def apply(
     rows: Sequence[RecordedRow] = (),
     history: History = _no_rows,
     observed: Sequence[float | None] | None = None,
+    stints: Stints = no_stints,
 ) -> Site:
     """Return the site after an event; the given site may be modified.
 
@@ -25,4 +26,4 @@ def apply(
     """
     if site is None:
         return event.fact.begin()
-    return event.fact.apply(site, FoldStep(event.number, rows, history, observed))
+    return event.fact.apply(site, FoldStep(event.number, rows, history, observed, stints))

@@ -1,6 +1,6 @@
 """Learning from rows of output: each worker's sums, and the money value of their output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crewlearn.advisor.ledger.events.rows import RecordedRow
 from crewlearn.advisor.ledger.site import Site
@@ -10,8 +10,14 @@ ObservedRow = tuple[RecordedRow, float | None]
 """A row with its observation, or None if it has none."""
 
 
+def in_order(site: Site, rows: Sequence[RecordedRow]) -> Sequence[RecordedRow]:
+    """Return rows, which are sorted by the numbers of their periods, in order of time."""
+    calendar = site.config.calendar
+    return sorted(rows, key=lambda row: calendar.order_of(row.period)) if calendar.opened else rows
+
+
 def sum_again(site: Site, number: int, rows: Iterable[ObservedRow]) -> None:
-    """Recompute a worker's sums from their earlier observations and their rows, in order of period."""
+    """Recompute a worker's sums from their earlier observations and their rows, in order of time."""
     worker = site.workers[number]
     site.estimates.counts[number] = worker.prior_n
     site.estimates.sums[number] = site.estimates.squares[number] = worker.prior_n * worker.prior_mean

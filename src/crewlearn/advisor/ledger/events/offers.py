@@ -1,6 +1,6 @@
 """Ending replacements under way, for the events that do so."""
 
-from crewlearn.advisor.ledger.site import UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.problem.arrays import NOBODY
 
 
@@ -9,6 +9,20 @@ def fail(site: Site, proposal: Proposal, outcome: str, period: int) -> None:
     site.roster.fail(proposal.into)
     site.failed.append((proposal.out, proposal.into))
     site.set_proposal(proposal.id, status=outcome, settled_in=period)
+
+
+def start(site: Site, proposal: Proposal, leaver: int, period: int) -> None:
+    """Settle a replacement whose incoming worker started; a fee that is due at completion is paid.
+
+    The roster is the caller's.
+    """
+    site.completed.append((leaver, proposal.into))
+    site.set_proposal(proposal.id, status=STARTED, leaver=leaver, settled_in=period)
+    if not proposal.paid:
+        site.fees += proposal.fee
+        site.set_proposal(proposal.id, paid_in=period)
+    count, total = site.delays
+    site.delays = (count + 1, total + site.config.calendar.between(proposal.decided_in, period))
 
 
 def bar(site: Site, number: int) -> None:

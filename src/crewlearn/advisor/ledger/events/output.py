@@ -6,7 +6,7 @@ from typing import Any
 
 from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.learning import ObservedRow, add_rows, sum_again
+from crewlearn.advisor.ledger.events.learning import ObservedRow, add_rows, in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import RecordedRow, digest_of_rows, observation
 from crewlearn.advisor.ledger.site import OPEN, REJECTED, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.text import counted
@@ -49,34 +49,36 @@ class OutputImported(Happening):
 
     def change(self, site: Site, step: FoldStep) -> None:
         """Apply the rows: newer ones are added; corrected or late ones recompute the worker's sums by period."""
-        rows, units, late = step.rows, site.config.units, False
+        rows, units, calendar = step.rows, site.config.units, site.config.calendar
         values = [observation(units, row) for row in rows] if step.observed is None else step.observed
+        had_begun = site.has_begun
+        place = {period: calendar.order_of(period) for period in {row.period for row in rows}}
         by_worker: dict[int, list[int]] = {}
-        for place, row in enumerate(rows):
-            by_worker.setdefault(row.worker, []).append(place)
-            late = late or row.period < site.period
-        for number, places in by_worker.items():
+        for index, row in enumerate(rows):
+            by_worker.setdefault(row.worker, []).append(index)
+        for number, indices in by_worker.items():
             worker = site.workers[number]
-            places.sort(key=lambda place: rows[place].period)
-            if rows[places[0]].period > worker.recorded_to:
-                add_rows(site, number, ((rows[place], values[place]) for place in places))
+            indices.sort(key=lambda index: place[rows[index].period])
+            if place[rows[indices[0]].period] > calendar.order_of(worker.recorded_to):
+                add_rows(site, number, ((rows[index], values[index]) for index in indices))
             else:
-                new = {rows[place].period: values[place] for place in places}
-                history = step.history(number)
+                new = {rows[index].period: values[index] for index in indices}
+                history = in_order(site, step.history(number))
                 pairs = ((row, new[row.period] if row.period in new else observation(units, row)) for row in history)
                 sum_again(site, number, pairs)
-            site.set_worker(number, recorded_to=max(worker.recorded_to, rows[places[-1]].period))
-        first, last = min(row.period for row in rows), max(row.period for row in rows)
+            newest = max(worker.recorded_to, rows[indices[-1]].period, key=calendar.order_of)
+            site.set_worker(number, recorded_to=newest)
+        first, last, coming = (*_ends(place), calendar.order_of(site.period))
         site.forget_from(first)
-        if not site.has_begun or first <= site.began:
+        if not had_begun or _is_earlier(site, first):
             _take_first_team(site, first, zip(rows, values, strict=True))
-        if last >= site.period:
+        if place[last] >= coming:
             seen = {row.worker: value for row, value in zip(rows, values, strict=True) if row.period == last}
             site.last_output = {worker: value for worker, value in seen.items() if value is not None}
-            site.period = last + 1
+            site.period = calendar.following(last)
             for number in [proposal.id for proposal in site.proposals.values() if _is_past(site, proposal)]:
                 del site.proposals[number]
-        site.changed = site.changed or late
+        site.changed = site.changed or place[first] < coming
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
@@ -93,8 +95,19 @@ class OutputImported(Happening):
         return None if _have_digest(rows, self.rows_digest) else f"the rows of event {number} were altered"
 
 
+def _ends(place: Mapping[int, int]) -> tuple[int, int]:
+    """Return the first and the last of periods, given their places in time."""
+    return min(place, key=place.__getitem__), max(place, key=place.__getitem__)
+
+
+def _is_earlier(site: Site, first: int) -> bool:
+    """Return whether a day tells who was there first: no later than the first one so far, or before a named team."""
+    order_of = site.config.calendar.order_of
+    return order_of(first) <= order_of(site.began) if site.began else order_of(first) < 1
+
+
 def _take_first_team(site: Site, first: int, rows: Iterable[ObservedRow]) -> None:
-    """Note who was at work on the first day, where no first team was named."""
+    """Note who was at work on the first day, where no first team was named by then."""
     team = set(site.first_team) if first == site.began else set[int]()
     for row, value in rows:
         if row.period == first and value is not None:

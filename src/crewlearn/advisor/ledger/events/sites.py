@@ -1,7 +1,7 @@
 """Events about a site as a whole: it was set up, or its settings changed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, event_kind
@@ -68,8 +68,9 @@ class SiteChanged(Happening):
         return plain if self.period is None else {**plain, "period": self.period}
 
     def config_after(self, before: SiteConfig) -> SiteConfig:
-        """Return the settings after the change."""
-        return SiteConfig.from_json({**before.to_json(), **self.changes})
+        """Return the settings after the change; days that were opened stay open."""
+        after = SiteConfig.from_json({**before.to_json(), **self.changes})
+        return replace(after, calendar=replace(after.calendar, opened=before.calendar.opened))
 
     def change(self, site: Site, step: FoldStep) -> None:
         """Apply the new settings; a new policy starts without memory."""
@@ -80,10 +81,10 @@ class SiteChanged(Happening):
             site.values = [*earlier, (site.period, site.config.units.value_per_unit)]
         if site.config.team != before.team:
             site.roster = site.roster.resized(site.config.team)
-            site.forget_from(0)  # what is learned may depend on the number of stations
+            site.checkpoints = []  # what is learned may depend on the number of stations
         if (site.config.policy, site.config.conventions) != (before.policy, before.conventions):
             site.memory = site.after = None
-            site.forget_from(0)
+            site.checkpoints = []
         site.revised = True
 
     def tell(self, names: Names) -> str:

@@ -1,11 +1,12 @@
 """The event that undoes the last answer, or the last change to a worker."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crewlearn.advisor.ledger.events.fact import KINDS, NO_SUBJECT, Fact, FoldStep, Names, Subject, event_kind
+from crewlearn.advisor.ledger.events.fact import KINDS, NO_SUBJECT, Fact, FoldStep, Names, Stints, Subject, event_kind
 from crewlearn.advisor.ledger.site import WITHDRAWN, Site
+from crewlearn.advisor.ledger.stints import Change, Seat, changes
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -48,6 +49,10 @@ class AnswerUndone(Fact):
         kept = set(site.checkpoints)  # what the answer made stale was deleted, and is learned again when it is needed
         earlier.checkpoints = [checkpoint for checkpoint in earlier.checkpoints if checkpoint in kept]
         return earlier
+
+    def stint_changes(self, stints: Stints, seats: Sequence[Seat], site: Site) -> list[Change]:
+        """Return how stints change: those that the answer began are removed, and those that it ended continue."""
+        return list(changes(seats, site, undone=True))
 
     def tell(self, names: Names) -> str:
         """Return what was taken back, in words."""

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, cast
 
 from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.fact import Cached, FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.events.learning import sum_again
+from crewlearn.advisor.ledger.events.learning import in_order, sum_again
 from crewlearn.advisor.ledger.events.offers import release
 from crewlearn.advisor.ledger.events.rows import observation
 from crewlearn.advisor.ledger.site import LEFT, POOL, Site, Worker
@@ -118,12 +118,12 @@ class WorkersImported(StaffFact):
             if update.worker >= known:
                 sum_again(site, update.worker, ())
             elif "prior_n" in update.facts:
-                rows = step.history(update.worker)
+                rows = in_order(site, step.history(update.worker))
                 sum_again(site, update.worker, ((row, observation(site.config.units, row)) for row in rows))
         if count > known:
             site.enrolled = [*(pair for pair in site.enrolled if pair[0] < site.period), (site.period, count)]
         if any(update.worker < known and _LEARNED_FROM & update.facts.keys() for update in self.workers):
-            site.forget_from(0)
+            site.checkpoints = []
         seated = [update.worker for update in self.workers if update.active]
         if seated:
             site.roster = Roster.start(count, seated, site.config.team)

@@ -1,6 +1,6 @@
 """Checkpoints of what a policy that learns by day has learned: which are kept, and their form in a site's state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
@@ -15,9 +15,10 @@ class Checkpoint(NamedTuple):
     digest: str
 
 
-def thinned(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
+def thinned(checkpoints: Sequence[Checkpoint], order_of: Callable[[int], int] = int) -> list[Checkpoint]:
     """Return the checkpoints to keep, oldest first: many of late and few of long ago, so that their number stays small.
 
+    `order_of` returns a period's place in time.
     After a change of an earlier day, at most about as many periods are learned again as have passed since.
 
     >>> kept = []
@@ -28,9 +29,11 @@ def thinned(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     """
     if not checkpoints:
         return []
-    last, kept = checkpoints[-1].period, [checkpoints[-1]]
-    for place in range(len(checkpoints) - 2, -1, -1):
-        older_age = last - checkpoints[place - 1].period if place else None
-        if older_age is None or older_age + 1 > 2 * (last - kept[-1].period + 1):
-            kept.append(checkpoints[place])
+    places = [order_of(checkpoint.period) for checkpoint in checkpoints]
+    last, kept, oldest = places[-1], [checkpoints[-1]], places[-1]
+    for index in range(len(checkpoints) - 2, -1, -1):
+        older_age = last - places[index - 1] if index else None
+        if older_age is None or older_age + 1 > 2 * (last - oldest + 1):
+            kept.append(checkpoints[index])
+            oldest = places[index]
     return kept[::-1]

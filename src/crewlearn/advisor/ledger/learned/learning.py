@@ -10,13 +10,14 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from operator import itemgetter
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
-from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
 from crewlearn.advisor.ledger.stints import Stint
 from crewlearn.beliefs.estimates import Estimates
@@ -68,10 +69,17 @@ def _plain(value: Any) -> Any:
     return value.item()
 
 
+class RecordedPeriod(NamedTuple):
+    """A period on record, and what a policy is told about it, with its place in time as the period."""
+
+    number: int
+    report: Report
+
+
 class DayRecord(Protocol):
     """The recorded days of a site, and what was learned from them at its checkpoints."""
 
-    def reports(self, site: Site, after: Checkpoint | None) -> Iterable[Report]:
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterable[RecordedPeriod]:
         """Return every recorded period before the coming one and after a checkpoint, oldest first."""
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
@@ -84,7 +92,7 @@ class DayRecord(Protocol):
 class _NoDays:
     """A record without days, for policies that do not learn by day."""
 
-    def reports(self, site: Site, after: Checkpoint | None) -> Iterable[Report]:
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterable[RecordedPeriod]:
         """Return no periods."""
         return ()
 
@@ -107,11 +115,11 @@ def learn(site: Site, policy: Policy[Any], record: DayRecord) -> tuple[LearnedSt
     after, learned = _newest(site, policy, record)
     digest = None if after is None else after.digest
     listed = {checkpoint.period: checkpoint.digest for checkpoint in site.checkpoints}
-    for report in record.reports(site, after):
-        learned, digest = _told(site, policy, learned, report), None
-        if report.period in listed:
+    for recorded in record.reports(site, after):
+        learned, digest = _told(site, policy, learned, recorded), None
+        if recorded.number in listed:
             text = LearnedText.of(policy, learned)
-            if text.digest == listed[report.period]:
+            if text.digest == listed[recorded.number]:
                 record.keep(text, learned)
                 digest = text.digest
     if digest is None:
@@ -124,8 +132,8 @@ def learn(site: Site, policy: Policy[Any], record: DayRecord) -> tuple[LearnedSt
 def learned_anew(site: Site, policy: Policy[Any], record: DayRecord) -> Iterator[LearnedState]:
     """Yield what the policy learns from each recorded period, from the first, without any checkpoint."""
     learned = _started(site, policy)
-    for report in record.reports(site, None):
-        learned = _told(site, policy, learned, report)
+    for recorded in record.reports(site, None):
+        learned = _told(site, policy, learned, recorded)
         yield learned
 
 
@@ -145,15 +153,16 @@ def _started(site: Site, policy: Policy[Any]) -> LearnedState:
     return LearnedState(0, workers, policy.start(_opening(site, workers), site.config.stream_key, given))
 
 
-def _told(site: Site, policy: Policy[Any], learned: LearnedState, report: Report) -> LearnedState:
+def _told(site: Site, policy: Policy[Any], learned: LearnedState, recorded: RecordedPeriod) -> LearnedState:
     """Return what is learned from a period, after meeting everybody who was enrolled or worked by then."""
+    number, report = recorded
     named = (worker for pair in (*report.completed, *report.failed) for worker in pair)
     last = max((*report.output, *named, *report.left), default=-1)
-    met = max(learned.workers, site.enrolled_by(report.period), last + 1)
+    met = max(learned.workers, site.enrolled_by(number), last + 1)
     state = learned.state
     if met > learned.workers:
         state = policy.revise(state, _opening(site, met))
-    return LearnedState(report.period, met, policy.observe(state, report))
+    return LearnedState(number, met, policy.observe(state, report))
 
 
 def _opening(site: Site, workers: int) -> Situation:
@@ -188,72 +197,84 @@ def interview_scores(site: Site, policy: Policy[Any]) -> FloatArray | None:
 
 
 def make_reports(
-    units: Units,
+    site: Site,
     rows: Iterable[RecordedRow],
     proposals: Mapping[int, Proposal],
     stints: Iterable[Stint],
-    periods: range,
-) -> Iterator[Report]:
-    """Yield those of the `periods` that are on record, oldest first.
+    after: Checkpoint | None,
+) -> Iterator[RecordedPeriod]:
+    """Yield the periods on record after a checkpoint and before the coming one, oldest first.
 
     A period is on record if it has a row, even if nobody was present, or if a hire started or failed in it, or somebody
     left the team. Output is by station, as in a simulation, and then that of people without one.
     """
-    held: dict[int, list[Stint]] = {}
+    units, calendar = site.config.units, site.config.calendar
+    first = calendar.first_order if after is None else calendar.order_of(after.period) + 1
+    places = range(first, calendar.order_of(site.period))
+    held: dict[int, list[Span]] = {}
     for stint in stints:
-        held.setdefault(stint.worker, []).append(stint)
+        until = math.inf if stint.until is None else calendar.order_of(stint.until)
+        held.setdefault(stint.worker, []).append((calendar.order_of(stint.since), until, stint.station))
     output: dict[int, dict[int, float]] = {}
-    given = (row for row in rows if row.period in periods)
-    for row in sorted(given, key=lambda row: (row.period, _station(held, row.worker, row.period), row.worker)):
+    placed = ((calendar.order_of(row.period), row) for row in rows)
+    given = [(place, _station(held, row.worker, place), row.worker, row) for place, row in placed if place in places]
+    for place, _, worker, row in sorted(given, key=itemgetter(0, 1, 2)):
         value = observation(units, row)
-        observed = output.setdefault(row.period, {})
+        observed = output.setdefault(place, {})
         if value is not None:
-            observed[row.worker] = value
-    completed, failed = _pairs(proposals, periods)
-    left = _left(held, completed, periods)
-    for period in sorted(output.keys() | completed.keys() | failed.keys() | left.keys()):
-        yield Report(
-            period=period,
-            output=output.get(period, {}),
-            completed=tuple(completed.get(period, ())),
-            failed=tuple(failed.get(period, ())),
-            left=tuple(sorted(left.get(period, ()))),
+            observed[worker] = value
+    completed, failed = _pairs(proposals, calendar, places)
+    left = _left(held, completed, places)
+    for place in sorted(output.keys() | completed.keys() | failed.keys() | left.keys()):
+        report = Report(
+            period=place,
+            output=output.get(place, {}),
+            completed=tuple(completed.get(place, ())),
+            failed=tuple(failed.get(place, ())),
+            left=tuple(sorted(left.get(place, ()))),
         )
+        yield RecordedPeriod(calendar.period_at(place), report)
 
 
-def _station(held: Mapping[int, Sequence[Stint]], worker: int, period: int) -> float:
-    """Return the station that a worker held in a period; infinity if none."""
-    stations = (
-        stint.station
-        for stint in held.get(worker, ())
-        if stint.since <= period and (stint.until is None or period < stint.until)
-    )
+Span = tuple[int, float, int]
+"""When a station was held, from one place in time to before another, and which."""
+
+
+def _station(held: Mapping[int, Sequence[Span]], worker: int, place: int) -> float:
+    """Return the station that a worker held at a place in time; infinity if none."""
+    stations = (station for since, until, station in held.get(worker, ()) if since <= place < until)
     return next(stations, math.inf)
 
 
 def _left(
-    held: Mapping[int, Sequence[Stint]], completed: Mapping[int, Sequence[Pair]], periods: range
+    held: Mapping[int, Sequence[Span]], completed: Mapping[int, Sequence[Pair]], places: range
 ) -> dict[int, set[int]]:
-    """Return who left the team without being replaced, by period."""
+    """Return who left the team without being replaced, by place in time."""
     left: dict[int, set[int]] = {}
-    for worker, stints in held.items():
-        for until in (stint.until for stint in stints):
-            if until is None or until not in periods or _station(held, worker, until) < math.inf:
+    for worker, spans in held.items():
+        for since, until, _ in spans:
+            if until == math.inf or until <= since or until not in places:
                 continue
-            if all(worker != out for out, _ in completed.get(until, ())):
-                left.setdefault(until, set()).add(worker)
+            when = int(until)
+            if _station(held, worker, when) == math.inf and all(worker != out for out, _ in completed.get(when, ())):
+                left.setdefault(when, set()).add(worker)
     return left
 
 
-def _pairs(proposals: Mapping[int, Proposal], periods: range) -> tuple[dict[int, list[Pair]], dict[int, list[Pair]]]:
-    """Return the pairs that started, and those that failed or were rejected, by period."""
+def _pairs(
+    proposals: Mapping[int, Proposal], calendar: WorkCalendar, places: range
+) -> tuple[dict[int, list[Pair]], dict[int, list[Pair]]]:
+    """Return the pairs that started, and those that failed or were rejected, by place in time."""
     completed: dict[int, list[Pair]] = {}
     failed: dict[int, list[Pair]] = {}
     for _, proposal in sorted(proposals.items()):
-        if proposal.status == STARTED and proposal.settled_in in periods:
-            completed.setdefault(proposal.settled_in, []).append((proposal.leaver, proposal.into))
-        elif proposal.status in FAILURES and proposal.settled_in in periods:
-            failed.setdefault(proposal.settled_in, []).append((proposal.out, proposal.into))
-        elif proposal.status == REJECTED and proposal.decided_in in periods:
-            failed.setdefault(proposal.decided_in, []).append((proposal.out, proposal.into))
+        if proposal.status not in (STARTED, REJECTED, *FAILURES):
+            continue
+        place = calendar.order_of(proposal.decided_in if proposal.status == REJECTED else proposal.settled_in)
+        if place not in places:
+            continue
+        if proposal.status == STARTED:
+            completed.setdefault(place, []).append((proposal.leaver, proposal.into))
+        else:
+            failed.setdefault(place, []).append((proposal.out, proposal.into))
     return completed, failed

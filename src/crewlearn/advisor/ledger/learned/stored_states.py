@@ -9,11 +9,18 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events.rows import RecordedRow
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
-from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, digest_of, learn, make_reports
+from crewlearn.advisor.ledger.learned.learning import (
+    LearnedState,
+    LearnedText,
+    RecordedPeriod,
+    digest_of,
+    learn,
+    make_reports,
+)
 from crewlearn.advisor.ledger.queries import ended_proposals, rows_after
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.stints import read_stints
-from crewlearn.policies.contract import Policy, Report
+from crewlearn.policies.contract import Policy
 
 _FAST = 1
 """The level of compression: states are mostly floating-point numbers, which higher levels hardly make smaller."""
@@ -26,14 +33,15 @@ class StoredDays:
         self.connection, self.key = connection, key
         self.kept: dict[tuple[int, str], LearnedText] = {}
 
-    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[Report]:
+    def reports(self, site: Site, after: Checkpoint | None) -> Iterator[RecordedPeriod]:
         """Yield every recorded period before the coming one and after a checkpoint, oldest first."""
-        first, event = (1, 0) if after is None else (after.period + 1, after.event)
+        event, period = (0, 0) if after is None else (after.event, after.period)
         rows: Iterable[RecordedRow] = rows_after(self.connection, self.key, event)
-        proposals = {proposal.id: proposal for proposal in ended_proposals(self.connection, self.key, first)}
+        ended = ended_proposals(self.connection, self.key, max(1, period))
+        proposals = {proposal.id: proposal for proposal in ended}
         proposals.update(site.proposals)  # those of this transaction are not written yet
         stints = read_stints(self.connection, self.key)
-        return make_reports(site.config.units, rows, proposals, stints, range(first, site.period))
+        return make_reports(site, rows, proposals, stints, after)
 
     def load(self, checkpoint: Checkpoint, policy: Policy[Any]) -> LearnedState | None:
         """Return what was learned at a checkpoint; None if it is missing or damaged."""

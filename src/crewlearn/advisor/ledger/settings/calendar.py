@@ -1,4 +1,8 @@
-"""The site's calendar: periods are its working days, or the shifts of those days."""
+"""The site's calendar: periods are its working days, or the shifts of those days.
+
+A period's number says which day it is, and never changes. Its place in time is another matter: `order_of` gives it, and
+everything that compares periods, or counts those between two, goes through it. Without opened days both are the same.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
@@ -7,10 +11,14 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from crewlearn.advisor.ledger.settings import opened_days
+from crewlearn.advisor.ledger.settings.opened_days import DayNumbers, OpenedDay
 from crewlearn.problem.errors import InvalidInput, whole
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LAST = date.max.toordinal()
+_OPENED = {"opened": True, "marked": False}
+"""Keys of the opened days in the plain form: days that were worked, and days that only date changes of the team."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,9 @@ class WorkCalendar:
     Period 1 is the first shift of the first working day on or after `start`. Weekdays are 0 for Monday to 6 for Sunday.
     A moment before `cutoff_hour` belongs to the previous day, which keeps a night shift on one day. A closure shifts
     every later period, so adding one in the past renumbers the days after it.
+
+    `opened` are other days with numbers of their own, all negative: history before the start, overtime on other
+    weekdays, closures that were worked, and dates on which the team changed.
 
     >>> calendar = WorkCalendar(start=date(2026, 12, 21), closures=(date(2026, 12, 25),))
     >>> calendar.period_of(date(2026, 12, 24)), calendar.period_of(date(2026, 12, 28))
@@ -33,6 +44,7 @@ class WorkCalendar:
     closures: tuple[date, ...] = ()
     shifts_per_day: int = 1
     cutoff_hour: int = 0
+    opened: tuple[OpenedDay, ...] = ()
 
     def __post_init__(self) -> None:
         _a_day("start", self.start)
@@ -44,6 +56,8 @@ class WorkCalendar:
         object.__setattr__(self, "closures", tuple(closures))
         object.__setattr__(self, "shifts_per_day", whole("shifts_per_day", self.shifts_per_day, 1, 24))
         object.__setattr__(self, "cutoff_hour", whole("cutoff_hour", self.cutoff_hour, 0, 23))
+        if self.opened:
+            object.__setattr__(self, "opened", opened_days.checked(self.opened))
 
     @cached_property
     def _offsets(self) -> tuple[int, ...]:
@@ -75,20 +89,149 @@ class WorkCalendar:
         weeks, index = divmod(among_weekdays - 1, len(self._offsets))
         return self.start.toordinal() + 7 * weeks + self._offsets[index]
 
-    def is_working(self, day: date) -> bool:
-        """Return whether a day is a working day: not before the start, on a working weekday, no closure."""
+    @cached_property
+    def _opened_on(self) -> dict[date, OpenedDay]:
+        return {opened.day: opened for opened in self.opened}
+
+    @cached_property
+    def _opened_as(self) -> dict[int, tuple[date, int]]:
+        """The day and shift of each opened period."""
+        return {
+            number: (opened.day, shift)
+            for opened in self.opened
+            for shift, number in enumerate(opened.numbers, start=1)
+        }
+
+    @cached_property
+    def _early(self) -> tuple[int, ...]:
+        """The worked periods before the start, in order of time."""
+        return tuple(number for day in self.opened if day.worked and day.day < self.start for number in day.numbers)
+
+    @cached_property
+    def _late(self) -> tuple[tuple[int, int, int], ...]:
+        """The other opened periods that were worked: number, regular periods before it, and place in time."""
+        late = [
+            (number, self._days_through(day.day.toordinal()) * self.shifts_per_day)
+            for day in self.opened
+            if day.worked and day.day >= self.start
+            for number in day.numbers
+        ]
+        return tuple((number, before, before + among + 1) for among, (number, before) in enumerate(late))
+
+    @cached_property
+    def _before_late(self) -> tuple[int, ...]:
+        return tuple(before for _, before, _ in self._late)
+
+    @cached_property
+    def _late_places(self) -> tuple[int, ...]:
+        return tuple(place for _, _, place in self._late)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """The place in time of every opened period; a day that was not worked has that of the next period."""
+        places = {number: place for number, _, place in self._late}
+        places |= {number: 1 + among - len(self._early) for among, number in enumerate(self._early)}
+        for opened in self.opened:
+            if not opened.worked:
+                place = self.order_on(opened.day)
+                places |= dict.fromkeys(opened.numbers, place)
+        return places
+
+    @property
+    def first_order(self) -> int:
+        """The place in time of the first period: 1, or less with worked days before the start."""
+        return 1 - len(self._early)
+
+    def order_of(self, period: int) -> int:
+        """Return a period's place in time: consecutive integers in order of dates, 1 for the first from `start` on.
+
+        Period 0, which stands for no period, comes before all others.
+
+        >>> saturday = OpenedDay(date(2026, 1, 3), (-1,))
+        >>> calendar = WorkCalendar(date(2026, 1, 1), opened=(saturday, OpenedDay(date(2025, 12, 31), (-2,))))
+        >>> [calendar.order_of(period) for period in (-2, 1, 2, -1, 3)]
+        [0, 1, 2, 3, 4]
+        """
+        if period > 0:
+            return period + bisect_left(self._before_late, period) if self.opened else period
+        if period == 0:
+            return self.first_order - 1
+        place = self._places.get(period)
+        if place is None:
+            raise InvalidInput("period", period, "is not a period of this calendar")
+        return place
+
+    def moment_of(self, period: int) -> tuple[date, int]:
+        """Return a period's day and shift: an order in which days that were not worked have places of their own."""
+        return self.date_of(period), self.shift_of(period)
+
+    def order_on(self, day: date) -> int:
+        """Return the place in time of the first period on or after a day."""
+        ordinal = _a_day("day", day).toordinal()
+        if day < self.start:
+            return 1 - sum(
+                len(other.numbers) for other in self.opened if other.worked and day <= other.day < self.start
+            )
+        before = self._days_through(ordinal - 1) * self.shifts_per_day
+        late = (other for other in self.opened if other.worked and self.start <= other.day < day)
+        return before + sum(len(other.numbers) for other in late) + 1
+
+    def period_at(self, order: int) -> int:
+        """Return the period at a place in time; the first one for places before it."""
+        if order < 1 and self._early:
+            return self._early[max(0, order - self.first_order)]
+        order = max(1, order)
+        among = bisect_left(self._late_places, order)
+        if among < len(self._late) and self._late_places[among] == order:
+            return self._late[among][0]
+        return order - among
+
+    def periods_before(self, period: int, after: int = 0) -> list[int]:
+        """Return the periods before one and after another, in order of time."""
+        return [self.period_at(order) for order in range(self.order_of(after) + 1, self.order_of(period))]
+
+    def between(self, first: int, last: int) -> int:
+        """Return how many periods `last` comes after `first`."""
+        return self.order_of(last) - self.order_of(first)
+
+    def following(self, period: int) -> int:
+        """Return the next regular period after one; it is the coming period once that one is recorded."""
+        if period > 0:
+            return period + 1
+        return self._days_through(self.date_of(period).toordinal()) * self.shifts_per_day + 1
+
+    def is_regular(self, day: date) -> bool:
+        """Return whether a day is planned: not before the start, on a working weekday, no closure."""
         ordinal = _a_day("day", day).toordinal()
         return self._days_through(ordinal) > self._days_through(ordinal - 1)
+
+    def is_working(self, day: date) -> bool:
+        """Return whether a day is a working day: a regular one, or one that was worked all the same."""
+        return self.is_regular(day) or self._was_opened(day)
+
+    def _was_opened(self, day: date) -> bool:
+        return day in self._opened_on and self._opened_on[day].worked
 
     def period_of(self, day: date, shift: int = 1) -> int:
         """Return the period of a working day's shift, both counted from 1."""
         if not self.is_working(day):
             raise InvalidInput("day", day.isoformat(), self._why_not(day))
+        if self._was_opened(day):
+            numbers = self._opened_on[day].numbers
+            return numbers[whole("shift", shift, 1, len(numbers)) - 1]
         shift = whole("shift", shift, 1, self.shifts_per_day)
         return (self._days_through(day.toordinal()) - 1) * self.shifts_per_day + shift
 
+    def mark_of(self, day: date) -> int | None:
+        """Return the number of the first shift of a day, worked or not; None if it has none."""
+        if self.is_working(day):
+            return self.period_of(day)
+        return self._opened_on[day].numbers[0] if day in self._opened_on else None
+
     def date_of(self, period: int) -> date:
         """Return the day of a period."""
+        if period in self._opened_as:
+            return self._opened_as[period][0]
         ordinal = self._ordinal_of((whole("period", period, 1) - 1) // self.shifts_per_day + 1)
         if ordinal > _LAST:
             last = self._days_through(_LAST) * self.shifts_per_day
@@ -99,6 +242,8 @@ class WorkCalendar:
 
     def shift_of(self, period: int) -> int:
         """Return the shift of a period within its day, counted from 1."""
+        if period in self._opened_as:
+            return self._opened_as[period][1]
         return (whole("period", period, 1) - 1) % self.shifts_per_day + 1
 
     def day_of(self, moment: datetime) -> date:
@@ -112,7 +257,7 @@ class WorkCalendar:
         return moment.date() - timedelta(days=1)
 
     def periods_between(self, first: date, last: date) -> range:
-        """Return the periods of the working days from `first` through `last`; empty if there are none.
+        """Return the periods of the regular days from `first` through `last`; empty if there are none.
 
         >>> WorkCalendar(date(2026, 1, 5)).periods_between(date(2026, 1, 10), date(2026, 1, 13))
         range(6, 8)
@@ -120,6 +265,18 @@ class WorkCalendar:
         before = self._days_through(_a_day("first", first).toordinal() - 1) * self.shifts_per_day
         through = self._days_through(_a_day("last", last).toordinal()) * self.shifts_per_day
         return range(before + 1, max(before, through) + 1)
+
+    def ranges_between(self, first: date, last: date) -> list[range]:
+        """Return all periods from `first` through `last`, those of opened days included, as ranges of numbers."""
+        regular = self.periods_between(max(first, self.start), last) if last >= self.start else range(1, 1)
+        opened = sorted(number for day in self.opened if first <= day.day <= last for number in day.numbers)
+        ranges = [regular]
+        for number in opened:
+            if ranges[-1].stop == number and number < 0:
+                ranges[-1] = range(ranges[-1].start, number + 1)
+            else:
+                ranges.append(range(number, number + 1))
+        return ranges
 
     def week_of(self, period: int) -> tuple[int, int]:
         """Return the ISO year and week of a period."""
@@ -130,8 +287,25 @@ class WorkCalendar:
         """Return a calendar in which these days are closed too."""
         return replace(self, closures=(*self.closures, *days))
 
+    def numbers_for(self, days: Iterable[date]) -> dict[date, tuple[int, ...]]:
+        """Return the numbers that days get, or have, if they are opened now."""
+        return opened_days.free_numbers(self.opened, days, self.shifts_per_day)
+
+    def with_opened(self, days: DayNumbers, *, worked: bool) -> "WorkCalendar":
+        """Return a calendar in which these days have numbers."""
+        return replace(self, opened=opened_days.merged(self.opened, days, worked=worked))
+
     def to_json(self) -> dict[str, Any]:
-        """Describe the calendar as plain data."""
+        """Describe the calendar as plain data, without opened days if there are none."""
+        plain = self.regular_json()
+        for key, worked in _OPENED.items():
+            days = opened_days.to_json(self.opened, worked=worked)
+            if days:
+                plain[key] = days
+        return plain
+
+    def regular_json(self) -> dict[str, Any]:
+        """Describe the regular calendar as plain data."""
         return {
             "start": self.start.isoformat(),
             "weekdays": list(self.weekdays),
@@ -143,12 +317,17 @@ class WorkCalendar:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "WorkCalendar":
         """Rebuild the calendar that `to_json` described."""
-        known = {field.name for field in fields(cls)}
-        if set(data) != known:
+        known = {field.name for field in fields(cls)} - {"opened"}
+        if set(data) - set(_OPENED) != known:
             raise InvalidInput("calendar", sorted(data), f"must have exactly {', '.join(sorted(known))}")
         days = [_from_iso("closures", day) for day in data["closures"]]
         dates = {"start": _from_iso("start", data["start"]), "closures": tuple(days)}
-        return cls(**{**data, **dates})
+        opened = tuple(
+            OpenedDay(day, numbers, worked)
+            for key, worked in _OPENED.items()
+            for day, numbers in opened_days.numbers_from_json(data.get(key, {})).items()
+        )
+        return cls(**{**{name: data[name] for name in known}, **dates}, opened=opened)
 
     def _why_not(self, day: date) -> str:
         """Return why a day is not a working day, and the next one."""

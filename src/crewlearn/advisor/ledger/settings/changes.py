@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -50,7 +51,10 @@ def parsed(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
-    """Return the settings with changes by flat keys, or by whole parts in the form of `SiteConfig.to_json`."""
+    """Return the settings with changes by flat keys, or by whole parts in the form of `SiteConfig.to_json`.
+
+    Days that were opened stay open.
+    """
     document = config.to_json()
     for name, value in changes.items():
         key = _SYNONYMS.get(name, name)
@@ -67,7 +71,8 @@ def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
             known = (*(name for name in document if name not in _HIDDEN), *_OF_UNITS, *_OF_CALENDAR, *_OTHERS)
             raise unknown_name("setting", key, known)
     try:
-        return SiteConfig.from_json(document)
+        after = SiteConfig.from_json(document)
+        return replace(after, calendar=replace(after.calendar, opened=config.calendar.opened))
     except (TypeError, KeyError, AttributeError) as error:
         raise InvalidInput(
             "setting", dict(changes), "cannot be read; give each setting as `site create` takes it"

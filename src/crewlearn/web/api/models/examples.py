@@ -213,6 +213,17 @@ def _page(*items: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"items": list(items), "next": None}]
 
 
+_TEAM = {
+    "site": "north",
+    "stations": [
+        {"station": 1, "worker_id": "0207", "name": "Bo", "since": "2026-11-16"},
+        {"station": 2, "worker_id": None, "name": None, "since": None},
+    ],
+    "stints": [
+        {"station": 1, "worker_id": "0113", "name": "Ann", "from": "2026-03-02", "until": "2026-11-15"},
+        {"station": 1, "worker_id": "0207", "name": "Bo", "from": "2026-11-16", "until": None},
+    ],
+}
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
@@ -283,6 +294,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "WorkerChanges": [{"status": "left"}, {"pinned": True}, {"fee": None}],
+    "TeamView": [_TEAM],
+    "TeamChanged": [{**_TEAM, "recorded": 1, "advice": _SENTENCE}],
+    "NewTeam": [{"members": ["0113", "0207"], "on": "2026-11-16"}],
+    "Arrival": [{"worker_id": "0207", "station": 1, "on": "2026-11-16"}, {"worker_id": "0207"}],
+    "Departure": [{"worker_id": "0113", "on": "2026-11-16"}],
+    "NewStints": [{"stints": [{"worker_id": "0113", "station": 1, "from": "2026-03-02", "until": "2026-11-13"}]}],
     "NewOutputs": [
         {
             "rows": [
