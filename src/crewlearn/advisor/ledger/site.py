@@ -149,6 +149,8 @@ class Site:
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
+
+    `profiles` are the readings of files that people confirmed, by name, the newest last.
     """
 
     config: SiteConfig
@@ -178,6 +180,7 @@ class Site:
     began: int = 0
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
+    profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     undo: Slip | None = None
 
     @classmethod
@@ -335,6 +338,7 @@ class Site:
             "began": self.began,
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
+            **({"profiles": [[name, dict(plan)] for name, plan in self.profiles.items()]} if self.profiles else {}),
             **self.answered_json(),
         }
 
@@ -395,5 +399,6 @@ class Site:
             began=data["began"],
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
+            profiles=dict(data.get("profiles", ())),
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

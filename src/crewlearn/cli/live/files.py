@@ -16,7 +16,7 @@ from crewlearn.cli.live.session import (
     warn,
     who,
 )
-from crewlearn.cli.output import print_json
+from crewlearn.cli.output import option_said, print_json
 
 if TYPE_CHECKING:
     from crewlearn.advisor.files.import_result import ImportResult
@@ -24,12 +24,24 @@ if TYPE_CHECKING:
 workers = typer.Typer(help="Import, change and erase workers.", no_args_is_help=True)
 output = typer.Typer(help="Import output.", no_args_is_help=True)
 
-FileArgument = Annotated[Path, typer.Argument(help="CSV file.")]
+FileArgument = Annotated[Path, typer.Argument(help="CSV file or .xlsx workbook.")]
 MapOption = Annotated[
     list[str] | None, typer.Option("--map", help="column=header, if the file names a column differently; repeatable.")
 ]
 DecimalOption = Annotated[str | None, typer.Option(help="Decimal mark, . or , if the file is ambiguous.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+YesOption = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Accept what is found in the file (layout, columns, sums, newcomers, overtime days), and keep it as the "
+        "site's profile.",
+    ),
+]
+TeamOption = Annotated[bool, typer.Option("--team-from-output", help="Take the team from who produced.")]
+UnusualOption = Annotated[bool, typer.Option("--accept-unusual", help="Record output far from what is expected.")]
+CorrectOption = Annotated[bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")]
 WorkerArgument = Annotated[str, typer.Argument(help="The worker's id at the firm.")]
 
 
@@ -111,28 +123,46 @@ def _shown(key: str, value: Any) -> str:
 def import_output_command(
     site: SiteArgument,
     file: FileArgument,
-    correct: Annotated[
-        bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")
-    ] = False,
+    yes: YesOption = False,
+    correct: CorrectOption = False,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Skip and count rows of unknown workers, such as erased ones.")
     ] = False,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", help="Only rows with HEADER=VALUE, such as Area=Pick; repeatable.")
+    ] = None,
     map_: MapOption = None,
     decimal: DecimalOption = None,
     dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file is ambiguous.")] = None,
+    team_from_output: TeamOption = False,
+    accept_unusual: UnusualOption = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import output, all rows or none: date or period, worker_id, units, optionally shift, hours, attendance."""
+    """Import output, all rows or none: date or period, worker_id, units, optionally shift, hours, attendance.
+
+    Other layouts are read too: titles above the header, totals, several rows a person and day, names only, time
+    stamps. --yes accepts what is found and keeps it as a profile, so that the next such file needs no option.
+    """
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
         from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of, take_in
 
         data = read_bytes(file)
-        order = date_order(dates)
-        options = ImportOptions(mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown)
+        options = ImportOptions(
+            mapping_of(map_),
+            decimal_mark(decimal),
+            date_order(dates),
+            correct,
+            skip_unknown,
+            yes=yes,
+            where=tuple(where or ()),
+            overtime=yes,
+            team_from_output=team_from_output,
+            accept_unusual=accept_unusual,
+        )
         done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
         _report(done, "row", advice_of(store, site), json)
 
@@ -143,10 +173,13 @@ def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:
 
         print_json(documents.recorded(done, advice))
         return
-    from crewlearn.advisor.ledger.text import counted
+    from crewlearn.advisor.ledger.text import counted, options_said
 
+    for sentence in done.reading:
+        print(options_said(sentence, option_said))
     corrected = f" ({done.corrected:,} of them corrected)" if done.corrected else ""
     skipped = f", {done.skipped:,} skipped" if done.skipped else ""
-    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}.")
+    enrolled = f", {counted(done.enrolled, 'newcomer')} enrolled" if done.enrolled else ""
+    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}{enrolled}.")
     warn(done.warnings)
     print(advice)

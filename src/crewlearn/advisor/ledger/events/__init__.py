@@ -32,6 +32,7 @@ from crewlearn.advisor.ledger.events.fact import (
     parse_fact,
 )
 from crewlearn.advisor.ledger.events.output import OutputImported
+from crewlearn.advisor.ledger.events.profiles import ImportProfileSet
 from crewlearn.advisor.ledger.events.rows import (
     ADDED_COLUMNS,
     ATTENDANCE,
@@ -77,6 +78,7 @@ __all__ = [
     "Event",
     "Fact",
     "History",
+    "ImportProfileSet",
     "LedgerEntry",
     "Names",
     "Observation",
