@@ -27,7 +27,7 @@ def run(url: str, *arguments: str, code: int = 0) -> Any:
 
 def create(url: str, shape: Shape) -> None:
     low, high = shape.output_range
-    rate = [] if shape.hours_per_period is None else ["--hours-per-period", str(shape.hours_per_period)]
+    rate = [] if shape.hours_per_period is None else ["--hours", str(shape.hours_per_period)]
     run(
         url,
         *("site", "create", "s", "--team", "3", "--cost", "5", "--horizon", "200", "--mean-delay", "2"),

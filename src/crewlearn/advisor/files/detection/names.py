@@ -118,9 +118,11 @@ class KnownPeople:
             return (self._by_figures.get(worker.lstrip("0")) if worker.isdigit() else None) or worker
         return self._by_name.get(name_key(name)) or name_id(name)
 
-    def knows(self, cell: str) -> bool:
-        """Return whether a cell is the id or the name of somebody known."""
+    def has_id(self, cell: str) -> bool:
+        """Return whether a cell is the id of somebody known."""
         text = cell.strip()
-        if text in self.names:
-            return True
-        return bool(self._by_figures.get(text.lstrip("0")) if text.isdigit() else self._by_name.get(name_key(text)))
+        return text in self.names or bool(text.isdigit() and self._by_figures.get(text.lstrip("0")))
+
+    def has_name(self, cell: str) -> bool:
+        """Return whether a cell is the name of somebody known."""
+        return bool(self._by_name.get(name_key(cell)))

@@ -137,7 +137,8 @@ class ReadingPlan:
         plain = dict(data)
         columns = {one_of("column", role, ROLES): _text(header) for role, header in plain.pop("columns").items()}
         measured = dict(plain.pop("measure"))
-        kind = next(name for name in MEASURES if name == one_of("measure", measured.pop("kind"), MEASURES))
+        wanted = one_of("measure", measured.pop("kind"), MEASURES)
+        kind = next(name for name in MEASURES if name == wanted)
         measure = Measure(
             kind,
             _text(measured.pop("of", "")),

@@ -79,9 +79,13 @@ class ColumnFacts:
         """The number of different cells."""
         return len({cell.strip() for cell in self.cells})
 
-    def known(self, people: KnownPeople) -> float:
-        """Return the share of cells that are ids or names of people known."""
-        return self._share(sum(map(people.knows, self.cells))) if people.names else 0.0
+    def known_ids(self, people: KnownPeople) -> float:
+        """Return the share of cells that are ids of people known."""
+        return self._share(sum(map(people.has_id, self.cells))) if people.names else 0.0
+
+    def known_names(self, people: KnownPeople) -> float:
+        """Return the share of cells that are names of people known."""
+        return self._share(sum(map(people.has_name, self.cells))) if people.names else 0.0
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,9 @@ def find_roles(layout: Layout, site: SiteView, mapping: Mapping[str, str]) -> Ro
     if "worker_id" in found and form == "name":
         form = "id"  # a code of letters, such as a login
     categories = tuple(
-        column for column in free if column.numbers < 0.5 and column.dates < 0.5 and column.distinct <= _MOST_CATEGORIES
+        column
+        for column in free
+        if max(column.numbers, column.dates, column.durations) < 0.5 and column.distinct <= _MOST_CATEGORIES
     )
     return Roles(found, form, categories, tuple(free))
 
@@ -162,7 +168,8 @@ def _date_score(column: ColumnFacts) -> float:
 
 def _clock_score(column: ColumnFacts, role: str) -> float:
     share = max(column.clocks, column.dates if role != "time" else 0.0)
-    return column.fit(role) if share >= 0.8 else 0.0
+    fit = column.fit(role)
+    return fit if share >= 0.8 and fit >= column.fit("handle", "total_handle", "hours", "break", "other") else 0.0
 
 
 def _hours_score(column: ColumnFacts) -> float:
@@ -199,15 +206,16 @@ def _take_people(
         named = column.fit("worker")
         if not named and column.fit(*MEASURED, "hours", "category", "other") >= _SURE:
             return 0.0
-        if column.people >= 0.5 and id_form(list(column.cells[:200])) == "name" and not column.known(people):
+        if column.people >= 0.5 and id_form(list(column.cells[:200])) == "name" and not column.known_ids(people):
             return 0.0
         fraction = any("." in cell or "," in cell for cell in column.cells[:50]) and column.numbers > 0.5
-        return named + 1.5 * column.known(people) - (0.6 if fraction else 0.0) - _all_different(column)
+        return named + 1.5 * column.known_ids(people) - (0.6 if fraction else 0.0) - _all_different(column)
 
     def name_score(column: ColumnFacts) -> float:
         if column.numbers >= 0.5 or (column.fit("category") > column.fit("name") and column.people < 0.9):
             return 0.0
-        return (column.fit("name") if column.people >= 0.3 or column.fit("name") == 1.0 else 0.0) + 0.5 * column.people
+        named = column.fit("name") if column.people >= 0.3 or column.fit("name") == 1.0 else 0.0
+        return named + 0.5 * column.people + column.known_names(people)
 
     take("worker_id", _best(texts, id_score))
     rest = [column for column in texts if column is not found.get("worker_id")]

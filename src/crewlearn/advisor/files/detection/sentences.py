@@ -63,8 +63,7 @@ def _days(plan: ReadingPlan, writing: Writing) -> str:
         return f"{_quoted(plan.columns['period'])} is the period."
     order = plan.dates or writing.order
     first = "the day first" if order == "day-first" else "the month first"
-    sure = "" if plan.dates or writing.order_certain else f", taken to have {first}"
-    sure = f", with {first}" if plan.dates else sure
+    sure = f", with {first}" if plan.dates else f", taken to have {first}" if writing.order_matters else ""
     told = f"{_quoted(plan.columns['date'])} is the day{sure}"
     if "time" in plan.columns:
         told += f", with the time in {_quoted(plan.columns['time'])}"

@@ -15,7 +15,10 @@ _MOST_DATES = 5_000
 
 @dataclass(frozen=True)
 class Writing:
-    """The decimal mark and the order of dates, and whether each is certain; and whether dates have a time of day."""
+    """The decimal mark and the order of dates, and whether each is certain; and whether dates have a time of day.
+
+    `order_matters` is whether some date means another day in the other order.
+    """
 
     decimal: Decimal
     order: DateOrder
@@ -23,6 +26,7 @@ class Writing:
     order_certain: bool
     timed: bool
     rows: int
+    order_matters: bool = True
 
 
 def writing_of(
@@ -56,17 +60,18 @@ def writing_of(
         decimal = "," if marks[","] > marks["."] else "."
     else:
         decimal = "," if source.delimiter == ";" else "."
+    matters = True
     clear = orders["day-first"] != orders["month-first"]
     if clear:
         order = "day-first" if orders["day-first"] > orders["month-first"] else "month-first"
     else:
-        order, clear = _likelier(doubtful, today)
+        order, matters = _likelier(doubtful, today)
     chosen: DateOrder = "month-first" if order == "month-first" else "day-first"
-    return Writing(decimal, chosen, certain_mark, clear, timed, count)
+    return Writing(decimal, chosen, certain_mark, clear, timed, count, matters)
 
 
 def _likelier(cells: Iterable[str], today: date) -> tuple[str, bool]:
-    """Return the order under which dates that fit both are more plausible, and whether the file leaves no doubt.
+    """Return the order under which dates that fit both are more plausible, and whether it matters.
 
     Exports cover a few days or weeks up to now: the wrong order spreads them over the year, and into the future.
     """
@@ -81,4 +86,4 @@ def _likelier(cells: Iterable[str], today: date) -> tuple[str, bool]:
     for days in zip(*pairs, strict=True):
         future = sum(day > today for day in days)
         faults.append((future, (max(days) - min(days)).days))
-    return ("month-first" if faults[1] < faults[0] else "day-first"), False
+    return ("month-first" if faults[1] < faults[0] else "day-first"), True
