@@ -98,7 +98,16 @@ def wms_labour(draft: Draft) -> bytes:
 
 def lms_percent(draft: Draft) -> bytes:
     """Percent of standard: several functions a day, each with its own standard; a blank row for an absence."""
-    header = ["Employee ID", "Employee Name", "Date", "Function", "Actual Units", "Standard Units", "Actual Hours", "% of Std"]
+    header = [
+        "Employee ID",
+        "Employee Name",
+        "Date",
+        "Function",
+        "Actual Units",
+        "Standard Units",
+        "Actual Hours",
+        "% of Std",
+    ]
     rows: list[list[Any]] = [header]
     for day in draft.days:
         for worker in IDS[:5]:
@@ -159,7 +168,16 @@ def sewing_bundles(draft: Draft) -> bytes:
                 number, pieces = number + 1, draft.chance.choice((18, 20, 24, 30))
                 operation, sam = draft.chance.choice((("Collar join", 0.62), ("Side seam", 0.85)))
                 rows.append(
-                    [number, f"B{number % 311}", worker, " ".join(PEOPLE[worker]), operation, sam, pieces, f"{day:%d/%m/%Y}"]
+                    [
+                        number,
+                        f"B{number % 311}",
+                        worker,
+                        " ".join(PEOPLE[worker]),
+                        operation,
+                        sam,
+                        pieces,
+                        f"{day:%d/%m/%Y}",
+                    ]
                 )
                 made += pieces
             draft.note(worker, day, made)
@@ -186,7 +204,9 @@ def agency_timesheet(draft: Draft) -> bytes:
 
 def dutch(draft: Draft) -> bytes:
     """Dutch: semicolons, decimal commas, days first, who was ill, and a total."""
-    rows: list[list[Any]] = [["Personeelsnr.", "Naam medewerker", "Datum", "Afdeling", "Aantal stuks", "Gewerkte uren", "Opmerking"]]
+    rows: list[list[Any]] = [
+        ["Personeelsnr.", "Naam medewerker", "Datum", "Afdeling", "Aantal stuks", "Gewerkte uren", "Opmerking"]
+    ]
     total = 0
     for day in draft.days:
         for worker in IDS[2:6]:
@@ -230,12 +250,17 @@ def us(draft: Draft) -> bytes:
 
 def french(draft: Draft) -> bytes:
     """French: accents, thousands with narrow spaces, hours as 7h30, and a total."""
-    rows: list[list[Any]] = [["Matricule", "Nom", "Prénom", "Date", "Atelier", "Quantité produite", "Heures travaillées"]]
+    rows: list[list[Any]] = [
+        ["Matricule", "Nom", "Prénom", "Date", "Atelier", "Quantité produite", "Heures travaillées"]
+    ]
     total = 0.0
     for day in draft.days:
         for worker in IDS[:5]:
             first, last = PEOPLE[worker]
-            made, (shown, hours) = draft.chance.randint(9000, 15000) / 10, draft.chance.choice((("7h30", 7.5), ("8h00", 8.0)))
+            made, (shown, hours) = (
+                draft.chance.randint(9000, 15000) / 10,
+                draft.chance.choice((("7h30", 7.5), ("8h00", 8.0))),
+            )
             rows.append([worker, last, first, day.strftime("%d/%m/%Y"), "Montage", _comma(made, 1, "\u202f"), shown])
             draft.note(worker, day, made, hours)
             total += made
@@ -284,7 +309,10 @@ def night_shifts(draft: Draft) -> bytes:
         for worker in IDS[:3]:
             made = 0
             for minute in sorted(draft.chance.sample(range(480), 12)):
-                moment, pieces = datetime.combine(day, time(22)) + timedelta(minutes=minute), draft.chance.randint(5, 30)
+                moment, pieces = (
+                    datetime.combine(day, time(22)) + timedelta(minutes=minute),
+                    draft.chance.randint(5, 30),
+                )
                 booked.append((moment, worker, pieces))
                 made += pieces
             draft.note(worker, day, made)

@@ -100,7 +100,9 @@ def packed(sheets: Mapping[str, str], more: Mapping[str, bytes] | None = None) -
             f'<Relationships {relations}><Relationship Id="rId1" Type="{_RELATION}/officeDocument" '
             'Target="xl/workbook.xml"/></Relationships>',
         )
-        write("xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}"><sheets>{listed}</sheets></workbook>')
+        write(
+            "xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}"><sheets>{listed}</sheets></workbook>'
+        )
         write(
             "xl/_rels/workbook.xml.rels",
             f'<Relationships {relations}>{targets}<Relationship Id="rId99" Type="{_RELATION}/styles" '

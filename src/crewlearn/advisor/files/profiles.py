@@ -1,4 +1,4 @@
-"""Profiles: the confirmed readings of a site's files, kept in its state and applied to the next file of the same shape."""
+"""Profiles: readings of files that people confirmed, kept by the site for the next file of the same shape."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def fitting_profile(profiles: Mapping[str, Mapping[str, Any]], sources: Sequence
             plan = ReadingPlan.from_json(data)
         except InvalidInput:  # of a newer version; the file can be read anew
             continue
-        layout = layout_with(sources, plan.headers, plan.sheet)
+        layout = layout_with(sources, plan.headers, plan.sheet, plan.shape)
         if layout is not None:
             return FittingProfile(name, plan, layout)
     return None

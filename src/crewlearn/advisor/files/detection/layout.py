@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from crewlearn.advisor.files.cells import key_of
+from crewlearn.advisor.files.detection.reshaping import reshaped
 from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
 from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
 from crewlearn.advisor.files.file_errors import CsvErrors
@@ -62,13 +63,11 @@ def named_headers(cells: Sequence[str]) -> tuple[str, ...]:
     return tuple(named)
 
 
-def find_layout(sources: Sequence[Source], sheet: str = "") -> Layout:
+def find_layout(sources: Sequence[Source]) -> Layout:
     """Return the most plausible table of a file, or raise the file's error if it cannot be read."""
     best: Layout | None = None
     unread: list[CsvErrors] = []
-    for source in sources:
-        if sheet and source.sheet and source.sheet != sheet:
-            continue
+    for source in _all_shapes(sources):
         try:
             layout = _layout_of(source)
         except CsvErrors as error:
@@ -84,19 +83,28 @@ def find_layout(sources: Sequence[Source], sheet: str = "") -> Layout:
     return best
 
 
-def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = "") -> Layout | None:
-    """Return the table of a file whose header has all these texts, or None if there is none."""
+def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = "", shape: str = "") -> Layout | None:
+    """Return the table of a file in a shape whose header has all these texts, or None if there is none."""
     wanted = {key_of(header) for header in headers}
-    for source in sorted(sources, key=lambda source: source.sheet != sheet):
+    for source in sorted(_all_shapes(sources), key=lambda source: source.sheet != sheet):
+        if source.shape != shape:
+            continue
         try:
             above = list(islice(source.records(), LINES_SEARCHED))
         except CsvErrors:
             continue
         for at, (line, cells) in enumerate(above):
             named = named_headers(cells)
+            if len(named) < len(cells):
+                named += tuple(f"column {place + 1}" for place in range(len(named), len(cells)))
             if wanted <= {key_of(header) for header in named}:
                 return Layout(source, line, named, _padded(above[at + 1 :], len(named)))
     return None
+
+
+def _all_shapes(sources: Sequence[Source]) -> list[Source]:
+    """Return each source as it is, followed by the other shapes that it may have."""
+    return [shape for source in sources for shape in (source, *reshaped(source))]
 
 
 def _layout_of(source: Source) -> Layout | None:
@@ -110,8 +118,13 @@ def _layout_of(source: Source) -> Layout | None:
         return None
     score, at = best
     headers = named_headers(records[at][1])
-    rows = _padded(records[at + 1 :], max([len(headers), *(len(cells) for _, cells in records[at + 1 : at + 50])]))
-    headers += tuple(f"column {place + 1}" for place in range(len(headers), len(rows[0][1]) if rows else 0))
+    # columns may lack a header, but not beyond the cells of the header's line
+    used = max(
+        (place + 1 for _, cells in records[at + 1 :] for place, cell in enumerate(cells) if cell.strip()), default=0
+    )
+    beyond = range(len(headers), min(len(records[at][1]), used))
+    headers += tuple(f"column {place + 1}" for place in beyond)
+    rows = _padded(records[at + 1 :], len(headers))
     usable = tuple((line, cells) for line, cells in rows if not any(map(is_total, cells)))
     return Layout(source, records[at][0], headers, usable[:SAMPLE], score)
 

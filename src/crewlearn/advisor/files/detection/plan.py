@@ -57,6 +57,8 @@ class ReadingPlan:
         What is the output.
     sheet
         The sheet of a workbook; empty for text.
+    shape
+        How the table is turned into rows, such as `days across`; empty if it has rows already.
     header_line
         The line of the header in the file the plan was made for; in others the header is looked for.
     categories
@@ -84,6 +86,7 @@ class ReadingPlan:
     columns: Mapping[str, str]
     measure: Measure = field(default_factory=Measure)
     sheet: str = ""
+    shape: str = ""
     header_line: int = 1
     categories: tuple[str, ...] = ()
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -153,6 +156,7 @@ class ReadingPlan:
             columns,
             measure,
             sheet=_text(plain.pop("sheet", "")),
+            shape=_text(plain.pop("shape", "")),
             header_line=whole("header_line", plain.pop("header_line", 1), 1),
             categories=tuple(map(_text, plain.pop("categories", ()))),
             where=where,

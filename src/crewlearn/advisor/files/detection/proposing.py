@@ -58,6 +58,7 @@ def propose(what: str, sources: Sequence[Source], site: SiteView, wishes: Wishes
     plan = ReadingPlan(
         columns,
         sheet=layout.source.sheet,
+        shape=layout.source.shape,
         header_line=layout.line,
         categories=tuple(column.header for column in roles.categories),
         where=_with_headers(layout, wishes.where),

@@ -18,7 +18,7 @@ _MOST_CATEGORIES = 40
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """A column of a file: its position, its header, the first cells that are not blank, and how many rows there were."""
+    """A column of a file: its position and header, the first cells that are not blank, and the number of rows."""
 
     at: int
     header: str
@@ -174,7 +174,9 @@ def _clock_score(column: ColumnFacts, role: str) -> float:
 
 def _hours_score(column: ColumnFacts) -> float:
     fit = column.fit("hours")
-    if max(column.numbers, column.durations) < 0.8 or fit < max(column.fit("earned", "other", "rate"), _SURE):
+    if max(column.numbers, column.durations) < 0.8 or fit < max(
+        column.fit("earned", "other", "rate", "handle", "total_handle"), _SURE
+    ):
         return 0.0
     return fit + 0.1 * column.filled
 

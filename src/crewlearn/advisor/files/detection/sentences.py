@@ -45,7 +45,12 @@ def _header(layout: Layout) -> str:
         f"sheet {_quoted(layout.source.sheet)}, line {layout.line}" if layout.source.sheet else f"line {layout.line}"
     )
     above = "; the lines above it are skipped" if layout.line > 1 else ""
-    return f"The header is in {place}{above}."
+    shape = {
+        "days across": " Days stand side by side, each in a column.",
+        "blocks across": " Columns repeat, once for each area.",
+        "people as headings": " People stand as headings above their rows.",
+    }.get(layout.source.shape, "")
+    return f"The header is in {place}{above}.{shape}"
 
 
 def _people(plan: ReadingPlan) -> str:
@@ -117,8 +122,7 @@ def _choices(roles: Roles, plan: ReadingPlan) -> list[str]:
     for column in roles.categories:
         values = list(dict.fromkeys(cell.strip() for cell in column.cells))
         if column.fit("category") >= 0.5 and 2 <= len(values) <= 12 and column.header not in filtered:
-            told.append(
-                f"{_quoted(column.header)} has {some_of([shortened(value, 30) for value in values], 4)}: all are added up; "
-                f"`where={column.header}={values[0]}` takes one alone."
-            )
+            listed = some_of([shortened(value, 30) for value in values], 4)
+            alone = f"`where={column.header}={values[0]}` takes one alone"
+            told.append(f"{_quoted(column.header)} has {listed}: all are added up; {alone}.")
     return told[:2]

@@ -65,9 +65,8 @@ class Summed:
         if self.repeated:
             told.append(f"{counted(self.repeated, 'row')} identical to another, counted once")
         if self.absences:
-            told.append(
-                f"{counted(self.absences, 'day')} without units taken as {'an absence' if self.absences == 1 else 'absences'}"
-            )
+            absences = "an absence" if self.absences == 1 else "absences"
+            told.append(f"{counted(self.absences, 'day')} without units taken as {absences}")
         if self.used > len(self.rows):
             told.append(f"{counted(self.used, 'row')} added up to {counted(len(self.rows), 'day')} of people")
         return told
@@ -86,6 +85,7 @@ def sum_rows(
     summed = Summed()
     days: dict[tuple[str, Any], DaySum] = {}
     measure, filters = reader.measure(), reader.filters()
+    width = len(layout.headers)
     total_marks, carry = reader.total_marks(), plan.carried
     worker_at, hours_of, when_of = reader.worker(), reader.hours(), reader.when()
     who_of, attendance_of = reader.who(), reader.attendance()
@@ -93,7 +93,7 @@ def sum_rows(
     carried_places = reader.carried_places()
     running, running_rows = 0.0, 0
     for line, cells in records:
-        if total_marks and any([is_total(cells[at]) for at in total_marks]):
+        if total_marks and any(is_total(cells[at]) for at in total_marks):
             summed.totals += 1
             above.clear()
             continue
@@ -107,6 +107,8 @@ def sum_rows(
                     cells[at] = above[at]
         problems: list[tuple[str, str, str]] = []
         word = ""
+        if len(cells) > width and (more := [cell for cell in cells[width:] if cell.strip()]):
+            problems.append((f"cell {width + 1}", more[0], f"{width} cells as in the header"))
         try:
             key, when = when_of(cells)
         except CellRefused as refused:

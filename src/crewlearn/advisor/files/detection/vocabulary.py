@@ -57,7 +57,7 @@ ROLES: Mapping[str, str] = {
         worked minutes|duration|work time|working time|reg hours|regular hours|productive hours|on task hours|minutes
         actual minutes|net hours|time on task|logged in time|staffed time|hours on job|attended minutes|clocked hours
         stunden|std|arbeitszeit|arbeitsstunden|ist stunden|istzeit|iststunden|dauer|anwesenheitszeit|stunden netto
-        arbeitsminuten|minuten|zeit h|geleistete stunden|einsatzzeit
+        arbeitsminuten|minuten|zeit h|zeit|zeit min|time|time h|time min|hours h|tijd|tijd min|geleistete stunden|einsatzzeit
         uren|gewerkte uren|gew uren|werkuren|netto uren|aantal uren|gewerkte tijd|werktijd|duur
         heures|heures travaillees|temps de travail|heures prestees|nb heures|duree|temps|h travaillees|temps passe
         heures effectuees|horas|horas trabajadas""",

@@ -41,6 +41,7 @@ class SheetSource:
     cells: Any = field(repr=False, compare=False)
     encoding: str = "xlsx"
     delimiter: str = ""
+    shape: str = ""
 
     def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
         """Yield the row number and cells of each row that is not blank."""

@@ -26,5 +26,9 @@ class Source(Protocol):
     def sheet(self) -> str:
         """The name of the sheet; empty for text."""
 
+    @property
+    def shape(self) -> str:
+        """How the table was turned into rows; empty if it has rows already."""
+
     def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
         """Yield the line and cells of each record that has any cell."""

@@ -31,6 +31,7 @@ class TextSource:
     data: bytes = field(repr=False)
     decimal: str = ""
     sheet: str = ""
+    shape: str = ""
 
     def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
         """Yield each record with the line it begins on; a record beyond the limits raises at once.
