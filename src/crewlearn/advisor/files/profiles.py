@@ -39,15 +39,22 @@ def profile_name(file_name: str) -> str:
 
 def fitting_profile(profiles: Mapping[str, Mapping[str, Any]], sources: Sequence[Source]) -> FittingProfile | None:
     """Return the newest profile whose headers a file has, or None."""
-    for name, data in reversed(list(profiles.items())):
-        try:
-            plan = ReadingPlan.from_json(data)
-        except InvalidInput:  # of a newer version; the file can be read anew
-            continue
+    for name, plan in reversed(list(plans_of(profiles).items())):
         layout = layout_with(sources, plan.headers, plan.sheet, plan.shape)
         if layout is not None:
             return FittingProfile(name, plan, layout)
     return None
+
+
+def plans_of(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, ReadingPlan]:
+    """Return the plans of profiles by name; those of a newer version, which cannot be read, are left out."""
+    plans = {}
+    for name, data in profiles.items():
+        try:
+            plans[name] = ReadingPlan.from_json(data)
+        except InvalidInput:
+            continue
+    return plans
 
 
 def keep(work: SiteTransaction, name: str, plan: ReadingPlan) -> None:

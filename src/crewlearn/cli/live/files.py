@@ -13,6 +13,7 @@ from crewlearn.cli.live.session import (
     advice_of,
     opened,
     read_bytes,
+    read_site,
     warn,
     who,
 )
@@ -165,6 +166,73 @@ def import_output_command(
         )
         done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
         _report(done, "row", advice_of(store, site), json)
+
+
+@output.command("watch")
+def watch_command(
+    site: SiteArgument,
+    folder: Annotated[Path, typer.Argument(help="Folder in which exports appear.")],
+    yes: YesOption = False,
+    correct: CorrectOption = False,
+    team_from_output: TeamOption = False,
+    accept_unusual: UnusualOption = False,
+    every: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks.")] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="End when the files that are there are taken in.")] = False,
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="End after so many seconds.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Take in files as they appear in a folder, and move them to done or failed, each with a report.
+
+    Files are read by the site's profiles, or as plain output files. A file is taken in once it has stopped growing.
+    """
+    with opened(db) as store:
+        from crewlearn.advisor.files.imports import ImportOptions
+        from crewlearn.advisor.files.watching import FolderWatch, watch
+        from crewlearn.advisor.ledger.text import options_said
+
+        options = ImportOptions(
+            correct=correct,
+            yes=yes,
+            overtime=yes,
+            team_from_output=team_from_output,
+            accept_unusual=accept_unusual,
+        )
+        read_site(store, site)  # an unknown site is told at once
+        try:
+            for taken in watch(
+                FolderWatch(store, site, folder, who(actor), options), every=every, once=once, seconds=seconds
+            ):
+                print(options_said(taken.report(), option_said), end="", flush=True)
+        except KeyboardInterrupt:
+            print("Stopped watching.")
+
+
+@output.command("profiles")
+def profiles_command(
+    site: SiteArgument,
+    remove: Annotated[str | None, typer.Option("--remove", help="Remove the profile of this name.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List how the site's files are read, or remove such a profile."""
+    with opened(db) as store:
+        from crewlearn.advisor.files.detection.sentences import plan_sentences
+        from crewlearn.advisor.files.profiles import plans_of, profiles_of, remove_profile
+
+        if remove is not None:
+            remove_profile(store, site, remove, who(actor))
+        if json:
+            print_json({name: dict(profile) for name, profile in profiles_of(store, site).items()})
+            return
+        if remove is not None:
+            print(f"Removed the profile “{remove}”.")
+        plans = plans_of(profiles_of(store, site))
+        for name, plan in plans.items():
+            print(f"{name}: {' '.join(plan_sentences(plan))}")
+        if not plans and remove is None:
+            print("No profile yet: import a file with --yes to keep how it is read.")
 
 
 def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:

@@ -17,10 +17,14 @@ def sentences_of(
     plan: ReadingPlan, layout: Layout, roles: Roles, writing: Writing, others: Sequence[Measure]
 ) -> list[str]:
     """Return what was found in a file, one finding a sentence."""
-    told = [_header(layout)]
-    told.append(_people(plan))
-    told.append(_days(plan, writing))
-    told.append(_output(plan, others))
+    matters = writing.order_matters and not plan.dates
+    order = f", taken to have {_first_part(writing.order)}" if matters else ""
+    return [_header(layout), *plan_sentences(plan, order, others), *_choices(roles, plan)]
+
+
+def plan_sentences(plan: ReadingPlan, order: str = "", others: Sequence[Measure] = ()) -> list[str]:
+    """Return a plan in sentences, with the order that dates are taken to have and other columns for the output."""
+    told = [_people(plan), _days(plan, order), _output(plan, others)]
     if hours := _hours(plan):
         told.append(hours)
     if plan.carried:
@@ -32,8 +36,11 @@ def sentences_of(
     if plan.where:
         parts = (f"{_quoted(header)} is {some_of(list(values), 5)}" for header, values in plan.where)
         told.append(f"Only rows where {' and '.join(parts)} are used.")
-    told += _choices(roles, plan)
     return told
+
+
+def _first_part(order: str) -> str:
+    return "the day first" if order == "day-first" else "the month first"
 
 
 def _quoted(text: str) -> str:
@@ -63,13 +70,10 @@ def _people(plan: ReadingPlan) -> str:
     return f"{told}, and {_quoted(name)} the name." if name else f"{told}."
 
 
-def _days(plan: ReadingPlan, writing: Writing) -> str:
+def _days(plan: ReadingPlan, order: str) -> str:
     if "date" not in plan.columns:
         return f"{_quoted(plan.columns['period'])} is the period."
-    order = plan.dates or writing.order
-    first = "the day first" if order == "day-first" else "the month first"
-    sure = f", with {first}" if plan.dates else f", taken to have {first}" if writing.order_matters else ""
-    told = f"{_quoted(plan.columns['date'])} is the day{sure}"
+    told = f"{_quoted(plan.columns['date'])} is the day{f', with {_first_part(plan.dates)}' if plan.dates else order}"
     if "time" in plan.columns:
         told += f", with the time in {_quoted(plan.columns['time'])}"
     if plan.cutoff is not None:
