@@ -1,4 +1,4 @@
-"""A small writer of .xlsx workbooks, for tests: numbers, text, dates, times, formulas, merged cells, and hostile parts."""
+"""A small writer of .xlsx workbooks: numbers, text, dates, times, formulas, merged cells, and hostile parts."""
 
 import io
 import zipfile
@@ -19,7 +19,8 @@ _RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _STYLES = (
     f'<styleSheet xmlns="{_MAIN}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/>'
-    "</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellStyleXfs><xf/></cellStyleXfs>"
+    "</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders>"
+    "<cellStyleXfs><xf/></cellStyleXfs>"
     '<cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" '
     'applyNumberFormat="1"/><xf numFmtId="46" applyNumberFormat="1"/><xf numFmtId="10" applyNumberFormat="1"/></cellXfs>'
     "</styleSheet>"

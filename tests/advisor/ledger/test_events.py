@@ -51,6 +51,10 @@ STATES: list[dict[str, Any]] = [
 """How advice may hold the state of a policy."""
 
 WIRE: dict[str, list[dict[str, Any]]] = {
+    "import-profile-set": [
+        {"name": "labor report", "profile": {"columns": {"date": "Day"}, "measure": {"kind": "count"}}},
+        {"name": "labor report"},
+    ],
     "advised": [
         {
             "period": 2,

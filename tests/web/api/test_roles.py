@@ -31,6 +31,8 @@ ROUTES = [
     ("GET", "/sites/{site}/output", "viewer"),
     ("POST", "/sites/{site}/output", "manager"),
     ("POST", "/sites/{site}/output/csv", "manager"),
+    ("GET", "/sites/{site}/profiles", "viewer"),
+    ("DELETE", "/sites/{site}/profiles/{profile}", "manager"),
     ("GET", "/sites/{site}/ledger/events", "viewer"),
     ("GET", "/sites/{site}/ledger/export", "viewer"),
     ("POST", "/sites/{site}/ledger/verification", "manager"),

@@ -22,7 +22,7 @@ class DryRun:
     """What importing a file would do: the columns detected, what would be recorded, and the errors.
 
     With errors nothing would be recorded; `total` includes errors that are not listed, and `groups` has them by cause.
-    `reading` says how the file is read, or could be read if that is accepted.
+    `reading` says how the file is read, or could be read if that is accepted. `table` has its rows, if they were found.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +33,7 @@ class DryRun:
     total: int = 0
     groups: tuple[ErrorGroup, ...] = ()
     reading: tuple[str, ...] = ()
+    table: FileTable | None = field(default=None, repr=False)
 
     @property
     def sound(self) -> bool:
@@ -48,11 +49,10 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         if file.kind != OUTPUT.kind:
             scanned = scan_workers(file)
             table = scanned.table
-            columns = {name: table.headers[at] for name, at in table.positions.items()}
-            dry_run = DryRun(columns=columns, ignored=table.ignored, rows=scanned.rows)
+            dry_run = _of_table(table, scanned.rows)
             return replace(dry_run, result=take_in(rehearsal, site, file, actor, expected=expected))
         read = read_output_file(store, site, file)
-        dry_run = DryRun(columns=read.columns, ignored=read.ignored, rows=read.count, reading=read.sentences)
+        dry_run = replace(_of_table(read.table, read.count), reading=read.sentences)
         return replace(dry_run, result=record(rehearsal, site, file, read, actor, expected=expected))
     except CsvErrors as error:
         told = dry_run.reading
@@ -64,6 +64,11 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
             raise
         whole_file = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
         return replace(dry_run, errors=(whole_file,), total=1)
+
+
+def _of_table(table: FileTable, rows: int) -> DryRun:
+    columns = {name: table.headers[at] for name, at in table.positions.items()}
+    return DryRun(columns=columns, ignored=table.ignored, rows=rows, table=table)
 
 
 def readable_table(file: ImportFile) -> FileTable | None:

@@ -6,10 +6,10 @@
 
 from collections.abc import Iterable
 
-from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, columns_of
+from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, Columns, columns_of
 from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.output_files import take_in_output
+from crewlearn.advisor.files.output_files import is_output, take_in_output
 from crewlearn.advisor.files.reading import ScannedTable, scan, worker_rows
 from crewlearn.advisor.files.tables import read_table
 from crewlearn.advisor.files.worker_imports import import_workers
@@ -34,15 +34,28 @@ def mapping_of(pairs: Iterable[str] | None) -> dict[str, str]:
     return mapping
 
 
-def kind_of(data: bytes) -> str | None:
-    """Return the kind of a file by its header, or None if no kind matches."""
-    for kind, columns in IMPORTED.items():
-        try:
-            read_table(data, kind, columns)
-        except InvalidInput:
-            continue
-        return kind
-    return None
+def kind_of(store: Store, site: str, data: bytes) -> str | None:
+    """Return the kind of a file by its header and cells, or None if it looks like none.
+
+    Columns that only a list of workers has decide; otherwise a file with days, workers and numbers is output.
+    """
+    file = ImportFile(OUTPUT.kind, data)
+    if _columns_in(file, OUTPUT):
+        return OUTPUT.kind
+    of_workers = _columns_in(file, WORKERS)
+    if of_workers - {"worker_id", "name"}:
+        return WORKERS.kind
+    if is_output(store, site, file):
+        return OUTPUT.kind
+    return WORKERS.kind if of_workers else None
+
+
+def _columns_in(file: ImportFile, columns: Columns) -> set[str]:
+    """Return the columns of a kind that a file has; none if it lacks one that is required."""
+    try:
+        return set(read_table(file.sources, columns.kind, columns).positions)
+    except InvalidInput:
+        return set()
 
 
 def take_in(store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None) -> ImportResult:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crewlearn.advisor.files import profiles
+from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow
 from crewlearn.advisor.files.detection.layout import Layout
 from crewlearn.advisor.files.detection.plan import ROLES, ReadingPlan
@@ -20,7 +21,7 @@ from crewlearn.advisor.files.newcomers import enrol
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import scan, sound_output_rows
 from crewlearn.advisor.files.rehearsal import Rehearsal, rehearsal_of
-from crewlearn.advisor.files.tables import FileTable, read_table
+from crewlearn.advisor.files.tables import MOST_ROWS, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.transaction import SiteTransaction
@@ -31,17 +32,14 @@ from crewlearn.problem.errors import InvalidInput, unknown_name
 class OutputReading:
     """A file of output, read: its sound rows, the errors in the others, and how it was read.
 
-    `columns` are the headers used, by column, and `ignored` the others. `plan` is None for a file laid out as ours;
+    `table` has the headers used, by column, and those that are not. `plan` is None for a file laid out as ours;
     `keep` is the name under which the plan is kept as a profile, empty if it is not.
     """
 
     rows: list[OutputRow]
     errors: ErrorCollector
-    columns: Mapping[str, str]
-    ignored: tuple[str, ...]
     count: int
-    table: FileTable | None = None
-    layout: Layout | None = None
+    table: FileTable
     plan: ReadingPlan | None = None
     keep: str = ""
     sentences: tuple[str, ...] = ()
@@ -75,8 +73,7 @@ def _as_ours(file: ImportFile, view: SiteView) -> OutputReading:
     table = read_table(file.sources, file.what, OUTPUT, options.mapping)
     scanned = scan(table, OUTPUT, options.decimal, options.dates, view.calendar.day_of)
     rows = sound_output_rows(scanned, blank_ids=options.skip_unknown)
-    columns = {name: table.headers[at] for name, at in table.positions.items()}
-    return OutputReading(rows, scanned.errors, columns, table.ignored, scanned.rows, table)
+    return OutputReading(rows, scanned.errors, scanned.rows, table)
 
 
 def _as_proposed(file: ImportFile, view: SiteView) -> OutputReading:
@@ -95,15 +92,15 @@ def _by_plan(
     errors = ErrorCollector(file.what)
     summed: Summed = sum_rows(layout, layout.body(), plan, writing, view, errors)
     columns = {**plan.columns, **({"units": plan.measure.of} if plan.measure.of else {})}
-    used = set(plan.headers)
-    ignored = tuple(header for header in layout.headers if header not in used)
+    positions = {name: layout.places[key_of(header)] for name, header in columns.items()}
+    used = {key_of(header) for header in plan.headers}
+    ignored = tuple(header for header in layout.headers if key_of(header) not in used)
+    table = FileTable(layout.source, layout.line, layout.headers, positions, ignored, MOST_ROWS)
     return OutputReading(
         summed.rows,
         errors,
-        columns,
-        ignored,
         writing.rows,
-        layout=layout,
+        table,
         plan=plan,
         sentences=tuple(told),
         names=summed.names,
@@ -195,6 +192,16 @@ def accepted_reading(store: Store, site: str, file: ImportFile, actor: str) -> t
     if done.enrolled:
         told.append(f"People not known yet are enrolled: {done.enrolled:,}.")
     return tuple(told)
+
+
+def is_output(store: Store, site: str, file: ImportFile) -> bool:
+    """Return whether a file can be read as output, by a profile or as detection proposes."""
+    try:
+        return bool(read_output_file(store, site, with_options(file, yes=True)).rows)
+    except InvalidInput as error:
+        if isinstance(error, StoreUnavailable):
+            raise
+        return False
 
 
 def with_options(file: ImportFile, **changes: Any) -> ImportFile:

@@ -134,8 +134,8 @@ class PeopleAsHeadings(_Reshaped):
 def person_heading(cells: Sequence[str]) -> str:
     """Return whom a heading names, such as `Employee: 1001 Ann Ames`; empty if the line is no such heading.
 
-    >>> person_heading(["Employee: 1001 Ann Ames", "", ""]), person_heading(["Operator:", "A7"]), person_heading(["Pick"])
-    ('1001 Ann Ames', 'A7', '')
+    >>> [person_heading(cells) for cells in (["Employee: 1001 Ann Ames", ""], ["Operator:", "A7"], ["Pick"])]
+    ['1001 Ann Ames', 'A7', '']
     """
     filled = [cell.strip() for cell in cells if cell.strip()]
     if not 1 <= len(filled) <= 3:

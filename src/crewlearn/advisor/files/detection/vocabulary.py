@@ -57,7 +57,8 @@ ROLES: Mapping[str, str] = {
         worked minutes|duration|work time|working time|reg hours|regular hours|productive hours|on task hours|minutes
         actual minutes|net hours|time on task|logged in time|staffed time|hours on job|attended minutes|clocked hours
         stunden|std|arbeitszeit|arbeitsstunden|ist stunden|istzeit|iststunden|dauer|anwesenheitszeit|stunden netto
-        arbeitsminuten|minuten|zeit h|zeit|zeit min|time|time h|time min|hours h|tijd|tijd min|geleistete stunden|einsatzzeit
+        arbeitsminuten|minuten|zeit h|zeit|zeit min|time|time h|time min|hours h
+        tijd|tijd min|geleistete stunden|einsatzzeit
         uren|gewerkte uren|gew uren|werkuren|netto uren|aantal uren|gewerkte tijd|werktijd|duur
         heures|heures travaillees|temps de travail|heures prestees|nb heures|duree|temps|h travaillees|temps passe
         heures effectuees|horas|horas trabajadas""",
@@ -134,7 +135,8 @@ ROLES: Mapping[str, str] = {
         earned minutes|standard minutes|std minutes|allowed minutes|std min|produced minutes|earned min|goal time
         sollstunden|soll stunden|sollzeit|vorgabezeit|vorgabestunden|vorgabeminuten|normuren|norm uren|normtijd
         normminuten|heures standard|temps standard|temps alloue|temps gagne|minutes standard|heures gagnees""",
-    "per_piece": "sam|smv|smv min|sam min|standard minute value|min per piece|minutes per piece|te|te min|temps unitaire",
+    "per_piece": """
+        sam|smv|smv min|sam min|standard minute value|min per piece|minutes per piece|te|te min|temps unitaire""",
     "other": """
         weight|kg|gewicht|poids|value|price|cost|amount|pay rate|wage|salary|page|week|year|month|index|no|nr|row
         line no|ticket no|ticket|order|order no|bundle|bundle no|bundle id|po|invoice|time zone|bill rate|rate of pay

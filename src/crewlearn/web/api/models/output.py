@@ -1,6 +1,6 @@
 """Output, and results of imports."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import (
     Field,
@@ -94,3 +94,17 @@ class CheckedModel(Model):
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
     causes: list[ErrorCause] = Field(description="All errors by cause.")
+
+
+class Profile(Model):
+    """How the site's files of one layout are read."""
+
+    name: str
+    reading: list[str] = Field(description="In sentences.")
+    plan: dict[str, Any] = Field(description="As plain data.")
+
+
+class Profiles(Model):
+    """The profiles of a site, the newest last."""
+
+    items: list[Profile]
