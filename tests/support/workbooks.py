@@ -22,7 +22,8 @@ _STYLES = (
     "</numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders>"
     "<cellStyleXfs><xf/></cellStyleXfs>"
     '<cellXfs count="5"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164" '
-    'applyNumberFormat="1"/><xf numFmtId="46" applyNumberFormat="1"/><xf numFmtId="10" applyNumberFormat="1"/></cellXfs>'
+    'applyNumberFormat="1"/><xf numFmtId="46" applyNumberFormat="1"/><xf numFmtId="10" applyNumberFormat="1"/>'
+    "</cellXfs>"
     "</styleSheet>"
 )
 _ZERO = datetime(1899, 12, 30)

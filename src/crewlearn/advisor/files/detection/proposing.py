@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from crewlearn.advisor.files.cells import CellRefused, DateOrder, Decimal, key_of, shortened
 from crewlearn.advisor.files.detection.layout import Layout, find_layout
@@ -142,17 +142,27 @@ def _shifts(roles: Roles) -> dict[str, int]:
 
 
 def _is_carried(layout: Layout, roles: Roles) -> bool:
-    """Return whether the worker or day stands only in the first of several rows."""
+    """Return whether the worker or day stands only in the first of several rows.
+
+    In such a file the same worker never stands in two rows in a row. Our own exports have blank ids where people were
+    erased; those are never taken for somebody else's.
+    """
     people = [roles.columns[role].at for role in ("worker_id", "name", "last") if role in roles.columns]
     days = [roles.columns["date"].at] if "date" in roles.columns else []
+    if not people or layout.headers[people[0]] == "worker_id":
+        return False
     others = [column.at for column in roles.rest if column.numbers >= 0.5]
     rows = [cells for _, cells in layout.rows if any(not is_blank(cells[at]) for at in others)]
-    if len(rows) < 3 or not people:
+    return any(places and _is_in_blocks(rows, places) for places in (people, days))
+
+
+def _is_in_blocks(rows: Sequence[Sequence[str]], places: Sequence[int]) -> bool:
+    """Return whether these cells are filled in the first row of each block only."""
+    texts = [" ".join(cells[at].strip() for at in places).strip() for cells in rows]
+    filled = [text for text in texts if not is_blank(text)]
+    if len(texts) < 4 or not filled or is_blank(texts[0]) or len(filled) > 0.6 * len(texts):
         return False
-    blank_people = sum(all(is_blank(cells[at]) for at in people) for cells in rows)
-    blank_days = sum(all(is_blank(cells[at]) for at in days) for cells in rows) if days else 0
-    first_filled = not all(is_blank(rows[0][at]) for at in people)
-    return first_filled and max(blank_people, blank_days) >= 0.3 * len(rows)
+    return all(one != other for one, other in pairwise(filled))
 
 
 def _cutoff(layout: Layout, plan: ReadingPlan, writing: Writing, site: SiteView) -> int | None:
