@@ -10,7 +10,7 @@ from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
 from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
 from crewlearn.advisor.files.file_errors import CsvErrors
-from crewlearn.advisor.files.sources.source import MOST_LINES, Source
+from crewlearn.advisor.files.sources.source import Source
 
 _SEARCHED = 60
 _FEWEST_DAYS = 3
@@ -55,7 +55,7 @@ class DaysAcross(_Reshaped):
     keys: tuple[int, ...]
     days: tuple[int, ...]
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
         """Yield the header with a date and units, and a row for each person and day."""
         dates: list[str] = []
         for line, cells in self.source.records(most_lines):
@@ -83,7 +83,7 @@ class BlocksAcross(_Reshaped):
     width: int
     blocks: int
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
         """Yield the header with one block and its area, and a row for each block that is filled."""
         above: list[str] = []
         areas: list[str] = []
@@ -116,7 +116,7 @@ class PeopleAsHeadings(_Reshaped):
 
     header: tuple[str, ...]
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
         """Yield the header once, with a column for the person, and the rows with the person they belong to."""
         person, begun = "", False
         for line, cells in self.source.records(most_lines):

@@ -43,14 +43,14 @@ class SheetSource:
     delimiter: str = ""
     shape: str = ""
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
         """Yield the row number and cells of each row that is not blank."""
         start = self.cells.start
         if start is None:
             return
         before = [""] * start[1]  # the library skips blank columns on the left, and no blank rows
         text = _writer(self.decimal)
-        line = 1
+        line, most_lines = 1, most_lines or MOST_LINES
         for row in self.cells.iter_rows():
             if line > most_lines:
                 raise refused(self.what, line, f"at most {most_lines} lines up to here; remove blank lines or split")
@@ -107,6 +107,8 @@ def _writer(mark: str) -> Callable[[Any], str]:
             written = str(whole) if whole == cell else repr(round(cell, 10))
             return written if mark == "." else written.replace(".", mark)
         if isinstance(cell, datetime):
+            if cell.microsecond and cell.year < 9999:  # moments are stored as fractions of a day
+                cell = (cell + timedelta(microseconds=500_000)).replace(microsecond=0)
             return cell.date().isoformat() if cell.time() == time.min else cell.isoformat(" ", "seconds")
         if isinstance(cell, date):
             return cell.isoformat()

@@ -30,5 +30,5 @@ class Source(Protocol):
     def shape(self) -> str:
         """How the table was turned into rows; empty if it has rows already."""
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line and cells of each record that has any cell."""
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line and cells of each record that has any cell; raise beyond so many lines, or some millions."""

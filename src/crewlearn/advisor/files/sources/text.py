@@ -33,12 +33,13 @@ class TextSource:
     sheet: str = ""
     shape: str = ""
 
-    def records(self, most_lines: int = MOST_LINES) -> Iterator[tuple[int, list[str]]]:
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
         """Yield each record with the line it begins on; a record beyond the limits raises at once.
 
         Quotes are strict: otherwise an unclosed one would silently turn the rest of the file into one cell.
         """
         what, line, length = self.what, 1, 0
+        most_lines = most_lines or MOST_LINES
 
         def lines() -> Iterator[str]:
             nonlocal length

@@ -33,7 +33,9 @@ def check_workbook(what: str, data: bytes) -> None:
     try:
         members = zipfile.ZipFile(io.BytesIO(data)).infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error):
-        raise InvalidInput(what, "a damaged workbook", "cannot be opened; save it again as .xlsx or CSV") from None
+        raise InvalidInput(
+            what, "a damaged workbook", "cannot be opened; save the sheet as CSV or as .xlsx again"
+        ) from None
     names = [member.filename.lower() for member in members]
     if len(names) > _MOST_MEMBERS or len(set(names)) != len(names):
         raise InvalidInput(what, "a damaged workbook", "has too many parts, or one twice; save it again as .xlsx")
