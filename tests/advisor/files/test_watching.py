@@ -15,7 +15,6 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import watching
 from crewlearn.advisor.files.import_file import ImportOptions
 from crewlearn.advisor.files.watching import FolderWatch, watch
 from crewlearn.advisor.ledger.errors import StoreBusy
@@ -121,15 +120,14 @@ def test_a_busy_store_is_no_fault_of_the_file(store: Store, folder: Path, monkey
     shutil.copy(path_of(SHAPE, 0), folder)
     look = watched(store, folder)
     list(look.look())
-    real = watching.take_in_output
 
     def busy(*given: object, **named: object) -> None:
         raise StoreBusy("s.db", "is busy")
 
-    monkeypatch.setattr(watching, "take_in_output", busy)
-    assert list(look.look()) == []
+    with monkeypatch.context() as patched:
+        patched.setattr("crewlearn.advisor.files.watching.take_in_output", busy)
+        assert list(look.look()) == []
     assert names(folder) == {path_of(SHAPE, 0).name}
-    monkeypatch.setattr(watching, "take_in_output", real)
     assert [file.name for file in look.look()] == [path_of(SHAPE, 0).name]
 
 
@@ -144,7 +142,7 @@ def test_a_stop_between_record_and_move_records_nothing_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(watching.os, "replace", stopped)
+        patched.setattr(os, "replace", stopped)
         with pytest.raises(KeyboardInterrupt):
             list(look.look())
     assert path_of(SHAPE, 0).name in names(folder)

@@ -149,10 +149,10 @@ def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: St
     page = manager.get(f"/sites/hall/import/{submitted(store, rows)}")
     small = upload(manager, "output.csv", "\n".join(["date,worker_id,units", *rows, ""]))
     fault = re.compile(r'<tr class="fault"><td class="line">\d*</td><td colspan="\d">(.*?)</td></tr>')
-    words = fault.findall(page)
-    assert words[0].startswith("Output: x – expected a number such as")
-    assert [text.startswith("Worker&#39;s id: ") for text in words] == [False, True, True]
-    assert fault.findall(small) == words
+    faults = fault.findall(page)
+    assert faults[0].startswith("Output: x – expected a number such as")
+    assert [text.startswith("Worker&#39;s id: ") for text in faults] == [False, True, True]
+    assert fault.findall(small) == faults
     assert "Nothing was recorded" in page
     assert "output.csv has 3 errors; the file was not used" in page
     assert '<tr class="fault"><td class="line">3</td>' in page

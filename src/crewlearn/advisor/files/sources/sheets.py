@@ -107,9 +107,10 @@ def _writer(mark: str) -> Callable[[Any], str]:
             written = str(whole) if whole == cell else repr(round(cell, 10))
             return written if mark == "." else written.replace(".", mark)
         if isinstance(cell, datetime):
+            moment: datetime = cell
             if cell.microsecond and cell.year < 9999:  # moments are stored as fractions of a day
-                cell = (cell + timedelta(microseconds=500_000)).replace(microsecond=0)
-            return cell.date().isoformat() if cell.time() == time.min else cell.isoformat(" ", "seconds")
+                moment = (cell + timedelta(microseconds=500_000)).replace(microsecond=0)
+            return moment.date().isoformat() if moment.time() == time.min else moment.isoformat(" ", "seconds")
         if isinstance(cell, date):
             return cell.isoformat()
         if isinstance(cell, time):
