@@ -53,8 +53,8 @@ def candidates(roles: Roles, site: SiteView, mapped: bool) -> list[Candidate]:
         for column in listed:
             found += _of_column(column, kind, _weight(column, kind, site), roles, site)
     found += _of_two(by_kind, roles)
-    if "date" in roles.columns:
-        found.append(Candidate(Measure("count"), 0.9 if _is_log(roles) else 0.05))
+    if "date" in roles.columns and (_is_log(roles) or not found):
+        found.append(Candidate(Measure("count"), 0.9))
     return found
 
 

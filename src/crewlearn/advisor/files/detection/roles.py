@@ -131,7 +131,7 @@ def find_roles(layout: Layout, site: SiteView, mapping: Mapping[str, str]) -> Ro
         take("time", _best(free, lambda column: _clock_score(column, "time")))
     take("hours", _best(free, _hours_score))
     if "end" in found and "hours" not in found:
-        take("break", _best(free, lambda column: column.fit("break") * max(column.numbers, column.durations)))
+        take("break", _best(free, lambda column: column.fit("break") * (column.numbers + column.durations)))
     take("attendance", _best(free, _attendance_score))
     if site.calendar.shifts_per_day > 1:
         take("shift", _best(free, _shift_score))
