@@ -21,12 +21,18 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        print(f"crewlearn: {options_said(str(error), _option)}", file=sys.stderr)
+        print(f"crewlearn: {options_said(str(error), option_said)}", file=sys.stderr)
         raise typer.Exit(2) from error
 
 
-def _option(name: str, value: str) -> str:
-    return f"--{name.replace('_', '-')} {value}".rstrip()
+def option_said(name: str, value: str) -> str:
+    """Return an option as it is written on the command line.
+
+    >>> option_said("skip_unknown", ""), option_said("where", "Work area=Pick")
+    ('--skip-unknown', '--where "Work area=Pick"')
+    """
+    written = f'"{value}"' if " " in value else value
+    return f"--{name.replace('_', '-')} {written}".rstrip()
 
 
 def check_writable(field: str, path: Path) -> None:

@@ -30,10 +30,14 @@ LEAVE_OUT = "Leave out people not known here"
 """The label of the check box for `skip_unknown`."""
 
 _OPTIONS = {
+    "accept_unusual": "a tick at the next try",
     "correct": "a tick at the next try",
     "map": "the choice of columns",
     "out": "the list beside the button",
     "skip_unknown": f"“{LEAVE_OUT}”",
+    "team_from_output": "a tick at the next try",
+    "where": "a filter",
+    "yes": "“Read it like this”",
 }
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -7,9 +7,9 @@ from datetime import datetime
 
 import pytest
 
-from crewlearn.advisor.files import tables as csv_table
 from crewlearn.advisor.files.columns import OUTPUT, WORKERS
 from crewlearn.advisor.files.reading import read_output, read_workers
+from crewlearn.advisor.files.sources import text
 from crewlearn.advisor.files.tables import CsvErrors, read_table
 from crewlearn.problem.errors import InvalidInput
 from support.csv_errors import errors_of
@@ -161,7 +161,7 @@ def test_endless_blank_lines_are_not_waded_through(monkeypatch: pytest.MonkeyPat
     assert len(read_workers(b"\n" * 999 + b"id\n7\n")) == 1
     with pytest.raises(CsvErrors, match="at most 1000 lines up to here"):
         read_workers(b"\n" * 1000 + b"id\n7\n")
-    monkeypatch.setattr(csv_table, "_MOST_LINES", 10)
+    monkeypatch.setattr(text, "MOST_LINES", 10)
     assert len(read_workers(b"id\n" + b"\n" * 8 + b"7")) == 1
     with pytest.raises(CsvErrors, match="at most 10 lines up to here"):
         read_workers(b"id\n" + b"\n" * 9 + b"7")
@@ -193,10 +193,12 @@ def test_beyond_a_hundred_errors_the_rest_is_counted() -> None:
     with pytest.raises(CsvErrors) as caught:
         read_output("\n".join(["period,worker,units", *lines]).encode())
     assert (len(caught.value.errors), caught.value.total) == (100, 250)
-    text = str(caught.value)
-    assert text.endswith("and 150 more")
-    assert "\x1b" not in text
-    assert len(text) < 30_000
+    said = str(caught.value)
+    assert "- 250 rows have no readable number there: correct the cells" in said
+    assert said.endswith("and 247 more")
+    assert said.count("line ") == 3
+    assert "\x1b" not in said
+    assert len(said) < 3_000
 
 
 def test_rows_can_be_read_again_and_do_not_share_cells() -> None:

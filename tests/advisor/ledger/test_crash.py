@@ -21,8 +21,9 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import output_imports, worker_imports
-from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
+from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
+from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team_record import TeamRow
@@ -50,10 +51,21 @@ def stages(store: Store) -> None:
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
     output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    site_with_proposals(store, "profiled")
+    imports.take_in(store, "profiled", EXPORT, ME)
     site_with_proposals(store, "learning", policy="support.learners:Recent")
     commands.approve(store, "learning", proposed(store, "learning")[0], ME)
     for period in (1, 2, 3):
         output_imports.import_output(store, "learning", day(period), b"", ME)
+
+
+EXPORT = ImportFile(
+    OUTPUT.kind,
+    b"Report\n\nDay,Badge,Name,Area,Pieces\n"
+    b"2024-01-03,a,,Pick,30\n2024-01-03,a,,Pack,25\n2024-01-03,new,New Person,Pick,50\nTotal,,,,105\n",
+    ImportOptions(yes=True),
+)
+"""A file with a title, two areas, a newcomer and a total, whose reading becomes a profile."""
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -83,6 +95,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
         ),
     ),
     "import output": ("recorded", lambda store: output_imports.import_output(store, "recorded", day(3), b"", ME)),
+    "import an export": ("recorded", lambda store: imports.take_in(store, "recorded", EXPORT, ME)),
+    "remove a profile": ("profiled", lambda store: profiles.remove_profile(store, "profiled", "output", ME)),
     "correct output": (
         "recorded",
         lambda store: output_imports.import_output(

@@ -61,6 +61,10 @@ WIRE: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "days-opened": [{"days": {"2025-12-31": [-3, -2], "2026-01-03": [-1]}}],
+    "import-profile-set": [
+        {"name": "labor report", "profile": {"columns": {"date": "Day"}, "measure": {"kind": "count"}}},
+        {"name": "labor report"},
+    ],
     "advised": [
         {
             "period": 2,

@@ -14,8 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import output_imports, worker_imports
-from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
+from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
+from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
@@ -174,6 +175,31 @@ class AnySite(RuleBasedStateMachine):
         last = None if days is None else first + timedelta(days=days)
         row = TeamRow(f"w{worker}", first, last, station)
         self.tried(lambda: team.record_stints(self.store, "s", [row], "bo"))
+
+    @rule(data=st.data(), newcomer=st.booleans())
+    def take_in_an_export(self, data: st.DataObject, newcomer: bool) -> None:
+        """Import a file of another layout: two areas a day, perhaps a newcomer; its reading is kept as a profile."""
+        site = self.site()
+        names = [f"w{worker}" for worker in site.roster.active] + [f"w{self.joined}"] * newcomer
+        header = data.draw(st.sampled_from(["Pieces", "Qty"]))
+        lines = [
+            f"{site.period},{name},{area},{data.draw(st.integers(0, 5))}" for name in names for area in ("Pick", "Pack")
+        ]
+        text = "\n".join(["Report", "", f"Period,Badge,Area,{header}", *lines, "Total,,,99", ""])
+        if not names:
+            return
+        file = ImportFile(OUTPUT.kind, text.encode(), ImportOptions(yes=True), f"{header}.csv")
+        done = imports.take_in(self.store, "s", file, "ann")
+        assert (done.recorded, done.enrolled) == (len(names), int(newcomer))
+        self.joined += newcomer
+        assert header.lower() in self.site().profiles
+
+    @precondition(lambda self: self.site().profiles)
+    @rule(data=st.data())
+    def remove_profile(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(list(self.site().profiles)))
+        profiles.remove_profile(self.store, "s", name, "ann")
+        assert name not in self.site().profiles
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))
     @rule(data=st.data(), yes=st.booleans())

@@ -25,7 +25,8 @@ def test_a_file_is_checked_without_writing_and_then_taken_in(mia: Api, store: St
     checked = mia.csv(f"{here}/output/csv", text, params=maps)
     assert checked["columns"] == {"date": "Tag", "worker_id": "Badge no", "units": "Pieces"}
     assert (checked["ignored"], checked["rows"], checked["sound"]) == (["Remark"], 3, False)
-    assert [(error["line"], error["column"]) for error in checked["errors"]] == [(4, "units")]
+    assert [(error["line"], error["column"]) for error in checked["errors"]] == [(3, "worker_id"), (4, "units")]
+    assert [cause["count"] for cause in checked["causes"]] == [1, 1]
     checked = mia.csv(f"{here}/output/csv", text.replace(";-;", ";4;"), params=maps)
     assert [(error["line"], error["column"], error["value"]) for error in checked["errors"]] == [
         (3, "worker_id", "zz"),
@@ -36,7 +37,7 @@ def test_a_file_is_checked_without_writing_and_then_taken_in(mia: Api, store: St
     assert (checked["sound"], checked["recorded"], checked["errors"]) == (True, 2, [])
     assert contents(store) == before
     problem = mia.csv(f"{here}/output/csv", text, 422, params={"map": ["date=Tag", "units=Pieces"]})
-    assert (problem["errors"][0]["line"], problem["errors"][0]["column"]) == (4, "units")
+    assert [(error["line"], error["column"]) for error in problem["errors"]] == [(3, "worker_id"), (4, "units")]
     done = mia.csv(f"{here}/output/csv", right, params={"map": ["date=Tag", "units=Pieces"]})
     assert (done["recorded"], done["known"]) == (2, 0)
     assert mia.csv(f"{here}/output/csv", right, params={"map": ["date=Tag", "units=Pieces"]})["known"] == 2

@@ -14,6 +14,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.api.files import WORKBOOK
 from crewlearn.web.app import make_app
 from crewlearn.web.auth import users
 from crewlearn.web.jobs import queue
@@ -77,6 +78,12 @@ def headers(store: Store) -> Iterator[dict[str, str]]:
     _serving["app"] = make_app(store, Settings(allowed_hosts=("testserver",)))
     yield bearer(users.new_token(store, "root")[1])
     _serving.clear()
+
+
+@schemathesis.serializer(WORKBOOK)
+def sent_workbook(context: Any, value: Any) -> bytes:
+    """Send whatever was made up as if it were a workbook."""
+    return bytes(value) if isinstance(value, bytes) else str(value).encode(errors="replace")
 
 
 schema = schemathesis.openapi.from_dict(contract().document)

@@ -1,14 +1,24 @@
 """The Import page: errors are shown in their rows, and nothing is recorded without confirmation."""
 
+import html
+import json
 import re
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
+import pytest
+
+from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files.imports import ImportOptions
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.runner import JobRunner
 from crewlearn.web.snapshots import snapshot
+from support.exports import FOLDER, SHAPES, Shape, path_of
+from support.stores import config
 from support.web.pages import (
     Browser,
     browser,
@@ -20,6 +30,7 @@ from support.web.pages import (
 )
 
 store = pages_store
+EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
 
 def upload(user: Browser, name: str, text: str, **fields: str) -> str:
@@ -37,7 +48,8 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     assert len(snapshot(store, "hall").site.workers) == 3
 
     wrong = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,40\n2026-11-02,2,x\n2026-11-07,9,5\n")
-    assert "1 row needs attention" in wrong
+    assert "2 rows need attention" in wrong, "an unreadable number and an unknown person, in one round"
+    assert "1 row is of somebody not known here: enrol them: “Read it like this”" in wrong
     assert "Nothing was recorded" in wrong
     assert re.search(r'<th scope="row" class="line">3</th>', wrong)
     assert 'class="cell-wrong">x' in wrong
@@ -45,6 +57,8 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
 
     text = "Tag,Wer,Stück\n02.11.2026,1,40\n02.11.2026,2,50\n"
     asked = upload(manager, "out.csv", text, kind="output")
+    assert "“Wer” is the worker" in asked
+    assert "Read it like this" in asked
     mapping = {"column-date": "Tag", "column-worker_id": "Wer", "column-units": "Stück", "mapped_as": "output"}
     form = {**packed_in(asked), **mapping, "kind": "output"}
     checked = manager.post("/sites/hall/import", {**form, "step": "check"}, files={"x": b""})
@@ -69,7 +83,7 @@ def test_a_column_that_is_not_found_can_be_chosen_by_looking_at_the_rows(store: 
     with_crew(store)
     manager = browser(store)
     marked = re.compile(r'<select id="column-(\w+)"[^>]*aria-invalid="true"')
-    rows = "".join(f"2026-11-02,a{number},40\n" for number in range(10))
+    rows = "".join(f"first day,a{number},40\n" for number in range(10))
     page = upload(manager, "out.csv", f"Tag,Wer,units\n{rows}", kind="output")
     assert sorted(marked.findall(page)) == ["date", "period", "worker_id"]
     assert "Worker&#39;s id: choose below which column it is. The file has Tag, Wer, units." in page
@@ -100,7 +114,9 @@ def test_rows_of_people_not_known_here_are_left_out_by_a_tick(store: Store) -> N
     manager = browser(store)
     text = "date,worker_id,units\n2026-11-02,a,40\n2026-11-02,gone,50\n2026-11-03,,60\n"
     wrong = upload(manager, "out.csv", text)
-    assert "2 rows need attention" in upload(manager, "out.csv", text.replace(",,60", ",other,60"))
+    proposed = upload(manager, "out.csv", text.replace(",,60", ",other,60"))
+    assert "3 rows will be recorded, 2 newcomers enrolled." in proposed
+    assert "Read it like this" in proposed
     assert "and “Leave out people not known here” leaves them out" in wrong
     assert "--" not in wrong.partition("<main")[2]
     assert "skip_unknown" not in re.sub(r'name="\w+"', "", wrong)
@@ -133,11 +149,12 @@ def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: St
     page = manager.get(f"/sites/hall/import/{submitted(store, rows)}")
     small = upload(manager, "output.csv", "\n".join(["date,worker_id,units", *rows, ""]))
     fault = re.compile(r'<tr class="fault"><td class="line">\d*</td><td colspan="\d">(.*?)</td></tr>')
-    (words,) = fault.findall(page)
-    assert words.startswith("Output: x – expected a number such as")
-    assert fault.findall(small) == [words]
+    faults = fault.findall(page)
+    assert faults[0].startswith("Output: x – expected a number such as")
+    assert [text.startswith("Worker&#39;s id: ") for text in faults] == [False, True, True]
+    assert fault.findall(small) == faults
     assert "Nothing was recorded" in page
-    assert "output.csv has 1 error; the file was not used" in page
+    assert "output.csv has 3 errors; the file was not used" in page
     assert '<tr class="fault"><td class="line">3</td>' in page
 
     page = manager.get(f"/sites/hall/import/{submitted(store, [rows[0], rows[2], rows[3]])}")
@@ -160,3 +177,60 @@ def test_an_import_in_the_background_shows_what_was_wrong_as_any_other(store: St
     page = manager.get(f"/sites/hall/import/{submitted(store, rows[1:2], check_only=True)}")
     assert "cannot be recorded as it is" in page
     assert len(fault.findall(page)) == 1
+
+
+def export(shape: Shape, week: int) -> dict[str, Any]:
+    path = path_of(shape, week)
+    return {"file": (path.name, path.read_bytes(), "application/octet-stream")}
+
+
+def fields_in(page: str) -> dict[str, str]:
+    """Return the fields that the page sends when its button is pressed: hidden ones, and the columns chosen."""
+    main = page.partition("<main")[2]
+    fields = {
+        name: html.unescape(value)
+        for name, value in re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)"', main)
+    }
+    for name, body in re.findall(r'<select id="[\w-]+" name="([\w-]+)"[^>]*>(.*?)</select>', main, re.DOTALL):
+        chosen = re.search(r'<option value="([^"]*)" selected', body)
+        fields[name] = html.unescape(chosen[1]) if chosen else ""
+    return fields
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_an_export_needs_one_confirmation_and_the_next_none_but_to_record_it(store: Store, shape: Shape) -> None:
+    low, high = shape.output_range
+    units = Units(low, high, hours_per_period=shape.hours_per_period)
+    settings = {"units": units, "calendar": WorkCalendar(date(2026, 1, 5)), "policy": "keep-team"}
+    commands.create_site(store, "hall", config(**settings), "ann")
+    manager = browser(store)
+    for week in (0, 1):
+        page = manager.post("/sites/hall/import", {}, files=export(shape, week))
+        assert ("Read it like this" in page) == (week == 0)
+        assert not snapshot(store, "hall").site.workers or week
+        done = manager.post("/sites/hall/import", {**fields_in(page), "step": "confirm"}, files={"x": b""})
+        days = {(worker, day) for worker, day, *_ in EXPECTED[path_of(shape, week).name]}
+        assert f"{len(days)} rows recorded" in done
+    assert snapshot(store, "hall").site.profiles.keys() == {shape.name.replace("_", " ")}
+    known = manager.get("/sites/hall/import")
+    assert "Files that are known" in known
+    gone = manager.post("/sites/hall/import/profiles", {"profile": shape.name.replace("_", " ")}, files={"x": b""})
+    assert "is removed" in gone
+    assert not snapshot(store, "hall").site.profiles
+
+
+def test_another_column_can_be_chosen_for_what_was_found(store: Store) -> None:
+    commands.create_site(
+        store, "hall", config(calendar=WorkCalendar(date(2026, 1, 5)), units=Units(0.0, 1200.0)), "ann"
+    )
+    manager = browser(store)
+    shape = next(shape for shape in SHAPES if shape.name == "wms_labour")
+    page = manager.post("/sites/hall/import", {}, files=export(shape, 0))
+    assert "the sum of “Units”" in page
+    fields = {**fields_in(page), "column-units": "Lines"}
+    page = manager.post("/sites/hall/import", {**fields, "step": "check"}, files={"x": b""})
+    assert "the sum of “Lines”" in page
+    page = manager.post(
+        "/sites/hall/import", {**fields_in(page), "where": "Job Function=Each Pick", "step": "check"}, files={"x": b""}
+    )
+    assert "Only rows where “Job Function” is Each Pick are used" in page

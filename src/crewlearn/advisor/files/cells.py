@@ -27,12 +27,14 @@ DateOrder = Literal["day-first", "month-first"]
 
 _LONGEST_NUMBER = 40
 _YEARS = (1900, 2199)
+_AT_WORK = ("aanwezig", "gewerkt", "gearbeitet", "présent", "présente", "regular", "worked day", "presente")
 _ATTENDANCE_WORDS = {
-    "worked": ("worked", "present", "attended", "at work", "anwesend", "yes", "true", "1", "x", "ja", "oui"),
-    "partial": ("partial", "partly", "part day", "partial day", "half day", "left early"),
+    "worked": ("worked", "present", "attended", "at work", "anwesend", "yes", "true", "1", "x", "ja", "oui", *_AT_WORK),
+    "partial": ("partial", "partly", "part day", "partial day", "half day", "left early", "halber Tag", "halve dag"),
     "absent": (
         *("absent", "absence", "sick", "sick leave", "ill", "leave", "on leave", "holiday", "on holiday", "vacation"),
-        *("off", "day off", "not worked", "krank", "Urlaub", "abwesend"),
+        *("off", "day off", "not worked", "krank", "Urlaub", "abwesend", "frei", "ziek", "verlof", "afwezig", "vrij"),
+        *("malade", "congé", "absente", "maladie", "congés", "arrêt maladie", "PTO", "sick day", "vakantie", "enfermo"),
         *("no", "false", "0", "nein", "non"),
     ),
     "no-show": ("no-show", "did not show", "not shown"),
@@ -114,21 +116,30 @@ def decimal_mark_in(cell: str) -> str:
     return "?" if len(fitting) > 1 else "".join(fitting)
 
 
+def parsed_number(cell: str, mark: Decimal) -> float | None:
+    """Parse a number with this decimal mark; return None if it is not one.
+
+    >>> parsed_number("1.234,5", ","), parsed_number("1 234", "."), parsed_number("12%", ".")
+    (1234.5, 1234.0, None)
+    """
+    text = cell.strip()
+    if not text.isascii():
+        text = text.translate(_TYPED)
+    if len(text) > _LONGEST_NUMBER or not _NUMBERS[mark].fullmatch(text):
+        return None
+    return float(text.replace("," if mark == "." else ".", "").replace(" ", "").replace("'", "").replace(mark, "."))
+
+
 def _number(conventions: Conventions) -> Callable[[str], float]:
     """Return the parser of the file's numbers."""
     mark = conventions.decimal
-    pattern = _NUMBERS[mark]
-    other = "," if mark == "." else "."
     example = "1234.5 with a decimal point" if mark == "." else "1234,5 with a decimal comma"
     expected = f"a number such as {example}{conventions.decimal_reason}, without currency or percent sign"
 
     def number(cell: str) -> float:
-        text = cell.strip()
-        if not text.isascii():
-            text = text.translate(_TYPED)
-        if len(text) > _LONGEST_NUMBER or not pattern.fullmatch(text):
+        value = parsed_number(cell, mark)
+        if value is None:
             raise CellRefused(expected)
-        value = float(text.replace(other, "").replace(" ", "").replace("'", "").replace(mark, "."))
         if not abs(value) <= MOST:
             raise CellRefused(f"a number of at most {MOST:g}")
         return value
@@ -187,13 +198,13 @@ _YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})" 
 
 def date_order_in(cell: str) -> tuple[str, bool]:
     """Return the only order in which a date is valid (empty if none or both), and if it has a time not midnight."""
-    readings = {order: _moment(cell, order) for order in ("day-first", "month-first")}
+    readings = {order: moment_in(cell, order) for order in ("day-first", "month-first")}
     fitting = [order for order, moment in readings.items() if moment is not None]
     with_time = any(moment is not None and moment[1] not in (None, time.min) for moment in readings.values())
     return fitting[0] if len(fitting) == 1 else "", with_time
 
 
-def _moment(cell: str, order: str) -> tuple[date, time | None] | None:
+def moment_in(cell: str, order: str) -> tuple[date, time | None] | None:
     """Parse a date with an optional time of day; return None if it is not a valid date."""
     text = cell.strip().translate(_TYPED)
     if len(text) > _LONGEST_NUMBER:
@@ -232,7 +243,7 @@ def _day(conventions: Conventions) -> Callable[[str], date]:
     expected = f"a date that exists, such as 2026-11-15 or {example}{conventions.order_reason})"
 
     def day(cell: str) -> date:
-        moment = _moment(cell, conventions.order)
+        moment = moment_in(cell, conventions.order)
         if moment is None:
             raise CellRefused(expected)
         on, at = moment
@@ -270,7 +281,7 @@ def original(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-def _text(cell: str) -> str:
+def text_in(cell: str) -> str:
     """Parse text, removing the apostrophe that exports put before formulas and the `="…"` around leading zeros.
 
     Accents are normalised to NFC, special spaces to plain ones.
@@ -284,7 +295,7 @@ def _text(cell: str) -> str:
 
 
 def _worker_id(cell: str) -> str:
-    text = _text(cell)
+    text = text_in(cell)
     if not text or len(text) > LONGEST_ID or not text.isprintable():
         erased = "" if text else "; people who were erased have none in an export, and `skip_unknown` leaves them out"
         raise CellRefused(
@@ -298,7 +309,7 @@ def _worker_id_or_blank(cell: str) -> str:
 
 
 def _short_text(cell: str) -> str:
-    text = _text(" ".join(cell.split()))
+    text = text_in(" ".join(cell.split()))
     if len(text) > LONGEST_NAME or not text.translate(_JOINERS).isprintable():
         raise CellRefused(f"text of at most {LONGEST_NAME} characters, none of them a control character")
     return text
@@ -309,6 +320,15 @@ def _yes_or_no(cell: str) -> bool:
     if word and word not in _TRUE and word not in _FALSE:
         raise CellRefused("yes or no (also true, false, 1, 0, x, or blank for no)")
     return word in _TRUE
+
+
+def attendance_in(cell: str) -> str:
+    """Return the attendance that a word stands for; empty if it stands for none.
+
+    >>> attendance_in("Krank"), attendance_in("ziek"), attendance_in("Pick")
+    ('absent', 'absent', '')
+    """
+    return _ATTENDANCES.get(key_of(cell), "")
 
 
 def _attendance(cell: str) -> str:

@@ -1,45 +1,28 @@
 """Dry runs: what importing a file would record, and every error in it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from crewlearn.advisor.files.cells import shortened
-from crewlearn.advisor.files.columns import columns_of
+from crewlearn.advisor.files.columns import OUTPUT, columns_of
+from crewlearn.advisor.files.grouping import CsvError, ErrorGroup
+from crewlearn.advisor.files.import_file import ImportFile
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.imports import ImportFile, day_rule, scan_file, take_in
-from crewlearn.advisor.files.tables import CsvError, CsvErrors, FileTable, read_table
+from crewlearn.advisor.files.imports import scan_workers, take_in
+from crewlearn.advisor.files.output_files import accepted_reading, read_output_file, record
+from crewlearn.advisor.files.rehearsal import rehearsal_of
+from crewlearn.advisor.files.tables import CsvErrors, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.errors import InvalidInput
-
-
-class _Over(Exception):
-    """Rolls a rehearsal back."""
-
-
-@dataclass
-class Rehearsal(Store):
-    """A store whose writes are rolled back."""
-
-    @contextmanager
-    def writing(self, *given: Any, **named: Any) -> Iterator[SiteTransaction]:
-        """Write to a site in a transaction that is rolled back."""
-        try:
-            with super().writing(*given, **named) as work:
-                yield work
-                raise _Over
-        except _Over:
-            return
 
 
 @dataclass(frozen=True)
 class DryRun:
     """What importing a file would do: the columns detected, what would be recorded, and the errors.
 
-    With errors nothing would be recorded; `total` includes errors that are not listed.
+    With errors nothing would be recorded; `total` includes errors that are not listed, and `groups` has them by cause.
+    `reading` says how the file is read, or could be read if that is accepted. `table` has its rows, if they were found.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -48,6 +31,9 @@ class DryRun:
     result: ImportResult = field(default_factory=ImportResult)
     errors: tuple[CsvError, ...] = ()
     total: int = 0
+    groups: tuple[ErrorGroup, ...] = ()
+    reading: tuple[str, ...] = ()
+    table: FileTable | None = field(default=None, repr=False)
 
     @property
     def sound(self) -> bool:
@@ -57,19 +43,22 @@ class DryRun:
 
 def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None) -> DryRun:
     """Import a file in a transaction that is rolled back; return the result, or every error."""
-    dry_run, day_of = DryRun(), day_rule(store, site, file.kind)
+    dry_run = DryRun()
+    rehearsal = rehearsal_of(store)
     try:
-        scanned = scan_file(file, day_of)
-        table = scanned.table
-        dry_run = DryRun(
-            columns={name: table.headers[at] for name, at in table.positions.items()},
-            ignored=table.ignored,
-            rows=scanned.rows,
-        )
-        rehearsal = Rehearsal(store.engine, store.derive, store.clock)
-        return replace(dry_run, result=take_in(rehearsal, site, file, actor, expected=expected, scanned=scanned))
+        if file.kind != OUTPUT.kind:
+            scanned = scan_workers(file)
+            table = scanned.table
+            dry_run = _of_table(table, scanned.rows)
+            return replace(dry_run, result=take_in(rehearsal, site, file, actor, expected=expected))
+        read = read_output_file(store, site, file)
+        dry_run = replace(_of_table(read.table, read.count), reading=read.sentences)
+        return replace(dry_run, result=record(rehearsal, site, file, read, actor, expected=expected))
     except CsvErrors as error:
-        return replace(dry_run, errors=tuple(error.errors), total=error.total)
+        told = dry_run.reading
+        if not told and file.kind == OUTPUT.kind and not file.options.yes:
+            told = accepted_reading(store, site, file, actor)
+        return replace(dry_run, errors=tuple(error.errors), total=error.total, groups=error.groups, reading=told)
     except InvalidInput as error:
         if isinstance(error, (Stale, StoreUnavailable)):  # not an error of the file
             raise
@@ -77,13 +66,18 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         return replace(dry_run, errors=(whole_file,), total=1)
 
 
+def _of_table(table: FileTable, rows: int) -> DryRun:
+    columns = {name: table.headers[at] for name, at in table.positions.items()}
+    return DryRun(columns=columns, ignored=table.ignored, rows=rows, table=table)
+
+
 def readable_table(file: ImportFile) -> FileTable | None:
     """Return the table of a file whose columns may be missing or ambiguous, so that a person can choose them."""
     lenient = columns_of(file.kind).all_optional()
-    mapping = dict(file.options.mapping)
+    mapping = {name: header for name, header in file.options.mapping.items() if name in lenient.names}
     for _ in range(2):
         try:
-            return read_table(file.data, file.what, lenient, mapping)
+            return read_table(file.sources, file.what, lenient, mapping)
         except CsvErrors as error:
             mapping |= {fault.column: "" for fault in error.errors if fault.column in lenient.names}
         except InvalidInput:

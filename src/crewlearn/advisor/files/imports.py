@@ -4,52 +4,19 @@
 `import_output` directly.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Iterable
 
-from crewlearn.advisor.files.cells import DateOrder, Decimal
-from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, columns_of
+from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, Columns, columns_of
+from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.output_imports import import_output
-from crewlearn.advisor.files.reading import ScannedTable, output_rows, scan, worker_rows
+from crewlearn.advisor.files.output_files import is_output, take_in_output
+from crewlearn.advisor.files.reading import ScannedTable, scan, worker_rows
 from crewlearn.advisor.files.tables import read_table
 from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput, unknown_name
 
-DayRule = Callable[[datetime], date]
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """How a file is read and recorded; `dates`, `correct`, `skip_unknown` and `team_from_output` are for output.
-
-    `mapping` names the header of a column that is not recognised; with `check_only` nothing is recorded.
-    """
-
-    mapping: Mapping[str, str] = field(default_factory=dict)
-    decimal: Decimal | None = None
-    dates: DateOrder | None = None
-    correct: bool = False
-    skip_unknown: bool = False
-    check_only: bool = False
-    team_from_output: bool = False
-
-
-@dataclass(frozen=True)
-class ImportFile:
-    """A file to import: its kind, `output` or `workers`, its bytes, how it is read, and its name in errors."""
-
-    kind: str
-    data: bytes = field(repr=False)
-    options: ImportOptions = field(default_factory=ImportOptions)
-    name: str = ""
-
-    @property
-    def what(self) -> str:
-        """The file's name in errors."""
-        return self.name or f"{self.kind}.csv"
+__all__ = ["ImportFile", "ImportOptions", "kind_of", "mapping_of", "scan_workers", "take_in"]
 
 
 def mapping_of(pairs: Iterable[str] | None) -> dict[str, str]:
@@ -67,63 +34,43 @@ def mapping_of(pairs: Iterable[str] | None) -> dict[str, str]:
     return mapping
 
 
-def kind_of(data: bytes) -> str | None:
-    """Return the kind of a file by its header, or None if no kind matches."""
-    for kind, columns in IMPORTED.items():
-        try:
-            read_table(data, kind, columns)
-        except InvalidInput:
-            continue
-        return kind
-    return None
+def kind_of(store: Store, site: str, data: bytes) -> str | None:
+    """Return the kind of a file by its header and cells, or None if it looks like none.
+
+    Columns that only a list of workers has decide; otherwise a file with days, workers and numbers is output.
+    """
+    file = ImportFile(OUTPUT.kind, data)
+    if _columns_in(file, OUTPUT):
+        return OUTPUT.kind
+    of_workers = _columns_in(file, WORKERS)
+    if of_workers - {"worker_id", "name"}:
+        return WORKERS.kind
+    if is_output(store, site, file):
+        return OUTPUT.kind
+    return WORKERS.kind if of_workers else None
 
 
-def take_in(
-    store: Store,
-    site: str,
-    file: ImportFile,
-    actor: str,
-    *,
-    expected: int | None = None,
-    scanned: ScannedTable | None = None,
-) -> ImportResult:
+def _columns_in(file: ImportFile, columns: Columns) -> set[str]:
+    """Return the columns of a kind that a file has; none if it lacks one that is required."""
+    try:
+        return set(read_table(file.sources, columns.kind, columns).positions)
+    except InvalidInput:
+        return set()
+
+
+def take_in(store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None) -> ImportResult:
     """Import a file, all of it or nothing.
 
     `expected` is the site's version that the caller has seen; if the site has changed since, the import is refused.
-    `scanned` is the result of `scan_file`, if the caller has it.
     """
-    scanned = scanned or scan_file(file, day_rule(store, site, file.kind))
-    options = file.options
-    if file.kind == WORKERS.kind:
-        return import_workers(store, site, worker_rows(scanned), file.data, actor, expected=expected)
     if file.kind == OUTPUT.kind:
-        return import_output(
-            store,
-            site,
-            output_rows(scanned, blank_ids=options.skip_unknown),
-            file.data,
-            actor,
-            correct=options.correct,
-            skip_unknown=options.skip_unknown,
-            team_from_output=options.team_from_output,
-            what=file.what,
-            expected=expected,
-            normalised=True,
-        )
+        return take_in_output(store, site, file, actor, expected=expected)
+    if file.kind == WORKERS.kind:
+        return import_workers(store, site, worker_rows(scan_workers(file)), file.data, actor, expected=expected)
     raise unknown_name("kind", file.kind, IMPORTED)
 
 
-def day_rule(store: Store, site: str, kind: str) -> DayRule:
-    """Return the function that maps a moment to its day: the site's calendar, for files with dates."""
-    if "date" not in columns_of(kind).names:
-        return datetime.date
-    with store.reading() as connection:
-        _, state, _ = store.site(connection, site)
-    return state.config.calendar.day_of
-
-
-def scan_file(file: ImportFile, day_of: DayRule) -> ScannedTable:
-    """Detect a file's columns, and how it writes numbers and dates."""
+def scan_workers(file: ImportFile) -> ScannedTable:
+    """Detect the columns of a file of workers, and how it writes numbers."""
     columns, options = columns_of(file.kind), file.options
-    table = read_table(file.data, file.what, columns, options.mapping)
-    return scan(table, columns, options.decimal, options.dates, day_of)
+    return scan(read_table(file.sources, file.what, columns, options.mapping), columns, options.decimal)

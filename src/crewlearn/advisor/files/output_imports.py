@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from operator import itemgetter
 
@@ -46,17 +46,21 @@ def import_output(
     what: str = "output.csv",
     expected: int | None = None,
     normalised: bool = False,
+    prepare: Callable[[SiteTransaction], None] | None = None,
 ) -> ImportResult:
     """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
 
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
     `skip_unknown`, left out. Output on days that nobody planned to work is recorded as `overtime`, or is an error if
     that is off; days before the calendar's start are opened either way. With `team_from_output`, who holds which
-    station follows from who had output. `normalised` rows come from a reader that has checked each of them.
+    station follows from who had output. `normalised` rows come from a reader that has checked each of them. `prepare`
+    is called first in the transaction, for instance to enrol newcomers.
     """
     if not rows:
         return ImportResult()
     with store.writing(name, actor, expected) as work:
+        if prepare is not None:
+            prepare(work)
         site, known = work.site, work.identities({row.worker_id for row in rows})
         warnings, taken = [], rows
         if skip_unknown:

@@ -152,6 +152,8 @@ def scan(
     chosen: Decimal
     if decimal is not None:
         chosen = decimal
+    elif table.source.decimal:
+        chosen = "," if table.source.decimal == "," else "."
     elif counts[","] or counts["."]:
         chosen = "," if counts[","] > counts["."] else "."
     else:
@@ -192,6 +194,15 @@ def worker_rows(scanned: ScannedTable) -> list[WorkerRow]:
 
 def output_rows(scanned: ScannedTable, *, allow_negative: bool = False, blank_ids: bool = False) -> list[OutputRow]:
     """Parse the rows of a file of output, with units and attendance as `normalised` has them."""
+    rows = sound_output_rows(scanned, allow_negative=allow_negative, blank_ids=blank_ids)
+    scanned.errors.raise_any()
+    return rows
+
+
+def sound_output_rows(
+    scanned: ScannedTable, *, allow_negative: bool = False, blank_ids: bool = False
+) -> list[OutputRow]:
+    """Parse the rows of a file of output, and return those without errors; the errors are collected."""
     errors = scanned.errors
     types: dict[str, CellType] = {}
     if allow_negative:
@@ -224,8 +235,8 @@ def output_rows(scanned: ScannedTable, *, allow_negative: bool = False, blank_id
             at = f"{when}, shift {turn}" if isinstance(key, tuple) else key
             where = f"each worker once for each day or period; lines {first} and {line} have {who} at {at}"
             errors.add(line, "worker_id", who, where)
+            continue
         rows.append(OutputRow(line, *values))
-    errors.raise_any()
     return rows
 
 

@@ -152,6 +152,8 @@ class Site:
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
+
+    `profiles` are the readings of files that people confirmed, by name, the newest last.
     """
 
     config: SiteConfig
@@ -182,6 +184,7 @@ class Site:
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     first_days: dict[int, int] = field(default_factory=dict)
+    profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     undo: Slip | None = None
 
     @classmethod
@@ -367,6 +370,7 @@ class Site:
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
             **({"first_days": {str(who): day for who, day in self.first_days.items()}} if self.first_days else {}),
+            **({"profiles": [[name, dict(plan)] for name, plan in self.profiles.items()]} if self.profiles else {}),
             **self.answered_json(),
         }
 
@@ -428,5 +432,6 @@ class Site:
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             first_days={int(worker): period for worker, period in data.get("first_days", {}).items()},
+            profiles=dict(data.get("profiles", ())),
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

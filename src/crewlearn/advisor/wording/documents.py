@@ -21,6 +21,7 @@ from crewlearn.advisor.wording.waiting import cycle_of
 
 if TYPE_CHECKING:  # advice does not need these modules at run time
     from crewlearn.advisor.files.dry_run import DryRun
+    from crewlearn.advisor.files.grouping import ErrorGroup
     from crewlearn.advisor.files.import_result import ImportResult
     from crewlearn.advisor.ledger.verify import Verified
 
@@ -182,18 +183,33 @@ def event(entry: LedgerEntry) -> dict[str, Any]:
 
 def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
     """Describe the result of an import, and the current advice."""
-    return {**vars(done), "warnings": list(done.warnings), "advice": words}
+    return {**_import(done), "advice": words}
+
+
+def _import(done: "ImportResult") -> dict[str, Any]:
+    return {**vars(done), "warnings": list(done.warnings), "reading": list(done.reading)}
 
 
 def checked(result: "DryRun") -> dict[str, Any]:
     """Describe what importing a file would do."""
-    done = {**vars(result.result), "warnings": list(result.result.warnings)}
     return {
         "sound": result.sound,
         "columns": dict(result.columns),
         "ignored": list(result.ignored),
         "rows": result.rows,
-        **done,
+        **_import(result.result),
+        "reading": list(result.reading),
         "errors": [vars(error) for error in result.errors],
         "total_errors": result.total,
+        "causes": [error_group(group) for group in result.groups],
+    }
+
+
+def error_group(group: "ErrorGroup") -> dict[str, Any]:
+    """Describe the errors of one cause."""
+    return {
+        "count": group.count,
+        "sentence": group.sentence,
+        "action": group.action,
+        "examples": [vars(example) for example in group.examples],
     }

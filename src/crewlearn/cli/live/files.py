@@ -13,10 +13,11 @@ from crewlearn.cli.live.session import (
     advice_of,
     opened,
     read_bytes,
+    read_site,
     warn,
     who,
 )
-from crewlearn.cli.output import print_json
+from crewlearn.cli.output import option_said, print_json
 
 if TYPE_CHECKING:
     from crewlearn.advisor.files.import_result import ImportResult
@@ -24,12 +25,24 @@ if TYPE_CHECKING:
 workers = typer.Typer(help="Import, change and erase workers.", no_args_is_help=True)
 output = typer.Typer(help="Import output.", no_args_is_help=True)
 
-FileArgument = Annotated[Path, typer.Argument(help="CSV file.")]
+FileArgument = Annotated[Path, typer.Argument(help="CSV file or .xlsx workbook.")]
 MapOption = Annotated[
     list[str] | None, typer.Option("--map", help="column=header, if the file names a column differently; repeatable.")
 ]
 DecimalOption = Annotated[str | None, typer.Option(help="Decimal mark, . or , if the file is ambiguous.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+YesOption = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Accept what is found in the file (layout, columns, sums, newcomers, overtime days), and keep it as the "
+        "site's profile.",
+    ),
+]
+TeamOption = Annotated[bool, typer.Option("--team-from-output", help="Take the team from who produced.")]
+UnusualOption = Annotated[bool, typer.Option("--accept-unusual", help="Record output far from what is expected.")]
+CorrectOption = Annotated[bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")]
 WorkerArgument = Annotated[str, typer.Argument(help="The worker's id at the firm.")]
 
 
@@ -111,38 +124,115 @@ def _shown(key: str, value: Any) -> str:
 def import_output_command(
     site: SiteArgument,
     file: FileArgument,
-    correct: Annotated[
-        bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")
-    ] = False,
+    yes: YesOption = False,
+    correct: CorrectOption = False,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Skip and count rows of unknown workers, such as erased ones.")
     ] = False,
-    team_from_output: Annotated[
-        bool,
-        typer.Option(
-            "--team-from-output", help="Record as the team who had output, where that differs from the record."
-        ),
-    ] = False,
+    where: Annotated[
+        list[str] | None, typer.Option("--where", help="Only rows with HEADER=VALUE, such as Area=Pick; repeatable.")
+    ] = None,
     map_: MapOption = None,
     decimal: DecimalOption = None,
     dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file is ambiguous.")] = None,
+    team_from_output: TeamOption = False,
+    accept_unusual: UnusualOption = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import output, all rows or none: date or period, worker_id, units, optionally shift, hours, attendance."""
+    """Import output, all rows or none: date or period, worker_id, units, optionally shift, hours, attendance.
+
+    Other layouts are read too: titles above the header, totals, several rows a person and day, names only, time
+    stamps. --yes accepts what is found and keeps it as a profile, so that the next such file needs no option.
+    """
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
         from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of, take_in
 
         data = read_bytes(file)
-        order = date_order(dates)
         options = ImportOptions(
-            mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown, team_from_output=team_from_output
+            mapping_of(map_),
+            decimal_mark(decimal),
+            date_order(dates),
+            correct,
+            skip_unknown,
+            yes=yes,
+            where=tuple(where or ()),
+            overtime=yes,
+            team_from_output=team_from_output,
+            accept_unusual=accept_unusual,
         )
         done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
         _report(done, "row", advice_of(store, site), json)
+
+
+@output.command("watch")
+def watch_command(
+    site: SiteArgument,
+    folder: Annotated[Path, typer.Argument(help="Folder in which exports appear.")],
+    yes: YesOption = False,
+    correct: CorrectOption = False,
+    team_from_output: TeamOption = False,
+    accept_unusual: UnusualOption = False,
+    every: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks.")] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="End when the files that are there are taken in.")] = False,
+    seconds: Annotated[float | None, typer.Option(min=0.0, help="End after so many seconds.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Take in files as they appear in a folder, and move them to done or failed, each with a report.
+
+    Files are read by the site's profiles, or as plain output files. A file is taken in once it has stopped growing.
+    """
+    with opened(db) as store:
+        from crewlearn.advisor.files.imports import ImportOptions
+        from crewlearn.advisor.files.watching import FolderWatch, watch
+        from crewlearn.advisor.ledger.text import options_said
+
+        options = ImportOptions(
+            correct=correct,
+            yes=yes,
+            overtime=yes,
+            team_from_output=team_from_output,
+            accept_unusual=accept_unusual,
+        )
+        read_site(store, site)  # an unknown site is told at once
+        try:
+            for taken in watch(
+                FolderWatch(store, site, folder, who(actor), options), every=every, once=once, seconds=seconds
+            ):
+                print(options_said(taken.report(), option_said), end="", flush=True)
+        except KeyboardInterrupt:
+            print("Stopped watching.")
+
+
+@output.command("profiles")
+def profiles_command(
+    site: SiteArgument,
+    remove: Annotated[str | None, typer.Option("--remove", help="Remove the profile of this name.")] = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List how the site's files are read, or remove such a profile."""
+    with opened(db) as store:
+        from crewlearn.advisor.files.detection.sentences import plan_sentences
+        from crewlearn.advisor.files.profiles import plans_of, profiles_of, remove_profile
+
+        if remove is not None:
+            remove_profile(store, site, remove, who(actor))
+        if json:
+            print_json({name: dict(profile) for name, profile in profiles_of(store, site).items()})
+            return
+        if remove is not None:
+            print(f"Removed the profile “{remove}”.")
+        plans = plans_of(profiles_of(store, site))
+        for name, plan in plans.items():
+            print(f"{name}: {' '.join(plan_sentences(plan))}")
+        if not plans and remove is None:
+            print("No profile yet: import a file with --yes to keep how it is read.")
 
 
 def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:
@@ -151,10 +241,13 @@ def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:
 
         print_json(documents.recorded(done, advice))
         return
-    from crewlearn.advisor.ledger.text import counted
+    from crewlearn.advisor.ledger.text import counted, options_said
 
+    for sentence in done.reading:
+        print(options_said(sentence, option_said))
     corrected = f" ({done.corrected:,} of them corrected)" if done.corrected else ""
     skipped = f", {done.skipped:,} skipped" if done.skipped else ""
-    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}.")
+    enrolled = f", {counted(done.enrolled, 'newcomer')} enrolled" if done.enrolled else ""
+    print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}{enrolled}.")
     warn(done.warnings)
     print(advice)

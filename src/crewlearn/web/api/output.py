@@ -3,11 +3,12 @@
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files import output_imports
+from crewlearn.advisor.files import output_imports, profiles
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
+from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.exports import output_document
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
 from crewlearn.advisor.files.reading import normalised
@@ -19,7 +20,18 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import snapshots as reads
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
-from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body
+from crewlearn.web.api.files import (
+    AcceptUnusual,
+    CheckOnly,
+    CsvBody,
+    DateOrder,
+    DecimalMark,
+    Maps,
+    TeamFromOutput,
+    Where,
+    Yes,
+    csv_body,
+)
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.api.models import output as models
 from crewlearn.web.api.models.base import Day
@@ -31,9 +43,6 @@ router = APIRouter(prefix="/sites/{site}", tags=["output"])
 WHAT_ROWS = "rows"
 
 Correct = Annotated[bool, Query(description="Replace recorded values that differ; otherwise they are a conflict.")]
-TeamFromOutput = Annotated[
-    bool, Query(description="Take as the team who had output, where that differs from the record.")
-]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
 
 
@@ -129,16 +138,32 @@ def import_output_csv(
     dates: DateOrder = None,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
-    team_from_output: TeamFromOutput = False,
     check_only: CheckOnly = False,
+    yes: Yes = False,
+    where: Where = None,
+    team_from_output: TeamFromOutput = False,
+    accept_unusual: AcceptUnusual = False,
 ) -> Response:
-    """Import a CSV file of output, all rows or none; or, with check_only, report what that would do.
+    """Import a file of output, all rows or none; or, with check_only, report what that would do.
 
     Columns: date or period, worker_id, units, and optionally shift, hours, attendance; common other headers
-    are recognised. A file of more than 20,000 lines is imported by a job, whose result is the response otherwise;
-    If-Match is then checked at the time of the request.
+    are recognised. A file in another layout is read by a profile of the site, or as it is found with `yes`. A file of
+    more than 20,000 lines is imported by a job, whose result is the response otherwise; If-Match is then checked at the
+    time of the request.
     """
-    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only, team_from_output)
+    options = ImportOptions(
+        mapping_of(maps),
+        decimal,
+        dates,
+        correct,
+        skip_unknown,
+        check_only,
+        yes=yes,
+        where=tuple(where or ()),
+        overtime=yes,
+        team_from_output=team_from_output,
+        accept_unusual=accept_unusual,
+    )
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
@@ -147,3 +172,25 @@ def import_output_csv(
     file = ImportFile(OUTPUT.kind, data, options)
     document = take_in(here.store, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())
+
+
+@router.get("/profiles", response_model=models.Profiles, operation_id="listProfiles", responses=READING)
+def list_profiles(here: Annotated[Here, at(VIEWER)]) -> Response:
+    """List how the site's files of other layouts are read, the newest last."""
+    kept = here.snapshot.site.profiles
+    plans = profiles.plans_of(kept)
+    items = [
+        {"name": name, "reading": plan_sentences(plans[name]) if name in plans else [], "plan": dict(plan)}
+        for name, plan in kept.items()
+    ]
+    return answer({"items": items}, here.snapshot)
+
+
+@router.delete("/profiles/{profile}", status_code=204, operation_id="removeProfile", responses=WRITING)
+def remove_profile(
+    here: Annotated[Here, changing(MANAGER)],
+    profile: Annotated[str, Path(max_length=100, description="The profile's name.", examples=["labor report"])],
+) -> Response:
+    """Remove a profile: such files need to be confirmed again."""
+    profiles.remove_profile(here.store, here.name, profile, here.caller.name, expected=here.expected)
+    return Response(status_code=204)

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
+from crewlearn.advisor.files.sources.sheets import is_workbook
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording import documents
@@ -29,6 +30,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 PLAN, VERIFY, OUTPUT_IMPORT = KINDS
 BIG_LINES = 20_000
 """Files with more lines than this are imported by a job."""
+BIG_WORKBOOK = 500_000
+"""So are workbooks with more bytes, which have about as many rows."""
 PREPARING = "preparing: compiling the simulation, once per machine"
 
 LOG = logging.getLogger("crewlearn.web")
@@ -36,6 +39,8 @@ LOG = logging.getLogger("crewlearn.web")
 
 def is_big(data: bytes) -> bool:
     """Return whether a file is too long to import within a request."""
+    if is_workbook(data):
+        return len(data) > BIG_WORKBOOK
     return max(data.count(b"\n"), data.count(b"\r")) > BIG_LINES
 
 
@@ -59,8 +64,8 @@ def _advice(store: Store, site: str) -> str:
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Import a large file of output."""
     progress(0.1, "reading the file")
-    options = {name: value for name, value in job.input.items() if name != "digest"}
-    file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options))
+    options = {name: value for name, value in job.input.items() if name not in ("digest", "name")}
+    file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options), job.input.get("name", ""))
     return take_in(store, job.site, file, job.actor)
 
 

@@ -18,10 +18,14 @@ from starlette.datastructures import FormData, UploadFile
 
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import IMPORTED, LABELS, OUTPUT, WORKERS, columns_of
+from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.dry_run import DryRun, readable_table
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
+from crewlearn.advisor.files.output_files import with_options
+from crewlearn.advisor.files.profiles import plans_of, remove_profile
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvError, CsvErrors, FileTable
 from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import formats as wording
 from crewlearn.web.auth.access import MANAGER, Caller, require
@@ -72,6 +76,10 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
         "next_day": reading.day(reading.site.period),
         "examples": _EXAMPLES,
         "optional": [column.name for column in OUTPUT.optional],
+        "profiles": {
+            name: [wording.remedy(sentence) for sentence in plan_sentences(plan)]
+            for name, plan in plans_of(reading.site.profiles).items()
+        },
         "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
     }
     return show_site(request, caller, reading, "Import", "import.html", values, status)
@@ -94,20 +102,26 @@ async def take(
 def _take(request: Request, caller: Caller, site: str, form: FormData, data: bytes, name: str) -> Response:
     reading, store = reading_of(request, site), store_of(request)
     try:
-        file = _read(form, data, name, reading, request.app.state.settings.import_bytes)
+        file = _read(form, data, name, store, reading, request.app.state.settings.import_bytes)
     except InvalidInput as error:
+        if isinstance(error, StoreUnavailable):
+            raise
         return _ask(request, caller, reading, error.remedy, 422)
     confirmed = _text(form, "step") == "confirm"
     # corrections are counted here and need a confirmation
     tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True))
     checked = dry_run.check(store, reading.name, tried, caller.name)
+    if not checked.sound and checked.reading and not file.options.yes and not confirmed:
+        # the file can be read in another way, which is shown for confirmation
+        file, tried = (with_options(each, yes=True, overtime=True, mapping={}) for each in (file, tried))
+        checked = dry_run.check(store, reading.name, tried, caller.name)
     if confirmed and checked.sound and (file.options.correct or not checked.result.corrected):
         return _import(request, reading, file, caller)
     refused = "Check the box to replace the rows on record." if confirmed and checked.sound else ""
     return _preview(request, caller, reading, file, checked, refused)
 
 
-def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -> ImportFile:
+def _read(form: FormData, data: bytes, name: str, store: Store, reading: Reading, most: int) -> ImportFile:
     """Read the form; the file is uploaded, pasted, or carried over from the page before."""
     text, packed = _text(form, "text"), _text(form, "packed")
     if not data and packed:
@@ -118,6 +132,8 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
         raise InvalidInput("file", name, "Choose a file, or paste its contents.")
     prefix = "column-"
     mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
+    if _text(form, "planned") == "yes":  # only what the person chose differently overrides what was found
+        mapping = {name: header for name, header in mapping.items() if header != _text(form, f"was-{name}")}
     decimal, dates = _text(form, "decimal"), _text(form, "dates")
     kind = _text(form, "kind")
     options = ImportOptions(
@@ -127,9 +143,12 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
         correct=_text(form, "correct") == "yes",
         skip_unknown=_text(form, "skip_unknown") == "yes",
         team_from_output=_text(form, "team_from_output") == "yes",
+        yes=_text(form, "yes") == "yes",
+        where=tuple(line.strip() for line in _text(form, "where").splitlines() if line.strip()),
+        overtime=_text(form, "yes") == "yes",
     )
     if kind not in IMPORTED:
-        kind = imports.kind_of(data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
+        kind = imports.kind_of(store, reading.name, data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
     return ImportFile(kind, data, options, name[:100] or "the file")
 
 
@@ -157,7 +176,7 @@ def _unpacked(text: str, most: int) -> bytes:
 def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller) -> Response:
     store = store_of(request)
     if file.kind == OUTPUT.kind and work.is_big(file.data):
-        options = dataclasses.asdict(file.options)
+        options = {**dataclasses.asdict(file.options), "name": file.name}
         job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data, again=True)
         return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
@@ -166,21 +185,22 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
         if isinstance(error, StoreUnavailable):
             raise
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
-    summary = _summary("recorded", done.recorded, done.known, done.corrected, file.kind)
+    summary = _summary("recorded", done.recorded, done.known, done.corrected, file.kind, done.enrolled)
     return go(request, reading.url(), summary, "", done.warnings)
 
 
-def _summary(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT.kind) -> str:
+def _summary(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT.kind, enrolled: int = 0) -> str:
     rows = wording.count(recorded, "row") if kind == OUTPUT.kind else wording.count(recorded, "worker")
     more = [f"{known:,} known already"] if known else []
     more += [f"{corrected:,} corrected"] if corrected else []
+    more += [f"{wording.count(enrolled, 'newcomer')} enrolled"] if enrolled else []
     return f"{rows} {verb}{', ' if more else ''}{' and '.join(more)}."
 
 
 def _preview(
     request: Request, caller: Caller, reading: Reading, file: ImportFile, checked: DryRun, refused: str
 ) -> Response:
-    table = readable_table(file)
+    table = checked.table or readable_table(file)
     headers = table.headers if table is not None else ()
     positions: Mapping[str, int] = table.positions if table is not None else {}
     above = [error for error in checked.errors if error.line <= (0 if table is None else table.header_line)]
@@ -189,7 +209,13 @@ def _preview(
     values = {
         "file": file,
         "checked": checked,
-        "summary": _summary("will be recorded", checked.result.recorded, checked.result.known, 0, file.kind),
+        "summary": _summary(
+            "will be recorded", checked.result.recorded, checked.result.known, 0, file.kind, checked.result.enrolled
+        ),
+        "reading": [wording.remedy(sentence) for sentence in checked.reading],
+        "causes": _causes(checked),
+        "planned": bool(checked.reading),
+        "where": "\n".join(file.options.where),
         "corrected": checked.result.corrected,
         "refused": refused,
         "headers": headers,
@@ -212,6 +238,13 @@ def _preview(
         "more": checked.total - len(checked.errors),
     }
     return show_site(request, caller, reading, "Import", "import_check.html", values)
+
+
+def _causes(checked: DryRun) -> list[str]:
+    """Describe the errors by cause, each with what to do, if they are many."""
+    if checked.total <= 1:
+        return []
+    return [f"{cause.sentence}: {wording.remedy(cause.action)}" for cause in checked.groups if cause.examples[0].line]
 
 
 def _above(error: CsvError, file: ImportFile, headers: Sequence[str]) -> str:
@@ -276,6 +309,23 @@ def _faults(errors: Sequence[CsvError]) -> tuple[str, ...]:
 def _general(errors: Sequence[CsvError]) -> list[str]:
     """Describe the errors of a file as a whole."""
     return [f"{error.column} {error.value}: {wording.remedy(error.expected)}" for error in errors if not error.line]
+
+
+@router.post("/profiles")
+async def forget(
+    request: Request,
+    site: str,
+    caller: Annotated[Caller, require(MANAGER)],
+    given: Annotated[FormData, Depends(_given)],
+) -> Response:
+    """Remove a profile."""
+    name = _text(given, "profile")
+    reading = await run_in_threadpool(reading_of, request, site)
+    try:
+        await run_in_threadpool(remove_profile, store_of(request), reading.name, name, caller.name)
+    except Unknown:  # somebody else removed it
+        return go(request, reading.url("import"), "That reading was removed already.", "bad")
+    return go(request, reading.url("import"), f"“{name}” is removed: such files are shown for confirmation again.")
 
 
 @router.get("/{job}")

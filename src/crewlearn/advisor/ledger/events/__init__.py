@@ -33,6 +33,7 @@ from crewlearn.advisor.ledger.events.fact import (
     parse_fact,
 )
 from crewlearn.advisor.ledger.events.output import OutputImported
+from crewlearn.advisor.ledger.events.profiles import ImportProfileSet
 from crewlearn.advisor.ledger.events.rows import (
     ADDED_COLUMNS,
     ATTENDANCE,
@@ -80,6 +81,7 @@ __all__ = [
     "Event",
     "Fact",
     "History",
+    "ImportProfileSet",
     "LedgerEntry",
     "Names",
     "Observation",

@@ -134,7 +134,15 @@ _OUTPUT: dict[str, Any] = {
     "attendance": "worked",
     "event": 3,
 }
-_DONE: dict[str, Any] = {"recorded": 24, "known": 0, "corrected": 0, "skipped": 0, "warnings": []}
+_DONE: dict[str, Any] = {
+    "recorded": 24,
+    "known": 0,
+    "corrected": 0,
+    "skipped": 0,
+    "enrolled": 0,
+    "reading": [],
+    "warnings": [],
+}
 _EVENT: dict[str, Any] = {
     "number": 98,
     "at": "2027-01-11T06:30:00.000+00:00",
@@ -320,6 +328,32 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "rows": 24,
             "errors": [{"line": 7, "column": "units", "value": "8o", "expected": "a number"}],
             "total_errors": 1,
+            "causes": [
+                {
+                    "count": 1,
+                    "sentence": "1 row has no readable number there",
+                    "action": "correct the cells, or let the file be read as it is written: `yes`",
+                    "examples": [{"line": 7, "column": "units", "value": "8o", "expected": "a number"}],
+                }
+            ],
+        }
+    ],
+    "Profiles": [
+        {
+            "items": [
+                {
+                    "name": "labor report",
+                    "reading": [
+                        "“Emp ID” is the worker's id.",
+                        "“Date” is the day.",
+                        "A day's output is the sum of “Units”.",
+                    ],
+                    "plan": {
+                        "columns": {"worker_id": "Emp ID", "date": "Date"},
+                        "measure": {"kind": "sum", "of": "Units", "per": "", "scale": 1.0, "clock": 1.0},
+                    },
+                }
+            ]
         }
     ],
     "Events": _page(_EVENT),

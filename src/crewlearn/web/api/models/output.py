@@ -1,6 +1,6 @@
 """Output, and results of imports."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import (
     Field,
@@ -53,6 +53,8 @@ class Recorded(Model):
     known: Count = Field(description="Facts that were on record already.")
     corrected: Count = Field(description="Of those recorded, how many replace others.")
     skipped: Count = Field(description="Rows of unknown workers, left out.")
+    enrolled: Count = Field(description="People who were not known before.")
+    reading: list[str] = Field(description="How the file was read, in sentences, if it is not laid out as ours.")
     warnings: list[str]
     advice: str = Field(description="The current advice in a sentence.")
 
@@ -66,6 +68,15 @@ class CellError(Model):
     expected: str
 
 
+class ErrorCause(Model):
+    """Errors of one cause."""
+
+    count: Count
+    sentence: str
+    action: str = Field(description="What to do about it.")
+    examples: list[CellError] = Field(description="Up to three.")
+
+
 class CheckedModel(Model):
     """What importing a file would do; nothing was recorded."""
 
@@ -77,6 +88,23 @@ class CheckedModel(Model):
     known: Count
     corrected: Count
     skipped: Count
+    enrolled: Count
+    reading: list[str] = Field(description="How the file is read, or would be if you accept it with `yes`.")
     warnings: list[str]
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
+    causes: list[ErrorCause] = Field(description="All errors by cause.")
+
+
+class Profile(Model):
+    """How the site's files of one layout are read."""
+
+    name: str
+    reading: list[str] = Field(description="In sentences.")
+    plan: dict[str, Any] = Field(description="As plain data.")
+
+
+class Profiles(Model):
+    """The profiles of a site, the newest last."""
+
+    items: list[Profile]

@@ -1,0 +1,171 @@
+"""Where a table is in a file: the line of its header, and the lines that are no data."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from crewlearn.advisor.files.cells import key_of
+from crewlearn.advisor.files.detection.reshaping import reshaped
+from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
+from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.file_errors import CsvErrors
+from crewlearn.advisor.files.sources.source import Source
+
+LINES_SEARCHED = 60
+SAMPLE = 500
+_TELLING = 0.5
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table found in a file: its source, the header's line and texts, and the first rows below it."""
+
+    source: Source = field(repr=False)
+    line: int
+    headers: tuple[str, ...]
+    rows: tuple[tuple[int, list[str]], ...] = field(repr=False)
+    score: float = 0.0
+
+    @property
+    def places(self) -> Mapping[str, int]:
+        """The position of each header, by `key_of` its text."""
+        return {key_of(header): at for at, header in reversed(list(enumerate(self.headers)))}
+
+    def body(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield every row below the header, padded to the number of headers."""
+        width = len(self.headers)
+        blank = [""] * width
+        for line, cells in self.source.records():
+            if line > self.line:
+                yield line, cells if len(cells) >= width else cells + blank[len(cells) :]
+
+    def column(self, at: int) -> list[str]:
+        """Return the cells of a column in the first rows that are not blank, without totals."""
+        return [cells[at] for _, cells in self.rows if at < len(cells) and not is_blank(cells[at])]
+
+
+def named_headers(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the headers, each with a name of its own: blank ones by position, repeated ones with a number.
+
+    >>> named_headers(["Units", "", "Units", " "])
+    ('Units', 'column 2', 'Units (2)')
+    """
+    texts = [" ".join(cell.split()) for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    seen: dict[str, int] = {}
+    named = []
+    for at, text in enumerate(texts, start=1):
+        name = text or f"column {at}"
+        key = key_of(name) or name
+        seen[key] = seen.get(key, 0) + 1
+        named.append(name if seen[key] == 1 else f"{name} ({seen[key]})")
+    return tuple(named)
+
+
+def find_layout(sources: Sequence[Source]) -> Layout:
+    """Return the most plausible table of a file, or raise the file's error if it cannot be read."""
+    best: Layout | None = None
+    unread: list[CsvErrors] = []
+    for source in _all_shapes(sources):
+        try:
+            layout = _layout_of(source)
+        except CsvErrors as error:
+            unread.append(error)
+            continue
+        if layout is not None and (best is None or layout.score > best.score):
+            best = layout
+    if best is None:
+        if unread:
+            raise unread[0]
+        what = sources[0].what
+        raise CsvErrors(what, [], 0)
+    return best
+
+
+def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = "", shape: str = "") -> Layout | None:
+    """Return the table of a file in a shape whose header has all these texts, or None if there is none."""
+    wanted = {key_of(header) for header in headers}
+    for source in sorted(_all_shapes(sources), key=lambda source: source.sheet != sheet):
+        if source.shape != shape:
+            continue
+        try:
+            above = list(islice(source.records(), LINES_SEARCHED))
+        except CsvErrors:
+            continue
+        for at, (line, cells) in enumerate(above):
+            named = named_headers(cells)
+            if len(named) < len(cells):
+                named += tuple(f"column {place + 1}" for place in range(len(named), len(cells)))
+            if wanted <= {key_of(header) for header in named}:
+                return Layout(source, line, named, _padded(above[at + 1 :], len(named)))
+    return None
+
+
+def _all_shapes(sources: Sequence[Source]) -> list[Source]:
+    """Return each source as it is, followed by the other shapes that it may have."""
+    return [shape for source in sources for shape in (source, *reshaped(source))]
+
+
+def _layout_of(source: Source) -> Layout | None:
+    records = list(islice(source.records(), LINES_SEARCHED + SAMPLE))
+    best: tuple[float, int] | None = None
+    for at, (_, cells) in enumerate(records[:LINES_SEARCHED]):
+        score = _header_score(cells, [below for _, below in records[at + 1 : at + 30]])
+        if best is None or score > best[0] + 1e-9:
+            best = (score, at)
+    if best is None:
+        return None
+    score, at = best
+    headers = named_headers(records[at][1])
+    # columns may lack a header, but not beyond the cells of the header's line
+    used = max(
+        (place + 1 for _, cells in records[at + 1 :] for place, cell in enumerate(cells) if cell.strip()), default=0
+    )
+    beyond = range(len(headers), min(len(records[at][1]), used))
+    headers += tuple(f"column {place + 1}" for place in beyond)
+    rows = _padded(records[at + 1 :], len(headers))
+    usable = tuple((line, cells) for line, cells in rows if not any(map(is_total, cells)))
+    return Layout(source, records[at][0], headers, usable[:SAMPLE], score)
+
+
+def _padded(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[int, list[str]], ...]:
+    blank = [""] * width
+    return tuple((line, cells + blank[len(cells) :]) for line, cells in rows if "".join(cells).strip())
+
+
+def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float:
+    """Return how much a line looks like a header: known words, no data, and data of the same width below."""
+    texts = [cell.strip() for cell in cells]
+    filled = [text for text in texts if text]
+    if len(filled) < 2:
+        return 0.0
+    roles: dict[str, float] = {}
+    words = 0.0
+    for text in filled:
+        if len(text) > 80 or moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
+            words -= 0.7
+            continue
+        fits = {role: score for role, score in roles_of(text).items() if score >= _TELLING}
+        for role, score in fits.items():
+            roles[role] = max(roles.get(role, 0.0), score)
+        words += 0.3 * max(fits.values(), default=0.0)
+    data = sum(
+        1
+        for row in below
+        if sum(bool(cell.strip()) for cell in row) >= 2
+        and any(
+            at < len(texts) and texts[at] and (is_number(cell) or moment_of(cell, "day-first"))
+            for at, cell in enumerate(row)
+        )
+    )
+    essential = sum(1.5 * max((roles.get(role, 0.0) for role in group), default=0.0) for group in _ESSENTIAL)
+    repeated = len({key_of(text) for text in filled}) / len(filled)
+    return essential + words * repeated + (0.5 if data else -3.0) + 0.02 * min(len(filled), 20)
+
+
+_ESSENTIAL = (
+    ("date",),
+    ("worker", "name", "first", "last"),
+    ("units", "counts", "calls", "handle", "percent", "rate", "errors", "total_handle"),
+)

@@ -1,0 +1,202 @@
+"""Tables in other shapes, turned into rows: days across, blocks of columns repeated across, and people as headings."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import ClassVar
+
+from crewlearn.advisor.files.cells import key_of
+from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
+from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.file_errors import CsvErrors
+from crewlearn.advisor.files.sources.source import Source
+
+_SEARCHED = 60
+_FEWEST_DAYS = 3
+_HEADING = re.compile(r"([^\W\d_][^:]{1,30}?)\s*[:#]\s*(\S.*)")
+_PERSON = ("worker", "name")
+
+
+@dataclass(frozen=True)
+class _Reshaped:
+    """A source whose records are made from those of another."""
+
+    source: Source = field(repr=False)
+    header_line: int
+
+    @property
+    def what(self) -> str:
+        """The file's name in errors."""
+        return self.source.what
+
+    @property
+    def delimiter(self) -> str:
+        """What separates the cells; empty for a sheet."""
+        return self.source.delimiter
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of the numbers, if it is certain without looking at them."""
+        return self.source.decimal
+
+    @property
+    def sheet(self) -> str:
+        """The name of the sheet; empty for text."""
+        return self.source.sheet
+
+
+@dataclass(frozen=True)
+class DaysAcross(_Reshaped):
+    """A table with a column for each day: every filled cell becomes a row."""
+
+    shape: ClassVar[str] = "days across"
+
+    keys: tuple[int, ...]
+    days: tuple[int, ...]
+
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the header with a date and units, and a row for each person and day."""
+        dates: list[str] = []
+        for line, cells in self.source.records(most_lines):
+            if line < self.header_line:
+                yield line, cells
+                continue
+            padded = cells + [""] * (max(self.keys + self.days) + 1 - len(cells))
+            head = [padded[at] for at in self.keys]
+            if line == self.header_line:
+                dates = [padded[at] for at in self.days]
+                yield line, [*head, "Date", "Units"]
+                continue
+            for day, at in zip(dates, self.days, strict=True):
+                if not is_blank(padded[at]):
+                    yield line, [*head, day, padded[at]]
+
+
+@dataclass(frozen=True)
+class BlocksAcross(_Reshaped):
+    """A table whose last columns repeat, once for each area or task: every block becomes a row."""
+
+    shape: ClassVar[str] = "blocks across"
+
+    first: int
+    width: int
+    blocks: int
+
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the header with one block and its area, and a row for each block that is filled."""
+        above: list[str] = []
+        areas: list[str] = []
+        end = self.first + self.width * self.blocks
+        for line, cells in self.source.records(most_lines):
+            if line < self.header_line:
+                above = cells
+                yield line, cells
+                continue
+            padded = cells + [""] * (end - len(cells))
+            head, rest = padded[: self.first], padded[end:]
+            starts = range(self.first, end, self.width)
+            if line == self.header_line:
+                for number, start in enumerate(starts, start=1):
+                    named = next((cell.strip() for cell in above[start : start + self.width] if cell.strip()), "")
+                    areas.append(named or str(number))
+                yield line, [*head, "Area", *padded[self.first : self.first + self.width], *rest]
+                continue
+            for area, start in zip(areas, starts, strict=True):
+                block = padded[start : start + self.width]
+                if not all(map(is_blank, block)):
+                    yield line, [*head, area, *block, *rest]
+
+
+@dataclass(frozen=True)
+class PeopleAsHeadings(_Reshaped):
+    """A report with a heading for each person: the heading becomes the first column of the rows below."""
+
+    shape: ClassVar[str] = "people as headings"
+
+    header: tuple[str, ...]
+
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the header once, with a column for the person, and the rows with the person they belong to."""
+        person, begun = "", False
+        for line, cells in self.source.records(most_lines):
+            heading = person_heading(cells)
+            if heading:
+                person = heading
+            elif tuple(cell.strip() for cell in cells) == self.header:
+                if not begun:
+                    begun = True
+                    yield line, ["Employee", *cells]
+            elif begun:
+                yield line, [person, *cells]
+
+
+def person_heading(cells: Sequence[str]) -> str:
+    """Return whom a heading names, such as `Employee: 1001 Ann Ames`; empty if the line is no such heading.
+
+    >>> [person_heading(cells) for cells in (["Employee: 1001 Ann Ames", ""], ["Operator:", "A7"], ["Pick"])]
+    ['1001 Ann Ames', 'A7', '']
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if not 1 <= len(filled) <= 3:
+        return ""
+    match = _HEADING.fullmatch(" ".join(filled))
+    if match is None or is_total(match[1]):
+        return ""
+    fits = roles_of(match[1])
+    return match[2].strip() if max(fits.get(role, 0.0) for role in _PERSON) >= 0.7 else ""
+
+
+def reshaped(source: Source) -> list[Source]:
+    """Return the other shapes that a file may have, each as rows."""
+    try:
+        records = list(islice(source.records(), _SEARCHED))
+    except CsvErrors:
+        return []
+    found: list[Source] = []
+    for line, cells in records:
+        days = tuple(at for at, cell in enumerate(cells) if _is_day(cell))
+        keys = tuple(
+            at
+            for at, cell in enumerate(cells)
+            if cell.strip() and at not in days and not is_number(cell) and not is_total(cell)
+        )
+        if len(days) >= _FEWEST_DAYS and keys:
+            found.append(DaysAcross(source, line, keys, days))
+            break
+        if (block := _repeated(cells)) is not None:
+            found.append(BlocksAcross(source, line, *block))
+            break
+    headings = [place for place, (_, cells) in enumerate(records) if person_heading(cells)]
+    if headings:
+        for line, cells in records[max(0, headings[0] - 3) :]:
+            texts = tuple(cell.strip() for cell in cells)
+            known = sum(max(roles_of(text).values(), default=0.0) >= 0.5 for text in texts if text)
+            if known >= 2 and not person_heading(cells):
+                found.append(PeopleAsHeadings(source, line, texts))
+                break
+    return found
+
+
+def _is_day(cell: str) -> bool:
+    text = cell.strip()
+    if not 6 <= len(text) <= 30 or text.isdigit():
+        return False
+    return any(moment_of(text, order) is not None for order in ("day-first", "month-first"))
+
+
+def _repeated(cells: Sequence[str]) -> tuple[int, int, int] | None:
+    """Return where repeated columns begin, how many a block has, and how many blocks there are; None if none repeat."""
+    keys = [key_of(cell) for cell in cells]
+    while keys and not keys[-1]:
+        keys.pop()
+    for width in range(1, len(keys) // 2 + 1):
+        for first in range(1, len(keys) - 2 * width + 1):
+            block = keys[first : first + width]
+            if not all(block) or keys[first + width : first + 2 * width] != block:
+                continue
+            count = 2
+            while keys[first + count * width : first + (count + 1) * width] == block:
+                count += 1
+            return first, width, count
+    return None

@@ -1,0 +1,214 @@
+"""Files of output on their way to the record: read as ours, by a profile, or as detection proposes once confirmed."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from crewlearn.advisor.files import profiles
+from crewlearn.advisor.files.cells import key_of
+from crewlearn.advisor.files.columns import OUTPUT, OutputRow
+from crewlearn.advisor.files.detection.layout import Layout
+from crewlearn.advisor.files.detection.plan import ROLES, ReadingPlan
+from crewlearn.advisor.files.detection.proposing import Wishes, parse_filter, plan_layout, propose
+from crewlearn.advisor.files.detection.site_view import SiteView, view_of
+from crewlearn.advisor.files.detection.summing import Summed, sum_rows
+from crewlearn.advisor.files.detection.writing import Writing
+from crewlearn.advisor.files.file_errors import CsvErrors, ErrorCollector
+from crewlearn.advisor.files.import_file import ImportFile
+from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.newcomers import enrol
+from crewlearn.advisor.files.output_imports import import_output
+from crewlearn.advisor.files.reading import scan, sound_output_rows
+from crewlearn.advisor.files.rehearsal import Rehearsal, rehearsal_of
+from crewlearn.advisor.files.tables import MOST_ROWS, FileTable, read_table
+from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
+from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.transaction import SiteTransaction
+from crewlearn.problem.errors import InvalidInput, unknown_name
+
+
+@dataclass(frozen=True)
+class OutputReading:
+    """A file of output, read: its sound rows, the errors in the others, and how it was read.
+
+    `table` has the headers used, by column, and those that are not. `plan` is None for a file laid out as ours;
+    `keep` is the name under which the plan is kept as a profile, empty if it is not.
+    """
+
+    rows: list[OutputRow]
+    errors: ErrorCollector
+    count: int
+    table: FileTable
+    plan: ReadingPlan | None = None
+    keep: str = ""
+    sentences: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+def read_output_file(store: Store, site: str, file: ImportFile) -> OutputReading:
+    """Read a file of output: by a profile that fits, else as detection proposes if that is accepted, else as ours.
+
+    Errors in rows are collected; a file whose header is not understood raises `CsvErrors`.
+    """
+    view, options = view_of(store, site), file.options
+    for column in options.mapping:
+        if column not in (*OUTPUT.names, *ROLES):
+            raise unknown_name("map", column, dict.fromkeys((*OUTPUT.names, *ROLES)))
+    if not options.mapping and not options.where:
+        fitting = profiles.fitting_profile(profiles.profiles_of(store, site), file.sources)
+        if fitting is not None:
+            plan, writing = plan_layout(fitting.plan, fitting.layout, view, options.decimal, options.dates)
+            told = (f"Read by the profile “{fitting.name}”.",)
+            return _by_plan(file, view, plan, fitting.layout, writing, told)
+    if options.yes or options.where:
+        return _as_proposed(file, view)
+    return _as_ours(file, view)
+
+
+def _as_ours(file: ImportFile, view: SiteView) -> OutputReading:
+    """Read a file that has a header in its first line, our columns, and a row for each person and day."""
+    options = file.options
+    table = read_table(file.sources, file.what, OUTPUT, options.mapping)
+    scanned = scan(table, OUTPUT, options.decimal, options.dates, view.calendar.day_of)
+    rows = sound_output_rows(scanned, blank_ids=options.skip_unknown)
+    return OutputReading(rows, scanned.errors, scanned.rows, table)
+
+
+def _as_proposed(file: ImportFile, view: SiteView) -> OutputReading:
+    """Read a file as detection proposes."""
+    options = file.options
+    wishes = Wishes(options.mapping, options.decimal, options.dates, parse_filter(options.where))
+    proposed = propose(file.what, file.sources, view, wishes)
+    plan = dataclasses.replace(proposed.plan, team_from_output=options.team_from_output)
+    reading = _by_plan(file, view, plan, proposed.layout, proposed.writing, proposed.sentences)
+    return dataclasses.replace(reading, keep=profiles.profile_name(file.name) if options.yes else "")
+
+
+def _by_plan(
+    file: ImportFile, view: SiteView, plan: ReadingPlan, layout: Layout, writing: Writing, told: Sequence[str]
+) -> OutputReading:
+    errors = ErrorCollector(file.what)
+    summed: Summed = sum_rows(layout, layout.body(), plan, writing, view, errors)
+    columns = {**plan.columns, **({"units": plan.measure.of} if plan.measure.of else {})}
+    positions = {name: layout.places[key_of(header)] for name, header in columns.items()}
+    used = {key_of(header) for header in plan.headers}
+    ignored = tuple(header for header in layout.headers if key_of(header) not in used)
+    table = FileTable(layout.source, layout.line, layout.headers, positions, ignored, MOST_ROWS)
+    return OutputReading(
+        summed.rows,
+        errors,
+        writing.rows,
+        table,
+        plan=plan,
+        sentences=tuple(told),
+        names=summed.names,
+        notices=tuple(summed.notices()),
+    )
+
+
+def take_in_output(
+    store: Store, site: str, file: ImportFile, actor: str, *, expected: int | None = None
+) -> ImportResult:
+    """Import a file of output, all of it or nothing; errors of reading and of meaning are raised together.
+
+    A file that is not laid out as ours is refused with the reading that is proposed, unless the caller accepts it.
+    """
+    try:
+        reading = read_output_file(store, site, file)
+        return record(store, site, file, reading, actor, expected=expected)
+    except CsvErrors as error:
+        told = () if file.options.yes else accepted_reading(store, site, file, actor)
+        raise CsvErrors(error.what, error.errors, error.total, error.groups, told) from None
+
+
+def record(
+    store: Store, site: str, file: ImportFile, reading: OutputReading, actor: str, *, expected: int | None = None
+) -> ImportResult:
+    """Record what was read, with newcomers and the profile, in one transaction; or raise every error."""
+    if reading.errors.total:
+        _collect_meaning(rehearsal_of(store), site, file, reading, actor)
+        reading.errors.raise_any()
+    return _import(store, site, file, reading, actor, expected)
+
+
+def _collect_meaning(store: Rehearsal, site: str, file: ImportFile, reading: OutputReading, actor: str) -> None:
+    """Add the errors that the sound rows would have, to those of the others."""
+    try:
+        _import(store, site, file, reading, actor, None)
+    except CsvErrors as error:
+        reading.errors.merge(error)
+    except InvalidInput as error:
+        if isinstance(error, (Stale, StoreUnavailable)):
+            raise
+        reading.errors.add(0, error.field, str(error.value), error.remedy)
+
+
+def _import(
+    store: Store, site: str, file: ImportFile, reading: OutputReading, actor: str, expected: int | None
+) -> ImportResult:
+    options, plan = file.options, reading.plan
+    enrolled = 0
+
+    def prepare(work: SiteTransaction) -> None:
+        nonlocal enrolled
+        newcomers = options.yes or (plan is not None and plan.newcomers)
+        if newcomers and not options.skip_unknown:
+            enrolled = enrol(work, (row.worker_id for row in reading.rows), reading.names, file.data)
+        if plan is not None and reading.keep:
+            profiles.keep(work, reading.keep, plan)
+
+    done = import_output(
+        store,
+        site,
+        reading.rows,
+        file.data,
+        actor,
+        correct=options.correct,
+        skip_unknown=options.skip_unknown,
+        overtime=options.yes or options.overtime or (plan is not None and plan.overtime),
+        team_from_output=options.team_from_output or (plan is not None and plan.team_from_output),
+        what=file.what,
+        expected=expected,
+        normalised=True,
+        prepare=prepare,
+    )
+    warnings = (*reading.notices, *done.warnings)
+    return dataclasses.replace(done, warnings=warnings, enrolled=enrolled, reading=reading.sentences)
+
+
+def accepted_reading(store: Store, site: str, file: ImportFile, actor: str) -> tuple[str, ...]:
+    """Return how the file would be read if the caller accepted it, in sentences; nothing if that would fail too."""
+    accepted = with_options(file, yes=True)
+    try:
+        reading = read_output_file(store, site, accepted)
+        if reading.plan is None or not reading.rows:
+            return ()
+        done = record(rehearsal_of(store), site, accepted, reading, actor)
+    except InvalidInput as error:
+        if isinstance(error, (Stale, StoreUnavailable)):
+            raise
+        return ()
+    told = [*reading.sentences, *(f"{notice[0].upper()}{notice[1:]}." for notice in reading.notices)]
+    if done.enrolled:
+        told.append(f"People not known yet are enrolled: {done.enrolled:,}.")
+    return tuple(told)
+
+
+def is_output(store: Store, site: str, file: ImportFile) -> bool:
+    """Return whether a file can be read as output, by a profile or as detection proposes."""
+    try:
+        return bool(read_output_file(store, site, with_options(file, yes=True)).rows)
+    except InvalidInput as error:
+        if isinstance(error, StoreUnavailable):
+            raise
+        return False
+
+
+def with_options(file: ImportFile, **changes: Any) -> ImportFile:
+    """Return a file with other options; what was parsed of it is kept."""
+    changed = dataclasses.replace(file, options=dataclasses.replace(file.options, **changes))
+    if "sources" in vars(file):
+        vars(changed)["sources"] = file.sources
+    return changed

@@ -1,0 +1,1 @@
+"""Where a file's cells come from: CSV text, or a sheet of a workbook."""
