@@ -25,4 +25,4 @@ def apply(
     """
     if site is None:
         return event.fact.begin()
-    return event.fact.apply(site, FoldStep(event.number, rows, history, observed))
+    return event.fact.apply(site, FoldStep(event.number, rows, history, observed, event.actor, event.at))
