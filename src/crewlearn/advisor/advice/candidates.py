@@ -38,6 +38,13 @@ class Candidate:
         return self.facts.value
 
 
+def state_now(site: Site, learned: Any) -> Any:
+    """Return the policy's state after the last advice, or None; `learned` is that of a policy that learns by day."""
+    if site.memory is None or site.policy.learns_by_day:
+        return learned
+    return site.policy.state_from_json(site.memory if site.after is None else site.after)
+
+
 def candidates_of(site: Site, state: Any, proposals: Sequence[Proposal]) -> dict[int, tuple[Candidate, ...]]:
     """Return the candidates for open proposals, by their number; `state` is the policy's after the last advice.
 

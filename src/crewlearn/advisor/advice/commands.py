@@ -105,26 +105,37 @@ def change_worker(
 
     A pin or block without an end replaces one with an end. Returns each changed field with its old and new value.
     """
+    checked = check_changes(changes)
+    with store.writing(name, actor, expected) as work:
+        return record_changes(work, numbered(work, worker_id), checked)
+
+
+def check_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes to a worker, checked."""
     for key in changes:
         one_of("setting", key, ("status", "pinned", "fee"))
+    checked = dict(changes)
     if "status" in changes:
         one_of("status", changes["status"], STATUSES)
     if changes.get("fee") is not None:
-        changes["fee"] = real("fee", changes["fee"], 0.0, MOST_FEE)
+        checked["fee"] = real("fee", changes["fee"], 0.0, MOST_FEE)
     if "pinned" in changes:
-        changes["pinned"] = bool(changes["pinned"])
-    with store.writing(name, actor, expected) as work:
-        number = numbered(work, worker_id)
-        worker = work.site.workers[number]
-        before = {
-            "status": worker.status if worker.status != POOL or work.site.block_on(number) is None else BLOCKED,
-            "pinned": work.site.is_pinned(number),
-            "fee": worker.fee,
-        }
-        news = {key: value for key, value in changes.items() if {before[key], getattr(worker, key)} != {value}}
-        if news:
-            work.add(WorkerChanged(number, worker_facts(news)))
-        return {key: (before[key], value) for key, value in news.items()}
+        checked["pinned"] = bool(changes["pinned"])
+    return checked
+
+
+def record_changes(work: SiteTransaction, number: int, changes: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Record checked changes to a worker that are new; return each changed field with its old and new value."""
+    site, worker = work.site, work.site.workers[number]
+    before = {
+        "status": worker.status if worker.status != POOL or site.block_on(number) is None else BLOCKED,
+        "pinned": site.is_pinned(number),
+        "fee": worker.fee,
+    }
+    news = {key: value for key, value in changes.items() if {before[key], getattr(worker, key)} != {value}}
+    if news:
+        work.add(WorkerChanged(number, worker_facts(news)))
+    return {key: (before[key], value) for key, value in news.items()}
 
 
 def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:

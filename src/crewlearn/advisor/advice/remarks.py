@@ -1,9 +1,11 @@
 """Commands for saying no well, and for what people say of workers: pins and blocks with an end, and notes."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any, NamedTuple
 
-from crewlearn.advisor.advice.commands import numbered, open_proposal
+from crewlearn.advisor.advice.commands import check_changes, numbered, open_proposal, record_changes
 from crewlearn.advisor.ledger.events import (
     KEEP,
     NOT_NOW,
@@ -14,7 +16,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerProtected,
 )
 from crewlearn.advisor.ledger.events.refusals import leaving
-from crewlearn.advisor.ledger.site import LEFT, PROPOSED, Site
+from crewlearn.advisor.ledger.site import BLOCKED, LEFT, PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text
 from crewlearn.problem.arrays import NOBODY
@@ -111,12 +113,7 @@ def protect_worker(
     expected: int | None = None,
 ) -> date | None:
     """Keep a worker whatever is advised, until a day or until they are unpinned; return that day."""
-    checked_text("reason", reason, LONGEST_REASON)
-    with store.writing(name, actor, expected) as work:
-        number, until = numbered(work, worker_id), term.end(work.site)
-        _check_present(work.site, number, worker_id)
-        work.add(WorkerProtected(number, until, reason))
-        return until
+    return set_worker(store, name, worker_id, actor, {"pinned": True}, reason, term=term, expected=expected).until
 
 
 def block_worker(
@@ -130,12 +127,59 @@ def block_worker(
     expected: int | None = None,
 ) -> date | None:
     """Do not propose to bring in a worker, until a day or until they are unblocked; return that day."""
+    return set_worker(store, name, worker_id, actor, {"status": BLOCKED}, reason, term=term, expected=expected).until
+
+
+class Said(NamedTuple):
+    """What was recorded of a worker: which holds (`pinned`, `blocked`) until when, and each field that changed."""
+
+    holds: tuple[str, ...]
+    until: date | None
+    changes: Mapping[str, tuple[Any, Any]]
+
+
+def set_worker(
+    store: Store,
+    name: str,
+    worker_id: str,
+    actor: str,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    *,
+    term: Term | None = None,
+    expected: int | None = None,
+) -> Said:
+    """Record changes to a worker, as `change_worker` does; a pin or block may have an end and a reason.
+
+    Without a `term`, one with a reason has no end.
+    """
     checked_text("reason", reason, LONGEST_REASON)
+    checked = check_changes(changes)
+    holds = [hold for hold, (field, value, _) in _HOLDS.items() if checked.get(field) == value]
+    if term is None and not reason:
+        holds = []
+    elif not holds:
+        remedy = "belongs to a pin or a block; pin or block them, or leave it out"
+        raise InvalidInput("reason", reason, remedy) if reason else InvalidInput("until", "", remedy)
     with store.writing(name, actor, expected) as work:
-        number, until = numbered(work, worker_id), term.end(work.site)
-        _check_present(work.site, number, worker_id)
-        work.add(WorkerBlocked(number, until, reason))
-        return until
+        number, until = numbered(work, worker_id), (term or FOR_GOOD).end(work.site) if holds else None
+        if holds and work.site.workers[number].status == LEFT:
+            raise InvalidInput("worker", worker_id, "has left; record that they are back first, with status pool")
+        done = record_changes(work, number, {key: checked[key] for key in checked.keys() - _fields(holds)})
+        for hold in holds:
+            work.add(_HOLDS[hold][2](number, until, reason))
+        return Said(tuple(holds), until, done)
+
+
+_HOLDS: dict[str, tuple[str, Any, type[WorkerProtected | WorkerBlocked]]] = {
+    "pinned": ("pinned", True, WorkerProtected),
+    "blocked": ("status", BLOCKED, WorkerBlocked),
+}
+"""Each hold with the field and value that ask for it, and the event that records it."""
+
+
+def _fields(holds: Sequence[str]) -> set[str]:
+    return {_HOLDS[hold][0] for hold in holds}
 
 
 def add_note(
@@ -154,8 +198,3 @@ def add_note(
         number, until = numbered(work, worker_id), term.end(work.site)
         work.add(NoteAdded(number, text.strip(), until))
         return until
-
-
-def _check_present(site: Site, number: int, worker_id: str) -> None:
-    if site.workers[number].status == LEFT:
-        raise InvalidInput("worker", worker_id, "has left; record that they are back first, with status pool")

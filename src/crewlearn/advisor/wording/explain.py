@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import PeopleEstimate, ProposalFacts, facts, people_estimate
 from crewlearn.advisor.advice.readings import PeopleLevel, PersonLearned, SiteLearned, has_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
+from crewlearn.advisor.wording.candidates import candidate_lines
 from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
@@ -126,8 +128,8 @@ def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date
     return f"; it is looked at again on {written(site.config.calendar.date_of(when))}, or when facts change"
 
 
-def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
-    """Explain a proposal as of the time it was made, line by line."""
+def explain(site: Site, people: People, proposal: Proposal, candidates: Sequence[Candidate] = ()) -> list[str]:
+    """Explain a proposal as of the time it was made, line by line; `candidates` are who could come in instead now."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
     if numbers.out is None:
@@ -144,7 +146,8 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     lines.append(_gain(numbers))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")
-    return lines + _policy_lines(proposal, numbers)
+    others = [f"Next best: {line}." for line in candidate_lines(people, candidates)]
+    return [*lines, *_policy_lines(proposal, numbers), *others]
 
 
 def _about(who: str, estimate: PeopleEstimate, where: str) -> str:

@@ -45,6 +45,9 @@ def in_words(config: SiteConfig) -> dict[str, str]:
         "conventions": config.conventions,
         "least_tenure": counted(config.least_tenure, "period"),
         "most_a_week": "no limit" if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        "most_a_month": "no limit" if config.most_a_month is None else counted(config.most_a_month, "replacement"),
+        "budget_a_week": _budget(config.budget_a_week),
+        "budget_a_month": _budget(config.budget_a_month),
         "ask_again_after": counted(config.ask_again_after, "period"),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
@@ -63,6 +66,10 @@ def learned_delay(site: Site) -> str:
     if not site.config.learn_delay:
         return ""
     return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
+
+
+def _budget(money: float | None) -> str:
+    return "no limit" if money is None else f"{money:,.10g} in fees"
 
 
 def _periods(mean: float) -> str:

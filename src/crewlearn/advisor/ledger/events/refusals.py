@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from crewlearn.advisor.ledger.events.answers import AnswerTrail, ProposalAnswer, about_incoming, proposal_words
+from crewlearn.advisor.ledger.events.answers import AnswerTrail, ProposalAnswer, proposal_words
 from crewlearn.advisor.ledger.events.fact import FoldStep, Names, Subject, event_kind
 from crewlearn.advisor.ledger.events.remarks import block, day_in, ending, protect, until_words
 from crewlearn.advisor.ledger.remarks import Remark
@@ -87,7 +87,8 @@ class ProposalTurnedDown(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was rejected, and as what."""
-        return about_incoming(details, names, f"was rejected ({_WORDS[details['as']]})")
+        who = names.incoming(details["proposal"])
+        return "" if who is None else f"the proposal of {who} was rejected ({_WORDS[details['as']]})"
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
