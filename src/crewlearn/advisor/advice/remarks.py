@@ -165,7 +165,7 @@ def set_worker(
         number, until = numbered(work, worker_id), (term or FOR_GOOD).end(work.site) if holds else None
         if holds and work.site.workers[number].status == LEFT:
             raise InvalidInput("worker", worker_id, "has left; record that they are back first, with status pool")
-        done = record_changes(work, number, {key: checked[key] for key in checked.keys() - _fields(holds)})
+        done = record_changes(work, number, {key: checked[key] for key in checked if key not in _fields(holds)})
         for hold in holds:
             work.add(_HOLDS[hold][2](number, until, reason))
         return Said(tuple(holds), until, done)
