@@ -15,7 +15,7 @@ from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
 from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.remarks import Remark
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.wording.candidates import candidate_documents
 from crewlearn.advisor.wording.explain import Member, explain, is_overdue, members, sentence, what_changed
@@ -64,7 +64,7 @@ def status(
         "earned": site.earned,
         "fees": site.fees,
         "mean_delay": site.mean_delay,
-        "limits": [{**vars(limit), "left": limit.left} for limit in limits_of(site)],
+        **({"limits": limits(site)} if any(getattr(site.config, name) is not None for name in BUDGETS) else {}),
         "gain": vars(gain),
         "cycle": cycle_of(site, people),
         "proposals": [
@@ -74,6 +74,11 @@ def status(
         "workers": [worker(site, people, member) for member in (members(site, people) if listed is None else listed)],
         **({} if learned is None else {"learned": site_learned(learned)}),
     }
+
+
+def limits(site: Site) -> list[dict[str, Any]]:
+    """Describe the limits on replacements and fees, and how much of each is used."""
+    return [{**vars(limit), "left": limit.left} for limit in limits_of(site)]
 
 
 def site_learned(learned: SiteLearned) -> dict[str, Any]:

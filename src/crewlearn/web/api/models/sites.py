@@ -198,7 +198,11 @@ class SiteStatus(Model):
     earned: Number = Field(description="Value of the recorded output, in money.")
     fees: Number
     mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
-    limits: list[LimitModel] = Field(description="The limits that are set, and how much of each is used.")
+    limits: list[LimitModel] | None = Field(
+        default=None,
+        description="The limits that are set, and how much of each is used. Left out where there is neither a budget "
+        "nor a limit a month.",
+    )
     gain: GainModel
     cycle: WaitingModel
     proposals: list[ProposalUnderWay]
