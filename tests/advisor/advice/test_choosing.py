@@ -52,8 +52,8 @@ POLICIES = [name for name in live_policies() if make_policy(name).interview(Sett
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_a_candidate_brings_is_what_a_proposal_of_them_alone_would_say(life: Life, policy: str) -> None:
-    """Asked for many pairs at once, a policy must judge each as if it was alone."""
+def test_what_a_candidate_brings_is_what_a_proposal_of_them_would_say(life: Life, policy: str) -> None:
+    """Asked for many pairs at once, a policy must judge each as if it was requested in the place of the proposal."""
     life.create(workers=9, team=3, policy=policy)
     known = [WorkerRow(f"w{n}", prior_n=10, prior_mean=0.3 + n / 20) for n in (3, 4, 5)]
     worker_imports.import_workers(life.store, "s", known, b"more", "ann")
@@ -65,13 +65,15 @@ def test_what_a_candidate_brings_is_what_a_proposal_of_them_alone_would_say(life
     with life.store.reading() as connection:
         key, site, _ = life.store.site(connection, "s")
         state = policy_state(connection, key, site)
-    proposals = site.open_proposals(PROPOSED)
+    proposals = [site.proposals[number] for number in site.advice.proposals]
+    assert sorted(proposal.id for proposal in proposals) == [p.id for p in site.open_proposals(PROPOSED)]
     situation = site.situation()
     for proposal, found in ((p, listed(life)[p.id]) for p in proposals):
         for candidate in found:
-            alone = site.policy.reasons(state, situation, [(proposal.out, candidate.worker)], [1.0])
-            if alone is not None and alone[0].gain is not None:
-                assert candidate.facts.trial_value == pytest.approx(alone[0].gain)
+            pairs = [(p.out, candidate.worker if p is proposal else p.into) for p in proposals]
+            reasons = site.policy.reasons(state, situation, pairs, [1.0] * len(pairs))
+            if reasons is not None and (gain := reasons[proposals.index(proposal)].gain) is not None:
+                assert candidate.facts.trial_value == gain
             assert candidate.value == (candidate.facts.trial_value or candidate.facts.gain) - candidate.facts.fee
         assert listed(life, proposal.id)[proposal.id] == found, "however many are asked for"
 

@@ -1,13 +1,12 @@
 """Who could come in instead of the worker proposed, best first, with what each is expected to bring."""
 
 import heapq
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from crewlearn.advisor.advice.facts import ProposalFacts, facts
-from crewlearn.advisor.advice.reasons import beliefs_of, knowledge, reasons_of
+from crewlearn.advisor.advice.reasons import Knowledge, beliefs_of, knowledge, reasons_of
 from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.policies.contract import Pair, Policy, Situation
@@ -60,8 +59,7 @@ def candidates_of(site: Site, state: Any, proposals: Sequence[Proposal]) -> dict
         proposal.id: [group for group in ranked if not site.is_set_aside(proposal.out, group.worker)][: SHOWN + 1]
         for proposal in waiting
     }
-    pairs = [(proposal.out, group.worker) for proposal in waiting for group in asked[proposal.id]]
-    reasons = _reasons(site, policy, state, situation, list(dict.fromkeys(pairs)))
+    reasons = _reasons(site, policy, state, situation, asked)
     listed = {}
     for proposal in waiting:
         found = [
@@ -124,23 +122,61 @@ def _rank(group: _Group) -> tuple[float, float, int]:
 
 
 def _reasons(
-    site: Site, policy: Policy[Any], state: Any, situation: Situation, pairs: Sequence[Pair]
-) -> dict[Pair, Reasons]:
-    """Return the reasons for each pair, each judged as if it was requested alone.
+    site: Site, policy: Policy[Any], state: Any, situation: Situation, asked: Mapping[int, Sequence[_Group]]
+) -> dict[tuple[int, int], Reasons]:
+    """Return the reasons for each proposal with each worker asked about in place of the one proposed.
 
-    Pairs with the same worker going out are alternatives, which policies judge together. A pair that is alone, or for
-    an empty station, is asked for by itself.
+    They are judged among the other proposals, as the proposal was. Those with somebody going out are asked about at
+    once; for empty stations, which are all alike, each worker is asked about in the place of the first of them.
     """
-    times = Counter(out for out, _ in pairs if out != NOBODY)
-    batches = [[pair for pair in pairs if times[pair[0]] > 1], *([pair] for pair in pairs if times[pair[0]] <= 1)]
+    proposals = _together(site)
     known = knowledge(site, policy, state, situation)
-    reasons: dict[Pair, Reasons] = {}
-    for batch in batches:
-        told = reasons_of(site, policy, state, situation, batch, known=known, with_break_even=False)
-        reasons.update(zip(batch, map(Reasons.from_json, told), strict=True))
+    reasons: dict[tuple[int, int], Reasons] = {}
+    pairs, keys = list[Pair](), list[tuple[int, int]]()
+    for proposal in proposals:
+        pairs.append((proposal.out, proposal.into))
+        keys.append((proposal.id, proposal.into))
+        if proposal.out != NOBODY:
+            groups = asked.get(proposal.id, ())
+            pairs += [(proposal.out, group.worker) for group in groups]
+            keys += [(proposal.id, group.worker) for group in groups]
+    told = reasons_of(site, policy, state, situation, pairs, known=known, with_break_even=False)
+    reasons.update(zip(keys, map(Reasons.from_json, told), strict=True))
+    open_hires = [proposal for proposal in proposals if proposal.out == NOBODY and proposal.id in asked]
+    empty = [proposal for proposal in open_hires if proposal.filled_empty_station]
+    for proposal in open_hires:
+        place = empty[0] if proposal in empty else proposal
+        for worker in (group.worker for group in asked[proposal.id]):
+            if (place.id, worker) not in reasons:
+                pair = (NOBODY, worker)
+                reasons[place.id, worker] = reasons_in_place(site, policy, state, situation, place, pair, known)
+            reasons[proposal.id, worker] = reasons[place.id, worker]
     return reasons
 
 
-def _facts(site: Site, proposal: Proposal, worker: int, reasons: Mapping[Pair, Reasons]) -> ProposalFacts:
-    why = reasons[proposal.out, worker]
+def reasons_in_place(
+    site: Site,
+    policy: Policy[Any],
+    state: Any,
+    situation: Situation,
+    proposal: Proposal,
+    pair: Pair,
+    known: Knowledge | None = None,
+) -> Reasons:
+    """Return the reasons for an exchange in the place of a proposal, among the other proposals."""
+    out, into = pair
+    pairs = [pair if other.id == proposal.id else (other.out, other.into) for other in _together(site)]
+    beside = [other for other in pairs if other == pair or (other[1] != into and (out == NOBODY or other[0] != out))]
+    told = reasons_of(site, policy, state, situation, beside, known=known, with_break_even=known is None)
+    return Reasons.from_json(told[beside.index(pair)])
+
+
+def _together(site: Site) -> list[Proposal]:
+    """Return the proposals that wait for an answer, in the order in which the policy requested them."""
+    waiting = {proposal.id: proposal for proposal in site.open_proposals(PROPOSED)}
+    return [waiting[number] for number in site.advice.proposals if number in waiting]
+
+
+def _facts(site: Site, proposal: Proposal, worker: int, reasons: Mapping[tuple[int, int], Reasons]) -> ProposalFacts:
+    why = reasons[proposal.id, worker]
     return facts(site, Proposal(proposal.id, site.period, proposal.out, worker, why=why))

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from crewlearn.advisor.advice.candidates import reasons_in_place
 from crewlearn.advisor.advice.limits import limits_of
-from crewlearn.advisor.advice.reasons import reasons_of
 from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold
@@ -35,6 +35,7 @@ from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL, PROPOSED, STARTED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
+from crewlearn.policies.contract import Pair
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.problem.transitions import (
@@ -189,16 +190,16 @@ def _approve(work: SiteTransaction, number: int, out: str | None, into: str | No
             raise InvalidInput("out", out, _NO_ROOM)
         raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
     warnings = [*_objections(work, leaver), *([] if entrant == proposal.into else _doubts(work, entrant))]
-    why = None if entrant == proposal.into else _chosen(work, leaver, entrant)
+    why = None if entrant == proposal.into else _chosen(work, proposal, (leaver, entrant))
     work.add(ProposalApproved(number, leaver, None if entrant == proposal.into else entrant, why))
     return warnings
 
 
-def _chosen(work: SiteTransaction, out: int, into: int) -> Reasons:
-    """Return the numbers behind an exchange that a person chose."""
+def _chosen(work: SiteTransaction, proposal: Proposal, pair: Pair) -> Reasons:
+    """Return the numbers behind an exchange that a person chose instead of the one proposed."""
     site = work.site
     state = policy_state(work.connection, work.key, site)
-    return Reasons.from_json(reasons_of(site, site.policy, state, site.situation(), [(out, into)])[0])
+    return reasons_in_place(site, site.policy, state, site.situation(), proposal, pair)
 
 
 def _doubts(work: SiteTransaction, entrant: int) -> list[str]:

@@ -164,9 +164,8 @@ class ValueOfReplacement(Policy[ValueState]):
     ) -> list[ValueReason]:
         """Return the reason for each pair at the start of the situation's period.
 
-        `pairs` must be all that were proposed together, since each has a different worker as its fallback; those with
-        the same worker going out are alternatives, each judged alone. The policy decides by the setting's fee, so it
-        reports that fee and ignores `costs`.
+        `pairs` must be all that were proposed together, since each has a different worker as its fallback. The policy
+        decides by the setting's fee, so it reports that fee and ignores `costs`.
         """
         parameters = self.parameters(situation.setting)
         memory, facts = _memory(state, situation, parameters), _facts(self, situation)
