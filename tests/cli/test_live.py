@@ -236,6 +236,8 @@ KINDS: dict[str, list[str]] = {
     "output import --correct": ["output", "import", "north", "CORRECTED", "--correct"],
     "approve": ["approve", "north", "OPEN"],
     "reject": ["reject", "north", "OPEN"],
+    "reject --keep": ["reject", "north", "OPEN", "--keep", "--days", "9"],
+    "workers note": ["workers", "note", "north", "5", "a note"],
     "offer": ["offer", "north", "UNDER-WAY", "started"],
     "undo": ["undo", "north"],
 }
@@ -311,6 +313,69 @@ def test_answers_are_said_in_the_firm_s_words(desk: CliWorkspace) -> None:
     refused = desk.run("approve", "north", number, code=2).stderr
     others = f"waiting for an answer: {some_of(waiting)}" if waiting else "none is waiting for an answer"
     assert f"is rejected; {others}" in refused
+
+
+def test_a_proposal_is_turned_down_as_one_thing_and_until_a_day(desk: CliWorkspace) -> None:
+    desk.create("--budget-a-month", "12.5")
+    desk.run("output", "import", "north", desk.days(8))
+    first, *_ = desk.json("advise", "north")["proposals"]
+    number, into = str(first["id"]), f"Name {first['in']} ({first['in']})"
+    text = desk.run("reject", "north", number, "--keep", "--until", "2026-02-01", "--reason", "trains them").stdout
+    assert text.startswith("Rejected. Name 2 (2) is pinned until 2026-02-01. Wait (2026-01-15")
+    assert desk.run("workers", "note", "north", "2", "speaks Polish").stdout.splitlines() == [
+        f"Pinned until 2026-02-01: trains them (ann, {date.today()})",
+        f"Note: speaks Polish (ann, {date.today()})",
+    ]
+    assert "pinned until 2026-02-01" in desk.run("status", "north").stdout
+    assert "keep the person until 2026-02-01: trains them" in desk.run("undo", "north").stdout
+    text = desk.run("reject", "north", number, "--not-candidate", "--days", "30").stdout
+    assert text.startswith(f"Rejected. {into} is blocked until 2026-02-14. Proposed for")
+    desk.run("undo", "north")
+    text = desk.run("reject", "north", number, "--not-candidate", "--for-good").stdout
+    assert f"{into} is blocked until you lift it." in text
+    desk.run("undo", "north")
+    text = desk.run("reject", "north", number, "--not-now").stdout
+    assert text.startswith("Rejected. The same exchange is not proposed again before 2026-01-29.")
+    following = str(desk.json("advise", "north")["proposals"][0]["id"])
+    for wrong, words in (
+        (["--keep", "--not-now"], "choose one of them"),
+        (["--until", "2026-02-01"], "belongs to --keep"),
+        (["--not-now", "--days", "3"], "leave out the end"),
+        (["--keep", "--until", "2026-01-15"], "must be after 2026-01-15"),
+        (["--keep", "--until", "soon"], "must be a day"),
+    ):
+        assert words in desk.run("reject", "north", following, *wrong, code=2).stderr
+    assert "Fees this month: 0.00 of 12.50." in desk.run("status", "north").stdout
+    assert desk.json("ledger", "verify", "north")["sound"]
+
+
+def test_somebody_else_comes_in_and_pins_and_blocks_end(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(8))
+    first, *_ = desk.json("advise", "north")["proposals"]
+    number = str(first["id"])
+    listed = first["candidates"]
+    assert [(other["unseen"], other["alike"]) for other in listed] == [(True, 2)], "nothing tells them apart"
+    assert (
+        f"next best: any of 2 not seen yet, such as Name {listed[0]['worker_id']}" in desk.run("advise", "north").stdout
+    )
+    assert f"expected net gain {listed[0]['value']:+,.2f}" in desk.run("explain", "north", number).stdout
+    text = desk.run("workers", "set", "north", "4", "--block", "--until", "2026-03-01", "--reason", "holiday").stdout
+    assert text.startswith("4: blocked until 2026-03-01.")
+    outcome = desk.run("approve", "north", desk_open(desk), "--in", "4")
+    assert "4 is blocked until 2026-03-01, and comes in by your decision" in outcome.stderr
+    assert "Name 4 (4) is on the way" in outcome.stdout
+    assert "Name 4 (4) for Name 2 (2)), with a candidate of their own choice" in desk.run("undo", "north").stdout
+    assert "4: status: blocked → pool." in desk.run("workers", "set", "north", "4", "--unblock").stdout
+    text = desk.run("workers", "set", "north", "2", "--pin", "--days", "3", "--fee", "7").stdout
+    assert "2: pinned until 2026-01-18; fee: the site's → 7." in text
+    assert "reason = 'why': belongs" in desk.run("workers", "set", "north", "2", "--reason", "why", code=2).stderr
+    refused = desk.run("approve", "north", "1", "2", "--in", "4", code=2).stderr
+    assert "approve one proposal at a time" in refused
+
+
+def desk_open(desk: CliWorkspace) -> str:
+    return str(desk.json("advise", "north")["proposals"][0]["id"])
 
 
 @pytest.mark.parametrize(

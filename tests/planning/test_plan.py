@@ -346,6 +346,8 @@ def test_progress_is_told() -> None:
 def test_the_sites_brakes_are_simulated() -> None:
     free = plan(floor(), [DR_UCB], 40).prospect(DR_UCB)
     slow = plan(floor(most_a_week=1), [DR_UCB], 40).prospect(DR_UCB)
+    paid = plan(floor(most_a_week=None, budget_a_week=1.5 * floor().config.fee), [DR_UCB], 40).prospect(DR_UCB)
+    assert paid == slow, "a budget for one fee a week is a limit of one a week"
     still = plan(floor(most_a_week=0), [DR_UCB], 40)
     assert free.replacements > slow.replacements > 0.0
     assert slow.replacements <= 120 / 5

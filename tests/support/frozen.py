@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import io
 import json
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -154,14 +155,28 @@ NEXT_DAY: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Answers given at each site before the coming period is recorded."""
 
 
+_CANDIDATES = re.compile(
+    r',\n( +)"candidates": \[(?:.*?\n\1)?\]'  # in JSON
+    r'|,\n +"Next best: (?:[^"\\\n]|\\.)*"'  # in an explanation in JSON
+    r"|^(?:     n|N)ext best: [^\n]*\n",  # in words
+    re.MULTILINE | re.DOTALL,
+)
+"""The candidates that open proposals list, which the frozen outputs did not have yet."""
+
+
+def without_candidates(text: str) -> str:
+    """Return an output without the candidates of its proposals."""
+    return _CANDIDATES.sub("", text)
+
+
 def run(url: str, *arguments: str) -> str:
-    """Run a command on a store and return its standard output."""
+    """Run a command on a store and return its standard output, without candidates."""
     from crewlearn.cli.main import app
 
     environment = {"COLUMNS": "120", "CREWLEARN_ACTOR": "tester"}
     result = CliRunner().invoke(app, [*arguments, "--db", url], env=environment)
     assert result.exit_code == 0, (arguments, result.output, result.exception)
-    return result.stdout
+    return without_candidates(result.stdout)
 
 
 def outputs(url: str, site: str, folder: Path) -> dict[str, str]:

@@ -32,7 +32,7 @@ from crewlearn.policies.brakes import PERIODS_A_WEEK, Braked
 from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.problem.laws import DelayLaw, GeometricDelay, NoDelay, TruncatedNormalOutput
-from crewlearn.problem.model import Problem, Start
+from crewlearn.problem.model import MOST, Problem, Start
 from crewlearn.problem.recipes import Estimated
 
 COLUMNS = ("policy", "output", "fees", "net", "more than keeping", "95% interval", "better in", "replacements")
@@ -241,13 +241,22 @@ def _note_on_learning(policy: str) -> str:
 
 def _held_back(simulation: Simulation, config: SiteConfig) -> Simulation:
     """Return the simulation with the site's brakes on every policy."""
-    if config.least_tenure == 0 and config.most_a_week is None:
+    most = _most_a_week(config)
+    if config.least_tenure == 0 and most is None:
         return simulation
     policies = {
-        label: policy if label == KEEP else Braked(policy, config.least_tenure, config.most_a_week)
+        label: policy if label == KEEP else Braked(policy, config.least_tenure, most)
         for label, policy in simulation.policies.items()
     }
     return replace(simulation, policies=policies)
+
+
+def _most_a_week(config: SiteConfig) -> int | None:
+    """Return the most replacements a week, by number or by the budget at the site's fee; None for no limit."""
+    limits = [] if config.most_a_week is None else [config.most_a_week]
+    if config.budget_a_week is not None and config.fee > 0.0:
+        limits.append(min(MOST, math.floor(config.budget_a_week / config.fee * (1.0 + 1e-9))))
+    return min(limits, default=None)
 
 
 def problem_of(site: Site, config: SiteConfig | None = None) -> Problem:
@@ -392,9 +401,14 @@ def _notes(site: Site, config: SiteConfig, problem: Problem) -> Iterator[str]:
         ahead = counted(problem.horizon, "period")
         yield f"Looked at over {ahead} as if the site ended then; later gains are not counted."
     week = len(config.calendar.weekdays) * config.calendar.shifts_per_day
-    if config.most_a_week is not None and week != PERIODS_A_WEEK:
-        limit = counted(config.most_a_week, "replacement")
+    most = _most_a_week(config)
+    if most is not None and week != PERIODS_A_WEEK:
+        limit = counted(most, "replacement")
         yield f"The limit of {limit} a week is simulated with weeks of {PERIODS_A_WEEK} periods instead of {week}."
+    if config.limits_months:
+        yield "Limits a month are not simulated."
+    if any(remark.until for remark in (*site.remarks.protected.values(), *site.remarks.blocked.values())):
+        yield "Pins and blocks that end on a day are not simulated."
     if any(worker.fee is not None and worker.fee != config.fee for worker in site.workers):
         yield "Fees of single workers are not simulated: everybody costs the site's fee."
 

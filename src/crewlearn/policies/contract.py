@@ -206,8 +206,9 @@ class Policy(ABC, Generic[State]):
     ) -> Sequence[Reason] | None:
         """Return the reason for each pair, or None.
 
-        `pairs` were requested together in this situation, and `state` is the state after that decision. `costs` are
-        the fees of the pairs in the policy's units, if fees differ between people.
+        `pairs` were requested together in this situation, and `state` is the state after that decision. Further pairs
+        with the same outgoing worker are alternatives to the first, each judged as if it was requested in its place.
+        `costs` are the fees of the pairs in the policy's units, if fees differ between people.
         """
         return None
 

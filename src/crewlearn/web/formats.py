@@ -53,7 +53,15 @@ def remedy(text: str) -> str:
     return options_said(text, lambda name, _: _OPTIONS[name])
 
 
-_NAMES = {"undo": "", "on": "the day", "out": "who makes room,", "reason": "the reason"}
+_NAMES = {
+    "undo": "",
+    "on": "the day",
+    "out": "who makes room,",
+    "reason": "the reason",
+    "in": "who comes in,",
+    "until": "the day",
+    "note": "the note",
+}
 """Labels of fields on pages, by their names in errors; empty where the remedy says it all."""
 
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
 
+from crewlearn.advisor.advice.candidates import LISTED, Candidate, candidates_of, state_now
 from crewlearn.advisor.advice.commands import unknown_worker
 from crewlearn.advisor.advice.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.advice.readings import SiteLearned, learned_at, state_for_readings
@@ -22,7 +23,7 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.events import Cached, invalidated_by
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
-from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.advisor.ledger.site_cache import SiteCache
 from crewlearn.advisor.ledger.store import SiteSnapshot, Store, Version
 from crewlearn.advisor.wording import documents
@@ -39,8 +40,8 @@ PATIENCE_SECONDS = 1.0
 class Snapshot:
     """A site's state, identities and past, read in one transaction; derived values are computed once.
 
-    `policy_state` is the state of a policy that offers readings, which are derived from it without learning anything
-    again; None for other policies.
+    `policy_state` is the state of a policy that offers readings or learns by day, so that nothing is learned again;
+    None for other policies.
     """
 
     name: str
@@ -102,7 +103,20 @@ class Snapshot:
     @cached_property
     def advice(self) -> dict[str, Any]:
         """The advice as a JSON document."""
-        return documents.advice(self.name, self.site, self.people)
+        return documents.advice(self.name, self.site, self.people, self.candidates)
+
+    @cached_property
+    def candidates(self) -> Mapping[int, Sequence[Candidate]]:
+        """Who could come in instead, for the first proposals that wait for an answer, by their number."""
+        return self._candidates_of(self.site.open_proposals(PROPOSED)[:LISTED])
+
+    def candidates_of(self, proposals: Sequence[Proposal]) -> Mapping[int, Sequence[Candidate]]:
+        """Return who could come in instead, for some proposals; answered ones have none."""
+        others = [proposal for proposal in proposals if proposal.id not in self.candidates]
+        return {**self.candidates, **self._candidates_of(others)} if others else self.candidates
+
+    def _candidates_of(self, proposals: Sequence[Proposal]) -> Mapping[int, Sequence[Candidate]]:
+        return candidates_of(self.site, state_now(self.site, self.policy_state), proposals) if proposals else {}
 
     @cached_property
     def status(self) -> dict[str, Any]:

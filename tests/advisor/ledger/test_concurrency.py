@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice import commands, remarks
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
-from crewlearn.advisor.ledger.events import WorkerChanged
+from crewlearn.advisor.ledger.events import REFUSALS, WorkerChanged
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from support.forking import forked
@@ -51,11 +51,15 @@ def busy_person(database: Database, number: int) -> list[list[Any]]:
                 for own in range(2)
             ]
             assert output_imports.import_output(store, "site", rows, b"", actor).recorded == 2
+            remarks.add_note(store, "site", f"{number}-0", actor, f"{actor}, period {period}")
             for proposal in proposed(store):
                 try:
                     if (proposal + number) % 2:
                         commands.approve(store, "site", proposal, actor)
                         done.append(["proposal-approved", proposal])
+                    elif (proposal + number) % 4:
+                        remarks.turn_down(store, "site", proposal, actor, REFUSALS[proposal % 3], actor)
+                        done.append(["proposal-turned-down", proposal])
                     else:
                         commands.reject(store, "site", proposal, actor, actor)
                         done.append(["proposal-rejected", proposal])
@@ -89,10 +93,15 @@ def test_eight_processes_write_to_one_site_and_nothing_is_lost(
             for period in range(1, PERIODS + 1)
         }
         assert rows == expected
+        notes = {worker: [note.text for note in listed] for worker, listed in state_of(store).remarks.notes.items()}
+        assert notes == {
+            2 * number: [f"person {number}, period {period}" for period in range(1, PERIODS + 1)]
+            for number in range(PROCESSES)
+        }
         answers = [
             [row[3], row[5], json.loads(row[6])["proposal"]]
             for row in tables["events"]
-            if row[5] in ("proposal-approved", "proposal-rejected")
+            if row[5] in ("proposal-approved", "proposal-rejected", "proposal-turned-down")
         ]
         acknowledged = [[f"person {number}", *answer] for number, own in enumerate(done) for answer in own]
         assert sorted(answers) == sorted(acknowledged)

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice import commands, team
+from crewlearn.advisor.advice import commands, remarks, team
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.advice.remarks import Term
 from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
@@ -114,6 +115,20 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     ),
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
+    "approve somebody else": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME, into="f")),
+    "approve several": (
+        "proposed",
+        lambda store: commands.approve_all(store, "proposed", proposed(store, "proposed"), ME),
+    ),
+    "keep the person": (
+        "proposed",
+        lambda store: remarks.turn_down(store, "proposed", 1, ME, "keep", "no", term=Term(days=9)),
+    ),
+    "not this candidate": ("proposed", lambda store: remarks.turn_down(store, "proposed", 1, ME, "not-candidate")),
+    "not now": ("proposed", lambda store: remarks.turn_down(store, "proposed", 1, ME, "not-now")),
+    "protect": ("recorded", lambda store: remarks.protect_worker(store, "recorded", "a", ME, "no", term=Term(days=9))),
+    "block": ("recorded", lambda store: remarks.block_worker(store, "recorded", "f", ME, "no", term=Term(days=9))),
+    "note": ("recorded", lambda store: remarks.add_note(store, "recorded", "a", ME, "a note")),
     "reject for good": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no", keep_out=True)),
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from crewlearn.advisor.ledger.advice_record import NO_REASONS
 from crewlearn.advisor.ledger.errors import (
     Conflict,
     StoreBusy,
@@ -89,9 +90,21 @@ WIRE: dict[str, list[dict[str, Any]]] = {
         },
     ],
     "worker-changed": [{"worker": 1, "changes": {"status": "left", "fee": None, "pinned": False}}],
+    "worker-protected": [{"worker": 1}, {"worker": 1, "until": "2026-12-01", "reason": "trains the others"}],
+    "worker-blocked": [{"worker": 1}, {"worker": 1, "until": "2026-12-01", "reason": "on holiday"}],
+    "note-added": [{"worker": 1, "text": "speaks Polish"}, {"worker": 1, "text": "away", "until": "2026-12-01"}],
     "worker-erased": [{"worker": 2}],
     "output-imported": [{"digest": "d", "rows": 2, "rows_digest": "e", "corrected": 1, "warnings": ["w"]}],
-    "proposal-approved": [{"proposal": 1, "out": -1}],
+    "proposal-approved": [
+        {"proposal": 1, "out": -1},
+        {"proposal": 1, "out": 0, "into": 3},
+        {"proposal": 1, "out": 0, "into": 3, "why": NO_REASONS.to_json()},
+    ],
+    "proposal-turned-down": [
+        {"proposal": 1, "as": "keep", "until": "2026-12-01", "reason": "no"},
+        {"proposal": 1, "as": "not-candidate"},
+        {"proposal": 1, "as": "not-now"},
+    ],
     "proposal-rejected": [{"proposal": 1, "reason": ""}, {"proposal": 1, "reason": "no", "keep_out": True}],
     "offer-recorded": [
         {"proposal": 1, "outcome": "declined", "period": 3},
@@ -155,11 +168,18 @@ def test_an_unknown_kind_is_named_with_what_to_do() -> None:
         ("workers-imported", {"digest": "d", "workers": 3}),
         ("output-imported", {"digest": "d", "warnings": []}),
         ("advised", {"period": "never"}),
+        ("worker-protected", {"worker": 1, "until": "soon"}),
+        ("note-added", {"worker": 1}),
     ],
 )
 def test_a_malformed_payload_is_named_with_what_to_do(kind: str, payload: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=rf"event = '{kind}': has a payload that cannot be read .*ledger verify"):
         parse_fact(kind, payload)
+
+
+def test_an_unknown_kind_of_refusal_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="as"):
+        parse_fact("proposal-turned-down", {"proposal": 1, "as": "never"})
 
 
 def test_an_unknown_outcome_of_an_offer_is_refused() -> None:
@@ -169,7 +189,7 @@ def test_an_unknown_outcome_of_an_offer_is_refused() -> None:
 
 def test_which_kinds_answer_and_which_can_be_undone() -> None:
     answers = {kind.type for kind in kinds_of(ProposalAnswer)}
-    assert answers == {"proposal-approved", "proposal-rejected", "offer-recorded"}
+    assert answers == {"proposal-approved", "proposal-rejected", "proposal-turned-down", "offer-recorded"}
     assert {name for name, kind in KINDS.items() if kind.undoable} >= {*answers, "worker-changed"}
     assert {name for name, kind in KINDS.items() if not kind.by_people} == {"advised"}
 

@@ -12,12 +12,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crewlearn.advisor.advice import commands, team
+from crewlearn.advisor.advice import commands, remarks, team
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.advice.remarks import A_WHILE, FOR_GOOD, Term
 from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.events import REFUSALS
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
@@ -48,6 +50,8 @@ CHANGES: list[dict[str, Any]] = [
 
 
 DATES = st.integers(-40, 60).map(lambda day: date(2026, 1, 5) + timedelta(days=day))
+TERMS = [A_WHILE, FOR_GOOD, Term(days=1), Term(days=4), Term(until=date(2026, 1, 12))]
+SAID = [remarks.protect_worker, remarks.block_worker, remarks.add_note]
 
 
 class AnySite(RuleBasedStateMachine):
@@ -205,8 +209,14 @@ class AnySite(RuleBasedStateMachine):
     @rule(data=st.data(), yes=st.booleans())
     def answer(self, data: st.DataObject, yes: bool) -> None:
         number = data.draw(st.sampled_from(self.site().open_proposals(PROPOSED))).id
-        if yes:
+        if yes and data.draw(st.booleans()):
+            worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+            self.tried(lambda: commands.approve(self.store, "s", number, "bo", into=f"w{worker}"))
+        elif yes:
             self.tried(lambda: commands.approve(self.store, "s", number, "bo"))
+        elif data.draw(st.booleans()):
+            how, term = data.draw(st.sampled_from(REFUSALS)), data.draw(st.sampled_from(TERMS))
+            self.tried(lambda: remarks.turn_down(self.store, "s", number, "bo", how, "no", term=term))
         else:
             commands.reject(self.store, "s", number, "bo", "no", keep_out=data.draw(st.booleans()))
 
@@ -273,9 +283,17 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(self.site().workers) - 1))
         commands.change_worker(self.store, "s", f"w{worker}", "ann", **changes)
 
+    @rule(data=st.data(), term=st.sampled_from(TERMS), said=st.sampled_from(SAID))
+    def say(self, data: st.DataObject, term: Term, said: Any) -> None:
+        worker = data.draw(st.integers(0, len(self.site().workers) - 1))
+        self.tried(lambda: said(self.store, "s", f"w{worker}", "ann", "because", term=term))
+
     @rule(
         changes=st.sampled_from(
             [
+                {"budget_a_month": 2.5},
+                {"most_a_month": 2, "budget_a_week": 1.0},
+                {"most_a_month": None, "budget_a_week": None, "budget_a_month": None},
                 {"team": 2},
                 {"team": 5},
                 {"fee": 1.0},
@@ -297,6 +315,16 @@ class AnySite(RuleBasedStateMachine):
             assert {proposal.into for proposal in site.open_proposals(*UNDER_WAY)} == {
                 hire.into for hire in site.roster.pending
             }
+
+    @invariant()
+    def nobody_is_proposed_against_what_people_said(self) -> None:
+        if not self.joined:
+            return
+        site = self.site()
+        for proposal in site.open_proposals(PROPOSED):
+            assert site.may_enter(proposal.into)
+            assert proposal.out == NOBODY or site.may_leave(proposal.out)
+            assert not site.is_set_aside(proposal.out, proposal.into)
 
     @invariant()
     def money_adds_up(self) -> None:

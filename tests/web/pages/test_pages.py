@@ -62,6 +62,7 @@ def test_a_viewer_may_not_change_anything(store: Store) -> None:
         f"proposals/{number}/offer",
         "undo",
         "workers/0",
+        "workers/0/note",
         "workers/0/erase",
         "import",
         "settings",
@@ -240,6 +241,7 @@ def test_no_number_of_a_form_is_too_large_for_a_database(database: Database, num
         forms += [("plan", {**plan, name: str(number)}) for name in plan if name != "policies"]
         forms += [("undo", {"number": str(number)}), ("workers/0", {"fee": str(number)})]
         forms += [(f"proposals/{number}/{answer}", {"outcome": "started"}) for answer in ("approve", "reject", "offer")]
+        forms += [(f"workers/{number}/note", {"note": "a note"})]
         forms += [(f"workers/{number}", {"pinned": "yes"}), (f"workers/{number}/erase", {"sure": "yes"})]
         for path, form in forms:
             assert admin.send(f"/sites/hall/{path}", form).status_code < 500, (path, form)

@@ -128,7 +128,7 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
         page = manager.get(f"/sites/hall/proposals?page={number}")
         seen.append(proposals_on(page))
         articles = page.split("<article")[1:]
-        for words in ("Why?", 'name="keep_out"', "Who leaves", "Expected net gain, next "):
+        for words in ("Why?", 'value="not-now"', "Who leaves", "Who comes in", "Expected net gain, next "):
             assert all(words in article for article in articles), words
     assert seen == [numbers[:10], numbers[10:20], numbers[20:]]
     before, answered, following = seen[1][3:6]

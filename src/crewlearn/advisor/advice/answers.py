@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 
 from crewlearn.advisor.ledger.answers import last_answer
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
@@ -20,6 +21,9 @@ class Answer:
     outcome: str | None = None
     period: int | None = None
     out: int | None = None
+    into: int | None = None
+    how: str | None = None
+    until: date | None = None
     leaver: int | None = None
 
     def is_in(self, answer: ProposalAnswer) -> bool:

@@ -4,10 +4,13 @@ A command either raises and writes nothing, or has recorded everything when it r
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from crewlearn.advisor.advice.candidates import reasons_in_place
+from crewlearn.advisor.advice.limits import limits_of
+from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold
 from crewlearn.advisor.ledger.events import (
@@ -25,16 +28,23 @@ from crewlearn.advisor.ledger.events import (
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.queries import read_events, retold
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.changes import changed
+from crewlearn.advisor.ledger.settings.changes import changed, differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST_FEE
-from crewlearn.advisor.ledger.site import PROPOSED, STARTED, STATUSES, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL, PROPOSED, STARTED, STATUSES, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
+from crewlearn.policies.contract import Pair
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
-from crewlearn.problem.transitions import LEGAL, completion_fault, request_fault
+from crewlearn.problem.transitions import (
+    INCOMING_IS_ACTIVE,
+    INCOMING_IS_PENDING,
+    LEGAL,
+    completion_fault,
+    request_fault,
+)
 
 _NAME = re.compile(r"[\w][\w .()+-]{0,99}")
 
@@ -60,8 +70,7 @@ def change_site(
     with store.writing(name, actor, expected) as work:
         before = work.site.config
         after = changed(before, changes)
-        old, new = before.to_json(), after.to_json()
-        news = {key: value for key, value in new.items() if old[key] != value}
+        news = differing(before, after)
         if not news:
             return before, after
         if "calendar" in news:
@@ -101,29 +110,45 @@ def change_worker(
 ) -> dict[str, tuple[Any, Any]]:
     """Record that a worker left, returned, was blocked or pinned, or has a fee of their own (None: the site's).
 
-    Returns each changed field with its old and new value.
+    A pin or block without an end replaces one with an end. Returns each changed field with its old and new value.
     """
+    checked = check_changes(changes)
+    with store.writing(name, actor, expected) as work:
+        return record_changes(work, numbered(work, worker_id), checked)
+
+
+def check_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes to a worker, checked."""
     for key in changes:
         one_of("setting", key, ("status", "pinned", "fee"))
+    checked = dict(changes)
     if "status" in changes:
         one_of("status", changes["status"], STATUSES)
     if changes.get("fee") is not None:
-        changes["fee"] = real("fee", changes["fee"], 0.0, MOST_FEE)
+        checked["fee"] = real("fee", changes["fee"], 0.0, MOST_FEE)
     if "pinned" in changes:
-        changes["pinned"] = bool(changes["pinned"])
-    with store.writing(name, actor, expected) as work:
-        number = _number(work, worker_id)
-        worker = work.site.workers[number]
-        news = {key: value for key, value in changes.items() if getattr(worker, key) != value}
-        if news:
-            work.add(WorkerChanged(number, worker_facts(news)))
-        return {key: (getattr(worker, key), value) for key, value in news.items()}
+        checked["pinned"] = bool(changes["pinned"])
+    return checked
+
+
+def record_changes(work: SiteTransaction, number: int, changes: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Record checked changes to a worker that are new; return each changed field with its old and new value."""
+    site, worker = work.site, work.site.workers[number]
+    before = {
+        "status": worker.status if worker.status != POOL or site.block_on(number) is None else BLOCKED,
+        "pinned": site.is_pinned(number),
+        "fee": worker.fee,
+    }
+    news = {key: value for key, value in changes.items() if {before[key], getattr(worker, key)} != {value}}
+    if news:
+        work.add(WorkerChanged(number, worker_facts(news)))
+    return {key: (before[key], value) for key, value in news.items()}
 
 
 def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:
     """Erase a person's identity from the store; the record keeps only their number."""
     with store.writing(name, actor, expected) as work:
-        number = _number(work, worker_id)
+        number = numbered(work, worker_id)
         table = schema.identities
         work.connection.execute(
             table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
@@ -132,18 +157,77 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expecte
 
 
 def approve(
-    store: Store, name: str, number: int, actor: str, *, out: str | None = None, expected: int | None = None
+    store: Store,
+    name: str,
+    number: int,
+    actor: str,
+    *,
+    out: str | None = None,
+    into: str | None = None,
+    expected: int | None = None,
 ) -> list[str]:
-    """Approve a proposal, so that the offer goes out; `out` names another outgoing worker. Return warnings."""
+    """Approve a proposal, so that the offer goes out. Return warnings.
+
+    `out` names another outgoing worker, `into` another incoming one. Whoever was proposed stays available.
+    """
     with store.writing(name, actor, expected) as work:
-        proposal = _proposal(work.site, number, PROPOSED)
-        leaver = proposal.out if out is None else _number(work, out)
-        if request_fault(work.site.roster.arrays, leaver, proposal.into) != LEGAL:
-            if out is not None:
-                raise InvalidInput("out", out, _NO_ROOM)
-            raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
-        work.add(ProposalApproved(number, leaver))
-        return _objections(work, leaver)
+        return _approve(work, number, out, into)
+
+
+def approve_all(
+    store: Store, name: str, numbers: Sequence[int], actor: str, *, expected: int | None = None
+) -> list[str]:
+    """Approve several proposals as they stand, all or none. Return warnings."""
+    with store.writing(name, actor, expected) as work:
+        return [warning for number in dict.fromkeys(numbers) for warning in _approve(work, number, None, None)]
+
+
+def _approve(work: SiteTransaction, number: int, out: str | None, into: str | None) -> list[str]:
+    site = work.site
+    proposal = open_proposal(site, number, PROPOSED)
+    leaver = proposal.out if out is None else numbered(work, out)
+    entrant = proposal.into if into is None else numbered(work, into)
+    if into is not None and request_fault(site.roster.arrays, NOBODY, entrant) in _CANNOT_COME:
+        raise InvalidInput("in", into, "cannot come in: in the team already, or on the way")
+    if into is not None and site.workers[entrant].status == LEFT:
+        raise InvalidInput("in", into, "has left; record that they are back first, with status pool")
+    if request_fault(site.roster.arrays, leaver, entrant) != LEGAL:
+        if out is not None:
+            raise InvalidInput("out", out, _NO_ROOM)
+        raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
+    warnings = [*_objections(work, leaver), *([] if entrant == proposal.into else _doubts(work, entrant))]
+    why = None if entrant == proposal.into else _chosen(work, proposal, (leaver, entrant))
+    work.add(ProposalApproved(number, leaver, None if entrant == proposal.into else entrant, why))
+    return warnings
+
+
+def _chosen(work: SiteTransaction, proposal: Proposal, pair: Pair) -> Reasons:
+    """Return the numbers behind an exchange that a person chose instead of the one proposed."""
+    site = work.site
+    state = policy_state(work.connection, work.key, site)
+    return reasons_in_place(site, site.policy, state, site.situation(), proposal, pair)
+
+
+def _doubts(work: SiteTransaction, entrant: int) -> list[str]:
+    """Return warnings about bringing in a worker; the person's decision stands all the same."""
+    site, who = work.site, _called(work, entrant)
+    doubts = []
+    if not site.may_enter(entrant):
+        doubts.append(f"{who} is {_held_off(site, entrant)}, and comes in by your decision")
+    for limit in limits_of(site):
+        if limit.money and not limit.allows(site.fee_of(entrant)):
+            doubts.append(f"the fee of {who}, {site.fee_of(entrant):,.2f}, exceeds what is left a {limit.span}")
+    return doubts
+
+
+def _held_off(site: Site, number: int) -> str:
+    """Say why a worker is not proposed now."""
+    block = site.block_on(number)
+    if block is not None and block.until is not None:
+        return f"blocked until {block.until}"
+    if site.workers[number].status == BLOCKED:
+        return "blocked"
+    return f"not to be proposed before {site.config.calendar.date_of(site.workers[number].barred_until)}"
 
 
 def reject(
@@ -159,7 +243,7 @@ def reject(
     """Reject a proposal, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
     checked_text("reason", reason, LONGEST_REASON)
     with store.writing(name, actor, expected) as work:
-        _proposal(work.site, number, PROPOSED)
+        open_proposal(work.site, number, PROPOSED)
         work.add(ProposalRejected(number, reason, keep_out))
 
 
@@ -179,11 +263,11 @@ def record_offer(
     one_of("outcome", outcome, OUTCOMES)
     with store.writing(name, actor, expected) as work:
         site = work.site
-        proposal = _proposal(site, number, *UNDER_WAY)
+        proposal = open_proposal(site, number, *UNDER_WAY)
         when = _when(site, proposal, on, period)
         leaver, warnings = None, list[str]()
         if outcome == STARTED:
-            leaver = _leaver(work, proposal, None if out is None else _number(work, out))
+            leaver = _leaver(work, proposal, None if out is None else numbered(work, out))
             if leaver is None and out is not None:
                 raise InvalidInput("out", out, _NO_ROOM)
             if leaver is None:
@@ -194,6 +278,7 @@ def record_offer(
         return warnings
 
 
+_CANNOT_COME = (INCOMING_IS_ACTIVE, INCOMING_IS_PENDING)
 _NO_ROOM = "cannot make room: not in the team, or already being replaced"
 
 
@@ -227,15 +312,20 @@ def _objections(work: SiteTransaction, leaver: int) -> list[str]:
     """Return warnings about letting a worker go; the person's decision stands all the same."""
     if leaver == NOBODY:
         return []
-    site, worker = work.site, work.site.workers[leaver]
-    who = next((external for external, number in work.identities().items() if number == leaver), "somebody erased")
+    site, worker, who = work.site, work.site.workers[leaver], _called(work, leaver)
     objections = []
-    if worker.pinned:
-        objections.append(f"{who} is pinned, and leaves by your decision")
+    if site.is_pinned(leaver):
+        protection = site.protection_of(leaver)
+        until = "" if protection is None or protection.until is None else f" until {protection.until}"
+        objections.append(f"{who} is pinned{until}, and leaves by your decision")
     stayed, least = site.tenure(leaver), site.config.least_tenure
     if stayed < least:
         objections.append(f"{who} has been in the team for {counted(stayed, 'period')}; the least stay is {least}")
     return objections
+
+
+def _called(work: SiteTransaction, worker: int) -> str:
+    return next((external for external, number in work.identities().items() if number == worker), "somebody erased")
 
 
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> Retold:
@@ -275,7 +365,7 @@ def unknown_worker(worker_id: str, known: int) -> Unknown:
 _STATES = {PROPOSED: "waiting for an answer", **dict.fromkeys(UNDER_WAY, "under way")}
 
 
-def _proposal(site: Site, number: int, *statuses: str) -> Proposal:
+def open_proposal(site: Site, number: int, *statuses: str) -> Proposal:
     """Return a proposal that has one of these statuses, or raise a conflict."""
     proposal = site.proposals.get(number)
     if proposal is None or proposal.status not in statuses:
@@ -286,7 +376,7 @@ def _proposal(site: Site, number: int, *statuses: str) -> Proposal:
     return proposal
 
 
-def _number(work: SiteTransaction, worker_id: str) -> int:
+def numbered(work: SiteTransaction, worker_id: str) -> int:
     """Return the number of a worker by the firm's own id."""
     known = work.identities([worker_id])
     if worker_id not in known:

@@ -2,20 +2,23 @@
 
 The policy is asked once for each coming period. Within the period it is asked again only after a relevant change:
 somebody declined, was rejected, joined, left, was pinned or blocked, or the settings or the recorded output changed.
+A pin or block with an end ends by itself: the policy is told so with the first advice for that day or a later one.
 Until a person has answered one of this period's proposals, asking again starts from the memory before the period.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
+from crewlearn.advisor.advice.limits import within_limits
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
 from crewlearn.advisor.ledger.learned.learning import NO_DAYS, DayRecord, interview_scores, learn
-from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, UNDER_WAY, WITHDRAWN, Site
-from crewlearn.policies.brakes import fills_empty_station
+from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Site
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
-from crewlearn.problem.transitions import LEGAL, request_fault, unclaimed_stations
+from crewlearn.problem.arrays import NOBODY
+from crewlearn.problem.transitions import LEGAL, request_fault
 
 WAIT, PROPOSE = "wait", "propose"
 
@@ -26,8 +29,8 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
     A policy that learns by day is first told of the recorded `days` that it has not learned from yet. It is asked with
     what it has learned, whatever it was asked before.
 
-    Of the replacements that the policy wants and that are not under way, those beyond `most_a_week` are held back.
-    Filling an empty station is exempt, except under version 2 of the `rules`.
+    Of the replacements that the policy wants and that are not under way, those beyond the site's limits a week and
+    month are held back. Filling an empty station is exempt, except under version 2 of the `rules`.
     """
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
@@ -38,7 +41,7 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
     else:
         memory = _memory_before(site, policy, situation)
     situation, wanted, after, dear = _asked(site, policy, memory, situation)
-    proposed, held_back = _within_the_limit(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
+    proposed, held_back = within_limits(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
     reasons = reasons_of(site, policy, after, situation, proposed)
     before, since = (None, None) if learned is not None else _told_once(site, policy, memory, after, rules)
     return Advised(
@@ -61,17 +64,62 @@ def _asked(
     """Ask the policy, which knows only the site's fee; ask again without workers whose own fee is too high."""
     dear = set[int]()
     while True:
-        pairs, after = policy.decide(memory, situation)
-        wanted = [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL]
+        situation, wanted, after = _decided(site, policy, memory, situation)
         news: set[int] = set()
         if any(site.fee_of(into) > site.config.fee for _, into in wanted):
             news = too_dear(site, wanted, reasons_of(site, policy, after, situation, wanted))
         if not news:
             return situation, wanted, after, dear
         dear |= news
-        may_enter = situation.may_enter.copy()
-        may_enter[list(news)] = False
-        situation = replace(situation, may_enter=may_enter)
+        situation = _without(situation, "may_enter", *news)
+
+
+Decided = tuple[Situation, list[Pair], Any]
+"""The situation that a policy was asked in, the replacements it wants, and its state since."""
+
+
+def _decided(site: Site, policy: Policy[Any], memory: Any, situation: Situation) -> Decided:
+    """Ask the policy, which knows nothing of exchanges set aside; ask again until it wants none of them.
+
+    It is asked without those coming in and without those leaving, and the better answer counts. So each of them stays
+    available for other exchanges.
+    """
+    decided = _asked_once(site, policy, memory, situation)
+    while True:
+        situation, wanted, _ = decided
+        aside = [pair for pair in wanted if site.is_set_aside(*pair)]
+        if not aside:
+            return decided
+        fewer = [_without(situation, "may_enter", *(into for _, into in aside))]
+        if all(out != NOBODY for out, _ in aside):
+            fewer.append(_without(situation, "may_leave", *(out for out, _ in aside)))
+        others = [_asked_once(site, policy, memory, without) for without in fewer]
+        decided = max(others, key=lambda other: _worth(site, policy, other))
+
+
+def _asked_once(site: Site, policy: Policy[Any], memory: Any, situation: Situation) -> Decided:
+    pairs, after = policy.decide(memory, situation)
+    return situation, [pair for pair in pairs if request_fault(site.roster.arrays, *pair) == LEGAL], after
+
+
+def _without(situation: Situation, which: str, *workers: int) -> Situation:
+    """Return the situation in which these workers may not enter, or may not leave."""
+    may = getattr(situation, which).copy()
+    may[list(workers)] = False
+    return replace(situation, **{which: may})
+
+
+def _worth(site: Site, policy: Policy[Any], decided: Decided) -> tuple[float, int]:
+    """Return the expected gain of what a policy wants, net of fees, as far as it says; and how many it wants.
+
+    Exchanges set aside do not count.
+    """
+    situation, pairs, after = decided
+    wanted = [pair for pair in pairs if not site.is_set_aside(*pair)]
+    reasons = (policy.reasons(after, situation, wanted) if wanted else None) or ()
+    fees = [site.config.units.policy_cost(site.fee_of(into)) for _, into in wanted]
+    gains = [reason.gain - fee for reason, fee in zip(reasons, fees, strict=False) if reason.gain is not None]
+    return math.fsum(gains), len(wanted)
 
 
 def _told_once(site: Site, policy: Policy[Any], memory: Any, after: Any, rules: str) -> tuple[Any, Any]:
@@ -86,7 +134,7 @@ def _told_once(site: Site, policy: Policy[Any], memory: Any, after: Any, rules: 
 def _learned(site: Site, policy: Policy[Any], situation: Situation, days: DayRecord) -> tuple[Any, str]:
     """Return the state of a policy that learns by day before it is asked, and the digest of what it has learned."""
     learned, digest = learn(site, policy, days)
-    if site.revised or learned.workers < len(site.workers):
+    if site.revised or site.remarks_ended or learned.workers < len(site.workers):
         return policy.revise(learned.state, situation), digest
     return learned.state, digest
 
@@ -105,7 +153,7 @@ def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any
             failed=(*site.failed, *lapsed(site)),
         )
         memory = policy.observe(memory, report)
-    if site.revised:
+    if site.revised or site.remarks_ended:
         memory = policy.revise(memory, situation)
     return memory
 
@@ -124,39 +172,4 @@ def _acted_on(site: Site) -> bool:
     """Return whether a person has answered any proposal of this period."""
     return bool(site.completed or site.failed) or any(
         proposal.status in UNDER_WAY and proposal.decided_in == site.period for proposal in site.proposals.values()
-    )
-
-
-def _within_the_limit(site: Site, wanted: list[Pair], *, exempts: bool) -> tuple[list[Pair], list[Pair]]:
-    """Split replacements into those that this week's limit allows and those it holds back.
-
-    `exempts` says whether filling an empty station is free of the limit.
-    """
-    most = site.config.most_a_week
-    if most is None:
-        return wanted, []
-    room = most - _begun_this_week(site, exempts=exempts)
-    unclaimed = unclaimed_stations(site.roster.arrays) if exempts else 0
-    allowed: list[Pair] = []
-    held_back: list[Pair] = []
-    for out, into in wanted:
-        if fills_empty_station(out, unclaimed):
-            unclaimed -= 1
-        elif room > 0:
-            room -= 1
-        else:
-            held_back.append((out, into))
-            continue
-        allowed.append((out, into))
-    return allowed, held_back
-
-
-def _begun_this_week(site: Site, *, exempts: bool) -> int:
-    """Return how many replacements that count towards the limit were approved this week."""
-    week = site.config.calendar.week_of(site.period)
-    return sum(
-        proposal.decided_in > 0 and site.config.calendar.week_of(proposal.decided_in) == week
-        for proposal in site.proposals.values()
-        if proposal.status not in (PROPOSED, REJECTED, WITHDRAWN, *FAILURES)  # a decline brings the next candidate
-        and not (exempts and proposal.filled_empty_station)
     )

@@ -104,13 +104,19 @@ def has_readings(policy: Policy[Any]) -> bool:
 
 
 def state_for_readings(connection: sa.Connection, key: int, site: Site) -> Any:
-    """Return the policy's state after the last advice, or None if it has none or offers no readings."""
-    return policy_state(connection, key, site) if site.workers and has_readings(site.policy) else None
+    """Return the policy's state after the last advice; None if it has none, or neither readings nor learning by day."""
+    policy = site.policy
+    wanted = site.workers and (has_readings(policy) or policy.learns_by_day)
+    return policy_state(connection, key, site) if wanted else None
 
 
 def learned_at(site: Site, state: Any) -> SiteLearned | None:
     """Return what a site's policy has learned, given its state; None if it offers no readings."""
-    readings = None if state is None else readings_of(site, site.policy, state, site.situation())
+    readings = (
+        readings_of(site, site.policy, state, site.situation())
+        if state is not None and has_readings(site.policy)
+        else None
+    )
     return None if readings is None else in_units(site, readings)
 
 

@@ -7,7 +7,7 @@ of it to the site's units.
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from crewlearn.advisor.ledger.learned.dated_readings import readings_of
 from crewlearn.advisor.ledger.site import Site
@@ -51,19 +51,38 @@ def beliefs_of(site: Site) -> Beliefs:
     return learned(site.estimates, prior.counts, prior.sums, LEARNED_FROM_DATA)
 
 
+class Knowledge(NamedTuple):
+    """What is known of everybody: the policy's readings, if it offers them, and the posterior of the pool."""
+
+    readings: Readings | None
+    beliefs: Beliefs
+
+
+def knowledge(site: Site, policy: Policy[Any], after: Any, situation: Situation) -> Knowledge:
+    """Return what is known of everybody."""
+    return Knowledge(readings_of(site, policy, after, situation), beliefs_of(site))
+
+
 def reasons_of(
-    site: Site, policy: Policy[Any], after: Any, situation: Situation, pairs: Sequence[Pair]
+    site: Site,
+    policy: Policy[Any],
+    after: Any,
+    situation: Situation,
+    pairs: Sequence[Pair],
+    *,
+    known: Knowledge | None = None,
+    with_break_even: bool = True,
 ) -> list[dict[str, Any]]:
     """Return why each pair is proposed: both workers' estimates, the chance of doing better, the policy's own reason.
 
     The estimates are the policy's own levels after ramp-up if it offers readings.
     `leaver` is who makes room (for a hire left open until arrival, who would go now), -1 for an empty station.
-    `break_even` is the fee above which the policy would not have asked, or None if it does not say.
+    `break_even` is the fee above which the policy would not have asked; None if it does not say, or is not asked to.
     """
     if not pairs:
         return []
-    readings = readings_of(site, policy, after, situation)
-    beliefs, units = beliefs_of(site), site.config.units
+    readings, beliefs = known or knowledge(site, policy, after, situation)
+    units = site.config.units
     nobody = {"days": 0, "prior": 0, "mean": 0.0, "sd": 0.0}
     costs = [units.policy_cost(site.fee_of(into)) for _, into in pairs]
     answer = policy.reasons(after, situation, pairs, costs)
@@ -73,7 +92,7 @@ def reasons_of(
     reasons = []
     for (out, into), reason in zip(pairs, own, strict=True):
         leaver, vacancies = _makes_room(out, reason, vacancies)
-        break_even = None if reason is None else policy.break_even(situation, reason)
+        break_even = policy.break_even(situation, reason) if reason is not None and with_break_even else None
         leaving = nobody if leaver == NOBODY else _estimate(site, beliefs, leaver, readings)
         entering = _estimate(site, beliefs, into, readings)
         reasons.append(

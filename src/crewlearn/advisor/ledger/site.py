@@ -7,13 +7,14 @@ history.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
+from crewlearn.advisor.ledger.remarks import NO_REMARKS, Remark, Remarks
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation
@@ -146,9 +147,10 @@ class Site:
     with its first period; `interviews` is the part of the fees paid for interviews. `seats` is the holder of each
     station, with their first period. `undo` restores what the last answer changed.
 
-    `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
-    `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
-    `first_days` are the first periods of those who are known to have begun at a station then, by worker.
+    `remarks` are what people said of workers, and until when. `first_team` is who was at work when the site began, as
+    named or, if nobody was, by the first output, in period `began`. `enrolled` are the periods in which people were
+    enrolled, each with the number of workers then. `first_days` are the first periods of those who are known to have
+    begun at a station then, by worker.
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
@@ -185,6 +187,7 @@ class Site:
     checkpoints: list[Checkpoint] = field(default_factory=list)
     first_days: dict[int, int] = field(default_factory=dict)
     profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    remarks: Remarks = NO_REMARKS
     undo: Slip | None = None
 
     @classmethod
@@ -279,19 +282,58 @@ class Site:
             return None
         return self.config.units.people_output(worker.prior_mean) if worker.prior_given is None else worker.prior_given
 
+    @property
+    def day(self) -> date:
+        """The day of the coming period."""
+        return self.config.calendar.date_of(self.period)
+
     def may_enter(self, number: int) -> bool:
         """Return whether a worker may be hired now."""
         worker = self.workers[number]
-        return worker.status == POOL and worker.barred_until <= self.period
+        return worker.status == POOL and worker.barred_until <= self.period and self.block_on(number) is None
 
     def may_leave(self, number: int) -> bool:
         """Return whether a worker may be let go now."""
-        worker = self.workers[number]
-        return not worker.pinned and self.tenure(number) >= self.config.least_tenure
+        return not self.is_pinned(number) and self.tenure(number) >= self.config.least_tenure
 
     def tenure(self, number: int) -> int:
         """Return for how many periods a worker has held their station."""
         return self.config.calendar.between(self.workers[number].since, self.period)
+
+    def is_pinned(self, number: int) -> bool:
+        """Return whether a worker is to be kept: for good, or until a day to come."""
+        return self.workers[number].pinned or self.protection_of(number) is not None
+
+    def protection_of(self, number: int) -> Remark | None:
+        """Return why and until when a worker is to be kept; None if they are not, or if nobody said why."""
+        return self._holding(self.remarks.protected, number, for_good=self.workers[number].pinned)
+
+    def block_on(self, number: int) -> Remark | None:
+        """Return why and until when a worker is not to be brought in; None if they are not, or if nobody said why."""
+        return self._holding(self.remarks.blocked, number, for_good=self.workers[number].status == BLOCKED)
+
+    def _holding(self, remarks: Mapping[int, Remark], number: int, *, for_good: bool) -> Remark | None:
+        """Return a remark that holds now; the worker's flag decides about one without an end."""
+        remark = remarks.get(number)
+        if remark is None:
+            return None
+        return remark if (for_good if remark.until is None else remark.holds_on(self.day)) else None
+
+    def notes_on(self, number: int) -> tuple[Remark, ...]:
+        """Return the notes on a worker that hold now, oldest first."""
+        return tuple(note for note in self.remarks.notes.get(number, ()) if note.holds_on(self.day))
+
+    def is_set_aside(self, out: int, into: int) -> bool:
+        """Return whether an exchange is not to be proposed now."""
+        return self.remarks.set_aside.get((out, into), 0) > self.period
+
+    @property
+    def remarks_ended(self) -> bool:
+        """Whether something that people said held when advice was last derived, and ended since."""
+        if not self.remarks or not 0 < self.decided < self.period:
+            return False
+        asked = self.config.calendar.date_of(self.decided)
+        return self.remarks.ended_between(asked, self.day, self.decided, self.period)
 
     @property
     def needs_advice(self) -> bool:
@@ -393,6 +435,7 @@ class Site:
             "seats": [list(seat) for seat in self.seats],
             "delays": list(self.delays),
             "checkpoints": [list(checkpoint) for checkpoint in self.checkpoints],
+            **({"remarks": self.remarks.to_json()} if self.remarks else {}),
         }
 
     @classmethod
@@ -433,5 +476,6 @@ class Site:
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             first_days={int(worker): period for worker, period in data.get("first_days", {}).items()},
             profiles=dict(data.get("profiles", ())),
+            remarks=Remarks.from_json(data["remarks"]) if "remarks" in data else NO_REMARKS,
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
         )

@@ -4,16 +4,20 @@ Workers appear by the firm's ids, null for nobody or an erased worker, which a p
 output are in the site's units.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
+from crewlearn.advisor.advice.limits import limits_of
 from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
 from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.remarks import Remark
+from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
+from crewlearn.advisor.wording.candidates import candidate_documents
 from crewlearn.advisor.wording.explain import Member, explain, is_overdue, members, sentence, what_changed
 from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place_kind
@@ -26,13 +30,19 @@ if TYPE_CHECKING:  # advice does not need these modules at run time
     from crewlearn.advisor.ledger.verify import Verified
 
 
-def advice(name: str, site: Site, people: People) -> dict[str, Any]:
+CandidatesOf = Mapping[int, Sequence[Candidate]]
+"""The candidates for open proposals, by their number."""
+
+NOT_LISTED: CandidatesOf = {}
+
+
+def advice(name: str, site: Site, people: People, candidates: CandidatesOf = NOT_LISTED) -> dict[str, Any]:
     """Describe the advice for the coming period."""
     proposals = site.open_proposals(PROPOSED)
     return {
         **_when(name, site, people),
         "kind": "propose" if proposals else "wait",
-        "proposals": [proposal(site, people, listed) for listed in proposals],
+        "proposals": [proposal(site, people, listed, candidates) for listed in proposals],
         "waiting": cycle_of(site, people),
         "held_back": len(site.held_back),
         "changed": what_changed(site, people) or None,
@@ -55,6 +65,7 @@ def status(
         "earned": site.earned,
         "fees": site.fees,
         "mean_delay": site.mean_delay,
+        **({"limits": limits(site)} if any(getattr(site.config, name) is not None for name in BUDGETS) else {}),
         "gain": vars(gain),
         "cycle": cycle_of(site, people),
         "proposals": [
@@ -64,6 +75,11 @@ def status(
         "workers": [worker(site, people, member) for member in (members(site, people) if listed is None else listed)],
         **({} if learned is None else {"learned": site_learned(learned)}),
     }
+
+
+def limits(site: Site) -> list[dict[str, Any]]:
+    """Describe the limits on replacements and fees, and how much of each is used."""
+    return [{**vars(limit), "left": limit.left} for limit in limits_of(site)]
 
 
 def site_learned(learned: SiteLearned) -> dict[str, Any]:
@@ -117,9 +133,10 @@ def person_learned(person: PersonLearned) -> dict[str, Any]:
     }
 
 
-def proposal(site: Site, people: People, described: Proposal) -> dict[str, Any]:
-    """Describe a proposal with its reasons at the time."""
+def proposal(site: Site, people: People, described: Proposal, candidates: CandidatesOf = NOT_LISTED) -> dict[str, Any]:
+    """Describe a proposal with its reasons at the time, and with who could come in instead, if that is listed."""
     reasons = facts(site, described)
+    listed = candidates.get(described.id)
     return {
         "id": described.id,
         "status": described.status,
@@ -131,12 +148,16 @@ def proposal(site: Site, people: People, described: Proposal) -> dict[str, Any]:
         "fee": reasons.fee,
         "reason": described.reason or None,
         "why": reasons.to_json(),
+        **({} if listed is None else {"candidates": candidate_documents(people, listed)}),
     }
 
 
-def explanation(site: Site, people: People, described: Proposal) -> dict[str, Any]:
+def explanation(
+    site: Site, people: People, described: Proposal, candidates: CandidatesOf = NOT_LISTED
+) -> dict[str, Any]:
     """Describe a proposal with its explanation at the time."""
-    return {**proposal(site, people, described), "explanation": explain(site, people, described)}
+    lines = explain(site, people, described, candidates.get(described.id, ()))
+    return {**proposal(site, people, described, candidates), "explanation": lines}
 
 
 def verified(result: "Verified") -> dict[str, Any]:
@@ -163,15 +184,34 @@ def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]
     known, calendar = site.workers[member.number], site.config.calendar
     return {
         **worker(site, people, member),
-        "pinned": known.pinned,
+        "pinned": site.is_pinned(member.number),
+        "protection": _remark(site.protection_of(member.number)),
+        "block": _remark(site.block_on(member.number)),
+        "notes": [_remark(note) for note in site.notes_on(member.number)],
         "fee": known.fee,
         "prior_n": known.prior_n,
         "prior_mean": site.prior_mean_of(member.number),
         "interview": known.interview,
         "since": str(calendar.date_of(known.since)) if known.since else None,
-        "not_before": str(calendar.date_of(known.barred_until)) if known.barred_until > site.period else None,
+        "not_before": _not_before(site, member.number),
         "recorded_to": str(calendar.date_of(known.recorded_to)) if known.recorded_to else None,
     }
+
+
+def _not_before(site: Site, number: int) -> str | None:
+    """Return the day before which a worker is not proposed, by an answer or a block with an end."""
+    barred, block = site.workers[number].barred_until, site.block_on(number)
+    days = [site.config.calendar.date_of(barred)] if barred > site.period else []
+    if block is not None and block.until is not None:
+        days.append(block.until)
+    return str(max(days)) if days else None
+
+
+def _remark(remark: Remark | None) -> dict[str, Any] | None:
+    if remark is None:
+        return None
+    until = None if remark.until is None else str(remark.until)
+    return {"text": remark.text, "by": remark.by, "at": remark.at, "until": until}
 
 
 def event(entry: LedgerEntry) -> dict[str, Any]:

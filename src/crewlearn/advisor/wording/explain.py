@@ -5,15 +5,19 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import PeopleEstimate, ProposalFacts, facts, people_estimate
 from crewlearn.advisor.advice.readings import PeopleLevel, PersonLearned, SiteLearned, has_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
+from crewlearn.advisor.wording.candidates import candidate_lines
 from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
+from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
 from crewlearn.advisor.wording.narration import cause_told
+from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.arrays import NOBODY
 
@@ -73,8 +77,7 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
     if awaited:
         return f"{some_of(awaited, 3)} {'is' if len(awaited) == 1 else 'are'} on the way."
     if site.held_back:
-        count, most = len(site.held_back), site.config.most_a_week
-        return f"{count} more would be proposed, but the limit of {most} a week is reached."
+        return f"{len(site.held_back)} more would be proposed, but {reached_words(site)}."
     if waiting.get("too_dear"):
         dear = some_of([people.label(number) for number in waiting["too_dear"]], 3)
         return f"{dear} would be proposed, but not at the fee that they cost."
@@ -101,7 +104,7 @@ def waits(site: Site, people: People, written: Callable[[date], str] = str) -> s
 
 def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
     """Describe who in the team may not be let go, and return whether that is everybody."""
-    pinned = [number for number in site.roster.active if site.workers[number].pinned]
+    pinned = [number for number in site.roster.active if site.is_pinned(number)]
     new = [number for number in site.roster.active if number not in pinned and not site.may_leave(number)]
     parts = []
     if pinned:
@@ -127,8 +130,8 @@ def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date
     return f"; it is looked at again on {written(site.config.calendar.date_of(when))}, or when facts change"
 
 
-def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
-    """Explain a proposal as of the time it was made, line by line."""
+def explain(site: Site, people: People, proposal: Proposal, candidates: Sequence[Candidate] = ()) -> list[str]:
+    """Explain a proposal as of the time it was made, line by line; `candidates` are who could come in instead now."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
     if numbers.out is None:
@@ -145,7 +148,8 @@ def explain(site: Site, people: People, proposal: Proposal) -> list[str]:
     lines.append(_gain(numbers))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")
-    return lines + _policy_lines(proposal, numbers)
+    others = [f"Next best: {line}." for line in candidate_lines(people, candidates)]
+    return [*lines, *_policy_lines(proposal, numbers), *others]
 
 
 def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
@@ -249,8 +253,8 @@ def members(
     ):
         barred = worker.status == POOL and worker.barred_until > site.period and station < 0
         notes = [
-            "pinned" if worker.pinned else "",
-            "" if worker.status == POOL else worker.status,
+            pinned_words(site, number),
+            blocked_words(site, number) or ("" if worker.status == POOL else worker.status),
             f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
             *under_way.get(number, ()),
         ]

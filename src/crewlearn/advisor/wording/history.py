@@ -33,7 +33,7 @@ def settings_since(store: Store, name: str) -> dict[str, Since]:
                 before, config = config, fact.config_after(config)
                 day = _day(event) if fact.period is None else str(config.calendar.date_of(fact.period))
                 since |= {changed.setting: Since(day, event.actor) for changed in differences(before, config)}
-    return since
+    return {} if config is None else {setting: since[setting] for setting in in_words(config)}
 
 
 def _day(event: Event) -> str:

@@ -59,3 +59,7 @@ class RecordNames:
     def day(self, period: int) -> str:
         """Format the day of a period."""
         return self.written(self.calendar.date_of(period))
+
+    def date(self, day: date) -> str:
+        """Format a day."""
+        return self.written(day)

@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 from crewlearn.advisor.ledger.settings.changes import DAYS
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import counted
+
+NO_LIMIT = "no limit"
 
 
 class Difference(NamedTuple):
@@ -17,7 +19,7 @@ class Difference(NamedTuple):
 
 
 def in_words(config: SiteConfig) -> dict[str, str]:
-    """Return every setting in words, by the key that changes it.
+    """Return every setting in words, by the key that changes it; budgets only where they are set.
 
     >>> from datetime import date
     >>> from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -44,7 +46,8 @@ def in_words(config: SiteConfig) -> dict[str, str]:
         "policy": config.policy,
         "conventions": config.conventions,
         "least_tenure": counted(config.least_tenure, "period"),
-        "most_a_week": "no limit" if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        "most_a_week": NO_LIMIT if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        **{name: _budget(name, config) for name in BUDGETS if getattr(config, name) is not None},
         "ask_again_after": counted(config.ask_again_after, "period"),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
@@ -65,6 +68,11 @@ def learned_delay(site: Site) -> str:
     return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
 
 
+def _budget(name: str, config: SiteConfig) -> str:
+    most = getattr(config, name)
+    return counted(most, "replacement") if name == "most_a_month" else f"{most:,.10g} in fees"
+
+
 def _periods(mean: float) -> str:
     return f"{mean:.10g} {'period' if mean == 1 else 'periods'}"
 
@@ -80,4 +88,7 @@ def _yes(value: bool) -> str:
 def differences(before: SiteConfig, after: SiteConfig) -> list[Difference]:
     """Return the settings that differ, in words."""
     old, new = in_words(before), in_words(after)
-    return [Difference(key, old[key], new[key]) for key in old if old[key] != new[key]]
+    keys = dict.fromkeys((*old, *new))
+    return [
+        Difference(key, old.get(key, NO_LIMIT), new.get(key, NO_LIMIT)) for key in keys if old.get(key) != new.get(key)
+    ]

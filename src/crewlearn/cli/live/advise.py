@@ -9,11 +9,16 @@ import typer
 from crewlearn.cli.live.session import (
     DEFAULT_DB,
     ActorOption,
+    DaysOption,
     DbOption,
     SiteArgument,
+    UntilOption,
     advice_of,
+    check_no_term,
     opened,
+    read_advice,
     read_site,
+    read_term,
     warn,
     who,
 )
@@ -34,22 +39,27 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
     with opened(db) as store:
         from crewlearn.advisor.wording.explain import sentence, what_changed
 
-        now, people = read_site(store, site)
+        now, people, candidates = read_advice(store, site)
         proposals = now.open_proposals("proposed")
         words, changed = sentence(now, people), what_changed(now, people)
     if json:
         from crewlearn.advisor.wording import documents
 
-        print_json(documents.advice(site, now, people))
+        print_json(documents.advice(site, now, people, candidates))
         return
+    from crewlearn.advisor.wording.candidates import candidate_lines
+    from crewlearn.advisor.wording.limits import held_back_words
+
     print(words)
     if changed:
         print(changed)
     for proposal in proposals:
         answers = (f"crewlearn {verb} {site} {proposal.id}" for verb in ("approve", "reject", "explain"))
         print(f"  {proposal.id}: {'   '.join(answers)}")
+        for line in candidate_lines(people, candidates.get(proposal.id, ())):
+            print(f"     next best: {line}")
     if now.held_back:
-        print(f"{len(now.held_back)} more held back by the limit of {now.config.most_a_week} a week.")
+        print(held_back_words(now))
 
 
 def status_command(
@@ -66,6 +76,7 @@ def status_command(
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import members, sentence
         from crewlearn.advisor.wording.learned import newer_policy, newer_policy_line, ramp_line, unusual_lines
+        from crewlearn.advisor.wording.limits import use_lines
         from crewlearn.advisor.wording.names import place
         from crewlearn.advisor.wording.settings import learned_delay
         from crewlearn.advisor.wording.waiting import cycle_line, overdue_lines
@@ -99,6 +110,8 @@ def status_command(
         print(f"From an offer to the first day: {delay}.")
     empty = now.roster.empty
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
+    for line in use_lines(now):
+        print(line)
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
     if past.proposals:
         between = f"95% between {gain.low:+,.2f} and {gain.high:+,.2f}"
@@ -131,11 +144,11 @@ def explain_command(
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import explain
 
-        now, people = read_site(store, site)
+        now, people, candidates = read_advice(store, site, proposal)
         record = _find(store, site, proposal)
-        lines = explain(now, people, record)
+        lines = explain(now, people, record, candidates.get(proposal, ()))
     if json:
-        print_json(documents.explanation(now, people, record))
+        print_json(documents.explanation(now, people, record, candidates))
         return
     for line in lines:
         print(line)
@@ -155,34 +168,66 @@ def _find(store: "Store", site: str, number: int) -> "Proposal":
 
 def approve_command(
     site: SiteArgument,
-    proposal: ProposalArgument,
+    proposals: Annotated[list[int], typer.Argument(help="The proposal's number; several are approved all or none.")],
     out: OutOption = None,
+    into: Annotated[str | None, typer.Option("--in", help="Id of a different worker to come in.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Approve a proposal, so that the offer goes out."""
+    """Approve proposals, so that the offers go out; --in and --out choose others for one."""
     with opened(db) as store:
-        from crewlearn.advisor.advice.commands import approve
+        from crewlearn.advisor.advice.commands import approve, approve_all
+        from crewlearn.problem.errors import InvalidInput
 
-        warn(approve(store, site, proposal, who(actor), out=out))
+        if len(proposals) == 1:
+            warn(approve(store, site, proposals[0], who(actor), out=out, into=into))
+        elif out is not None or into is not None:
+            remedy = "approve one proposal at a time to choose who leaves or comes in"
+            raise InvalidInput("in" if out is None else "out", into if out is None else out, remedy)
+        else:
+            warn(approve_all(store, site, proposals, who(actor)))
         print(f"Approved. {advice_of(store, site)}")
-    print(f"Record the outcome with: crewlearn offer {site} {proposal} started|declined|expired|no-show|cancelled")
+    number = proposals[0] if len(proposals) == 1 else "PROPOSAL"
+    print(f"Record the outcome with: crewlearn offer {site} {number} started|declined|expired|no-show|cancelled")
 
 
 def reject_command(
     site: SiteArgument,
     proposal: ProposalArgument,
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Keep who would leave; the candidate stays available.")] = False,
+    not_candidate: Annotated[
+        bool, typer.Option("--not-candidate", help="Not this candidate; others may be proposed for the same place.")
+    ] = False,
+    not_now: Annotated[
+        bool, typer.Option("--not-now", help="Not this exchange, for the site's ask_again_after periods.")
+    ] = False,
+    until: UntilOption = None,
+    days: DaysOption = None,
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Without an end, for --keep or --not-candidate.")
+    ] = False,
     keep_out: Annotated[
         bool, typer.Option("--keep-out", help="Block the incoming worker for good, not only for a while.")
     ] = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Reject a proposal. Its candidate is not proposed again for a while or, with --keep-out, ever."""
+    """Reject a proposal as keep, not this candidate, or not now; otherwise its candidate is not proposed for a while.
+
+    With --keep and --not-candidate it ends on the day named, or after the site's ask_again_after periods.
+    """
     with opened(db) as store:
         from crewlearn.advisor.advice.commands import reject
+        from crewlearn.advisor.advice.remarks import turn_down
 
+        how = _refusal(keep=keep, not_candidate=not_candidate, not_now=not_now, keep_out=keep_out)
+        if how is not None:
+            ends = turn_down(store, site, proposal, who(actor), how, reason, term=read_term(until, days, for_good))
+            words = _refused(store, site, proposal, how, ends)
+            print(f"Rejected. {words} {advice_of(store, site)}")
+            return
+        check_no_term(until, days, for_good)
         reject(store, site, proposal, who(actor), reason, keep_out=keep_out)
         blocked = ""
         if keep_out:
@@ -190,6 +235,29 @@ def reject_command(
             into = people.ids.get(_find(store, site, proposal).into)
             blocked = f" {into} is blocked; to unblock: crewlearn workers set {site} {into} --status pool."
         print(f"Rejected.{blocked} {advice_of(store, site)}")
+
+
+def _refusal(**chosen: bool) -> str | None:
+    """Return what a proposal is rejected as; None for the plain form and `--keep-out`."""
+    from crewlearn.problem.errors import InvalidInput
+
+    names = [name.replace("_", "-") for name, is_chosen in chosen.items() if is_chosen]
+    if len(names) > 1:
+        raise InvalidInput("reject", " ".join(f"--{name}" for name in names), "choose one of them")
+    return names[0] if names and names[0] != "keep-out" else None
+
+
+def _refused(store: "Store", site: str, number: int, how: str, ends: date | None) -> str:
+    """Return what a rejection means for the one it is about."""
+    _, people = read_site(store, site)
+    proposal = _find(store, site, number)
+    until = "until you lift it" if ends is None else f"until {ends}"
+    if how == "not-now":
+        return f"The same exchange is not proposed again before {ends}."
+    if how == "keep":
+        leaver = proposal.out if proposal.out >= 0 else proposal.why.leaver
+        return f"{people.label(leaver)} is pinned {until}."
+    return f"{people.label(proposal.into)} is blocked {until}."
 
 
 def offer_command(

@@ -8,12 +8,15 @@ import typer
 from crewlearn.cli.live.session import (
     DEFAULT_DB,
     ActorOption,
+    DaysOption,
     DbOption,
     SiteArgument,
+    UntilOption,
     advice_of,
     opened,
     read_bytes,
     read_site,
+    read_term,
     warn,
     who,
 )
@@ -88,21 +91,65 @@ def set_command(
     pinned: Annotated[
         bool | None, typer.Option("--pin/--unpin", help="Never propose to replace them, or allow it again.")
     ] = None,
+    blocked: Annotated[
+        bool | None, typer.Option("--block/--unblock", help="Do not propose to bring them in, or allow it again.")
+    ] = None,
+    until: UntilOption = None,
+    days: DaysOption = None,
+    reason: Annotated[str, typer.Option(help="Why they are pinned or blocked, for the record.")] = "",
     fee: Annotated[str | None, typer.Option(help="Fee for hiring them, or none for the site's fee.")] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
-    """Record that a worker left, returned, is blocked or pinned, or has their own fee."""
-    with opened(db) as store:
-        from crewlearn.advisor.advice.commands import change_worker
+    """Record that a worker left, returned, is blocked or pinned, or has their own fee.
 
+    With --until, --days or --reason, a pin or block has an end or a reason on record.
+    """
+    with opened(db) as store:
+        from crewlearn.advisor.advice.remarks import set_worker
+
+        if blocked is not None:
+            status = "blocked" if blocked else "pool"
         options: dict[str, Any] = {"status": status, "pinned": pinned}
         changes = {name: value for name, value in options.items() if value is not None}
         if fee is not None:
             changes["fee"] = None if fee.strip().lower() in ("none", "") else _amount(fee)
-        done = change_worker(store, site, worker, who(actor), **changes)
-        shown = "; ".join(f"{key}: {_shown(key, old)} → {_shown(key, new)}" for key, (old, new) in done.items())
-        print(f"{worker}: {shown}. {advice_of(store, site)}" if shown else f"{worker}: nothing changed.")
+        term = read_term(until, days)
+        done = set_worker(store, site, worker, who(actor), changes, reason, term=term if term.is_named else None)
+        ends = "" if done.until is None else f" until {done.until}"
+        said = [f"{hold}{ends}" for hold in done.holds]
+        said += [f"{key}: {_shown(key, old)} → {_shown(key, new)}" for key, (old, new) in done.changes.items()]
+        print(f"{worker}: {'; '.join(said)}. {advice_of(store, site)}" if said else f"{worker}: nothing changed.")
+
+
+@workers.command("note")
+def note_command(
+    site: SiteArgument,
+    worker: WorkerArgument,
+    text: Annotated[str | None, typer.Argument(help="The note; left out, what is on record is shown.")] = None,
+    until: UntilOption = None,
+    days: DaysOption = None,
+    db: DbOption = DEFAULT_DB,
+    actor: ActorOption = None,
+) -> None:
+    """Write a note on a worker, with an end if you like; or show the notes, and why they are pinned or blocked.
+
+    The record keeps notes, as it keeps reasons: write nothing in it that must be erased with the person.
+    """
+    with opened(db) as store:
+        from crewlearn.advisor.advice.commands import unknown_worker
+        from crewlearn.advisor.advice.remarks import FOR_GOOD, add_note
+        from crewlearn.advisor.wording.remarks import remark_lines
+
+        if text is not None:
+            term = read_term(until, days)
+            add_note(store, site, worker, who(actor), text, term=term if term.is_named else FOR_GOOD)
+        now, people = read_site(store, site)
+        number = next((number for number, known in people.ids.items() if known == worker), None)
+        if number is None:
+            raise unknown_worker(worker, len(people.ids))
+        for line in remark_lines(now, number) or ["Nothing is noted."]:
+            print(line)
 
 
 def _amount(text: str) -> float:

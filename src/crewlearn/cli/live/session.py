@@ -2,7 +2,7 @@
 
 import getpass
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,8 @@ import typer
 from crewlearn.cli.output import plain_errors
 
 if TYPE_CHECKING:
+    from crewlearn.advisor.advice.candidates import Candidate
+    from crewlearn.advisor.advice.remarks import Term
     from crewlearn.advisor.ledger.identities import People
     from crewlearn.advisor.ledger.site import Site
     from crewlearn.advisor.ledger.store import Store
@@ -29,6 +31,10 @@ ActorOption = Annotated[
     typer.Option("--actor", envvar="CREWLEARN_ACTOR", help="Who does this, for the record; by default you."),
 ]
 SiteArgument = Annotated[str, typer.Argument(help="The site's name.")]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", help="The day on which it ends, as 2026-12-01: it holds up to the day before.")
+]
+DaysOption = Annotated[int | None, typer.Option("--days", help="For so many calendar days instead.")]
 DEFAULT_DB = "sqlite:///crewlearn.db"
 
 
@@ -62,6 +68,39 @@ def read_site(store: "Store", name: str) -> tuple["Site", "People"]:
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
         return site, read_people(connection, key)
+
+
+def read_advice(
+    store: "Store", name: str, proposal: int | None = None
+) -> tuple["Site", "People", Mapping[int, "Sequence[Candidate]"]]:
+    """Read a site, its workers and who could come in instead: for the first proposals, or for one."""
+    from crewlearn.advisor.advice.candidates import LISTED, candidates_of
+    from crewlearn.advisor.ledger.identities import read_people
+    from crewlearn.advisor.ledger.learned.stored_states import policy_state
+
+    with store.reading() as connection:
+        key, site, _ = store.site(connection, name)
+        people, waiting = read_people(connection, key), site.open_proposals("proposed")
+        listed = waiting[:LISTED] if proposal is None else [other for other in waiting if other.id == proposal]
+        state = policy_state(connection, key, site) if listed else None
+    return site, people, candidates_of(site, state, listed)
+
+
+def read_term(until: str | None, days: int | None, for_good: bool = False) -> "Term":
+    """Parse how long something holds."""
+    from crewlearn.advisor.advice.remarks import Term
+    from crewlearn.advisor.ledger.settings.changes import read_day
+
+    return Term(None if until is None else read_day("until", until), days, for_good)
+
+
+def check_no_term(until: str | None, days: int | None, for_good: bool = False) -> None:
+    """Refuse an end that nothing was given for."""
+    from crewlearn.problem.errors import InvalidInput
+
+    if read_term(until, days, for_good).is_named:
+        remedy = "belongs to --keep, --not-candidate; add one of them, or leave it out"
+        raise InvalidInput("until", until or days or "for good", remedy)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -58,6 +58,15 @@ def create_command(
             "Filling an empty station does not count."
         ),
     ] = None,
+    most_a_month: Annotated[
+        int | None, typer.Option(help="Upper limit on replacements per calendar month; by default none.")
+    ] = None,
+    budget_a_week: Annotated[
+        float | None, typer.Option(help="Upper limit on the fees of replacements per week, in money; by default none.")
+    ] = None,
+    budget_a_month: Annotated[
+        float | None, typer.Option(help="Upper limit on their fees per calendar month, in money; by default none.")
+    ] = None,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
 ) -> None:
@@ -95,6 +104,9 @@ def create_command(
             learn_delay=learn_delay,
             fee_due=fee_due,
             stream_key=secrets.randbelow(2**62),
+            most_a_month=most_a_month,
+            budget_a_week=budget_a_week,
+            budget_a_month=budget_a_month,
             **chosen,
         )
         create_site(store, name, config, who(actor))

@@ -59,8 +59,9 @@ from crewlearn.policies.explanations import (
     Trend,
 )
 from crewlearn.policies.rule import Rule, RuleFacts, as_lists, ask, facts_of, happened_in
+from crewlearn.policies.value.fallbacks import fallbacks
 from crewlearn.policies.value.policy import ValueReason
-from crewlearn.policies.value.rule import ENTERS, OUTSIDE, next_outside, queue_of
+from crewlearn.policies.value.rule import queue_of
 from crewlearn.problem.arrays import NOBODY, FloatArray
 from crewlearn.problem.errors import InvalidInput, real
 from crewlearn.problem.model import Setting
@@ -206,13 +207,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         memory, facts = self._at_work(state, situation)
         stakes = stakes_of(parameters, memory, situation.period, facts)
         rank_outside(memory, facts, stakes)
-        for _, into in pairs:
-            memory.standing[into] = ENTERS
-        reasons, place = [], 0
-        for out, into in pairs:
-            place = next_outside(memory, place)
-            other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
-            place += 1
+        reasons = []
+        for (out, into), other in zip(pairs, fallbacks(memory, pairs), strict=True):
             level, prospect = worth_now(memory, stakes, out), prospect_of(memory, into)
             length = best_length(stakes, prospect, level, other)
             leaving, entering = _belief(memory, out), _belief(memory, into)

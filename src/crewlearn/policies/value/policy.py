@@ -22,15 +22,13 @@ from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.policies.explanations import Belief, Level, PolicyWait, Reason
 from crewlearn.policies.rule import Rule, RuleFacts, as_lists, facts_of
 from crewlearn.policies.teams.rules import NEXT, SETTLED, nothing_to_ask
+from crewlearn.policies.value.fallbacks import fallbacks
 from crewlearn.policies.value.rule import (
-    ENTERS,
-    OUTSIDE,
     VALUE_RULE,
     ValueMemory,
     ValueParameters,
     decide_learned,
     fresh_value_memory,
-    next_outside,
     periods_left,
     queue_of,
     rank_outside,
@@ -173,14 +171,9 @@ class ValueOfReplacement(Policy[ValueState]):
         memory, facts = _memory(state, situation, parameters), _facts(self, situation)
         left = periods_left(facts, situation.period)
         rank_outside(memory, facts)
-        for _, into in pairs:
-            memory.standing[into] = ENTERS
-        reasons, place = [], 0
-        for out, into in pairs:
+        reasons = []
+        for (out, into), other in zip(pairs, fallbacks(memory, pairs), strict=True):
             leaving, entering = Belief.of(memory.beliefs, out), Belief.of(memory.beliefs, into)
-            place = next_outside(memory, place)
-            other = float(memory.others[place]) if place < memory.numbers[OUTSIDE] else 0.0
-            place += 1
             trial = trial_of(memory, facts.cost, into, leaving.mean, left, other)
             reasons.append(
                 ValueReason(

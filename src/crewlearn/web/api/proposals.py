@@ -10,12 +10,19 @@ from fastapi.responses import Response
 from crewlearn.advisor.advice import answers as answered
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answers import Answer
+from crewlearn.advisor.advice.remarks import Term, turn_down
 from crewlearn.advisor.ledger.errors import Stale
-from crewlearn.advisor.ledger.events import AnswerUndone, OfferRecorded, ProposalApproved, ProposalRejected
+from crewlearn.advisor.ledger.events import (
+    AnswerUndone,
+    OfferRecorded,
+    ProposalApproved,
+    ProposalRejected,
+    ProposalTurnedDown,
+)
 from crewlearn.advisor.ledger.queries import read_events, read_proposals
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.advisor.wording import documents, undoing
-from crewlearn.problem.errors import Unknown
+from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import (
@@ -60,8 +67,9 @@ def list_proposals(
 
 @router.get("/proposals/{proposal}", response_model=models.ProposalModel, operation_id="getProposal", responses=READING)
 def get_proposal(here: Annotated[Here, at(VIEWER)], proposal: ProposalNumber) -> Response:
-    """Return a proposal with its current status."""
-    return answer(_document(*_find(here, proposal)))
+    """Return a proposal with its current status and, while it waits for an answer, who could come in instead."""
+    now, shown = _find(here, proposal)
+    return answer(documents.proposal(now.site, now.people, shown, now.candidates_of([shown])))
 
 
 @router.get(
@@ -75,7 +83,9 @@ def explain_proposal(
 ) -> Response:
     """Explain in plain words why a proposal was made."""
     now, shown = _find(here, proposal)
-    return unless_known(if_none_match, now) or answer(documents.explanation(now.site, now.people, shown), now)
+    return unless_known(if_none_match, now) or answer(
+        documents.explanation(now.site, now.people, shown, now.candidates_of([shown])), now
+    )
 
 
 def _document(now: Snapshot, proposal: Proposal) -> dict[str, Any]:
@@ -104,12 +114,17 @@ def approve(
     approval: models.Approval | None = None,
 ) -> Response:
     """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing."""
-    out = None if approval is None else approval.out
-    wanted = Answer(ProposalApproved, proposal, out=_number(here, out))
-    store, actor = here.store, here.caller.name
-    return _answered(
-        here, wanted, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=here.expected)
-    )
+    out, into = (None, None) if approval is None else (approval.out, approval.into)
+    _, shown = _find(here, proposal)
+    entrant = _number(here, into)
+    wanted = Answer(ProposalApproved, proposal, out=_number(here, out), into=None if entrant == shown.into else entrant)
+
+    def give() -> list[str]:
+        return commands.approve(
+            here.store, here.name, proposal, here.caller.name, out=out, into=into, expected=here.expected
+        )
+
+    return _answered(here, wanted, give)
 
 
 @router.post(
@@ -123,7 +138,15 @@ def reject(
     proposal: ProposalNumber,
     rejection: models.Rejection,
 ) -> Response:
-    """Reject a proposal, with a reason for the record; the same person is not proposed again for a while."""
+    """Reject a proposal, with a reason for the record: as keep, not this candidate or not now.
+
+    Without `as`, the same person is not proposed again for a while.
+    """
+    term = Term(rejection.until, rejection.days, rejection.for_good)
+    if rejection.how is not None:
+        return _turned_down(here, proposal, rejection, rejection.how, term)
+    if term.is_named:
+        raise InvalidInput("until", str(term.until or term.days or "for good"), "belongs to a rejection with `as`")
     wanted = Answer(ProposalRejected, proposal, reason=rejection.reason, keep_out=rejection.keep_out or None)
 
     def give() -> None:
@@ -134,6 +157,28 @@ def reject(
             here.caller.name,
             rejection.reason,
             keep_out=rejection.keep_out,
+            expected=here.expected,
+        )
+
+    return _answered(here, wanted, give)
+
+
+def _turned_down(here: Here, proposal: int, rejection: models.Rejection, how: str, term: Term) -> Response:
+    if rejection.keep_out:
+        raise InvalidInput(
+            "keep_out", True, "is a rejection of its own; leave out `as`, or send not-candidate for good"
+        )
+    wanted = Answer(ProposalTurnedDown, proposal, reason=rejection.reason, how=how, until=rejection.until)
+
+    def give() -> None:
+        turn_down(
+            here.store,
+            here.name,
+            proposal,
+            here.caller.name,
+            how,
+            rejection.reason,
+            term=term,
             expected=here.expected,
         )
 

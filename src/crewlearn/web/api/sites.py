@@ -175,4 +175,8 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
 )
 def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Return what to do in the coming period, or what the site waits for; reading changes nothing."""
-    return unless_known(if_none_match, here.snapshot) or answer(here.snapshot.advice_text, here.snapshot)
+    known = unless_known(if_none_match, here.snapshot)
+    if known is not None:
+        return known
+    with snapshots.making(here.store, here.snapshot, "advice_text") as now:
+        return answer(now.advice_text, now)

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice import commands, remarks
+from crewlearn.advisor.advice.remarks import FOR_GOOD, Term
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WORKERS, WorkerRow, row_fields
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
@@ -125,6 +126,23 @@ def import_workers_csv(
     return answer(document, here.now())
 
 
+@router.post("/notes", response_model=models.WorkerView, operation_id="addNote", responses=WRITING | VERSIONED)
+def add_note(here: Annotated[Here, changing(MANAGER)], note: models.NewNote) -> Response:
+    """Write a note on a worker, which may end on a day; advice does not depend on it."""
+    here.snapshot.number_of(note.worker_id)
+    term = Term(note.until, note.days)
+    remarks.add_note(
+        here.store,
+        here.name,
+        note.worker_id,
+        here.caller.name,
+        note.text,
+        term=term if term.is_named else FOR_GOOD,
+        expected=here.expected,
+    )
+    return _worker(Here(here.caller, here.store, here.now()), note.worker_id)
+
+
 @router.get(
     "/workers/{worker_id:path}",
     response_model=models.WorkerView,
@@ -151,10 +169,23 @@ def _worker(here: Here, worker_id: str) -> Response:
 def change_worker(
     here: Annotated[Here, changing(MANAGER)], worker_id: WorkerPath, changes: models.WorkerChanges
 ) -> Response:
-    """Record that a worker left, returned, is blocked or pinned, or has a fee of their own."""
+    """Record that a worker left, returned, is blocked or pinned, or has a fee of their own.
+
+    A pin or block may have a reason, and an end: it is over on the day `until`, or after so many `days`.
+    """
     here.snapshot.number_of(worker_id)
     patch = changes.model_dump(exclude_unset=True)
-    commands.change_worker(here.store, here.name, worker_id, here.caller.name, expected=here.expected, **patch)
+    until, days, reason = (patch.pop(name, None) for name in ("until", "days", "reason"))
+    remarks.set_worker(
+        here.store,
+        here.name,
+        worker_id,
+        here.caller.name,
+        patch,
+        reason or "",
+        term=None if until is None and days is None else Term(until, days),
+        expected=here.expected,
+    )
     return _worker(Here(here.caller, here.store, here.now()), worker_id)
 
 

@@ -7,6 +7,7 @@ from fastapi.responses import Response
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
+from crewlearn.advisor.ledger.settings.changes import differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.wording.learned import newer_policy
 from crewlearn.advisor.wording.narration import changes_since
@@ -37,8 +38,7 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
     wanted = forms.read_site(form, before)
     if wanted is None or form.errors:
         return _show(request, caller, reading, form, status=422)
-    old, new = before.to_json(), wanted.to_json()
-    changes = {name: value for name, value in new.items() if old[name] != value}
+    changes = differing(before, wanted)
     store = store_of(request)
     try:
         seen = etags.meant(store, reading.snapshot, form.value("version"))

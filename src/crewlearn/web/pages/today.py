@@ -13,9 +13,11 @@ from fastapi.responses import Response
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answers import Answer, give_once
-from crewlearn.advisor.ledger.events import OfferRecorded, ProposalApproved, ProposalRejected
+from crewlearn.advisor.advice.remarks import Term, turn_down
+from crewlearn.advisor.ledger.events import OfferRecorded, ProposalApproved, ProposalRejected, ProposalTurnedDown
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.site import PROPOSED, STARTED, UNDER_WAY, Proposal
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording import undoing
 from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.advisor.wording.narration import event_told
@@ -130,12 +132,19 @@ def approve(
     """Approve a proposal."""
 
     store, out = store_of(request), form.value("out") or None
+    into = form.value("other").strip() or form.value("in") or None
 
     def done() -> Flash:
+        now = reading_of(request, site).snapshot
+        entrant = None if into is None else now.number_of(into)
+        shown = now.site.proposals.get(proposal)
         answer = Answer(
-            ProposalApproved, proposal, out=None if out is None else reading_of(request, site).snapshot.number_of(out)
+            ProposalApproved,
+            proposal,
+            out=None if out is None else now.number_of(out),
+            into=None if shown is not None and entrant == shown.into else entrant,
         )
-        give = partial(commands.approve, store, site, proposal, caller.name, out=out)
+        give = partial(commands.approve, store, site, proposal, caller.name, out=out, into=into)
         more = give_once(store, site, caller.name, answer, give)
         words = "Approved: the offer can go out. As soon as you know how it went, record it under “Offers under way”."
         return Flash(words, "", tuple(more))
@@ -151,18 +160,29 @@ def reject(
     caller: Annotated[Caller, require(MANAGER)],
     form: Filled,
 ) -> Response:
-    """Reject a proposal."""
+    """Reject a proposal as keep, not this candidate or not now; without `as`, in the plain form."""
 
     store, reason, keep_out = store_of(request), form.value("reason").strip(), bool(form.value("keep_out"))
+    how, day = form.value("as"), form.value("until").strip()
 
     def done() -> str:
-        give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
-        give_once(
-            store, site, caller.name, Answer(ProposalRejected, proposal, reason=reason, keep_out=keep_out or None), give
-        )
+        if how:
+            until = forms.a_day("until", day) if day else None
+            term = Term(until, for_good=bool(form.value("for_good")))
+            answer = Answer(ProposalTurnedDown, proposal, reason=reason, how=how, until=until)
+            give_once(store, site, caller.name, answer, partial(_turn_down, store, site, proposal, caller, form, term))
+        else:
+            answer = Answer(ProposalRejected, proposal, reason=reason, keep_out=keep_out or None)
+            give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
+            give_once(store, site, caller.name, answer, give)
         return "Rejected, with your reason on record." if reason else "Rejected."
 
     return do(request, _back(site, form), done)
+
+
+def _turn_down(store: Store, site: str, proposal: int, caller: Caller, form: Form, term: Term) -> None:
+    reason = form.value("reason").strip()
+    turn_down(store, site, proposal, caller.name, form.value("as"), reason, term=term)
 
 
 @router.post("/proposals/{proposal}/offer")

@@ -1,17 +1,21 @@
 """The page of a worker: output over time, estimate, offers, and status changes."""
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse, Response
 
 from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.remarks import FOR_GOOD, Term, add_note, set_worker
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.queries import read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL
+from crewlearn.advisor.wording.remarks import remark_lines
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of
 from crewlearn.web import formats
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
+from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form
 from crewlearn.web.views.decisions import DECIDED, DECISIONS, decisions
@@ -54,6 +58,10 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "number": number,
         "member": member,
         "facts": facts,
+        "pinned": reading.site.is_pinned(number),
+        "blocked": facts.status == BLOCKED or reading.site.block_on(number) is not None,
+        "remarks": remark_lines(reading.site, number, reading.written),
+        "first_end": (reading.site.day + timedelta(days=1)).isoformat(),
         "estimate": reading.output(member.level.mean),
         "interval": f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
         "level": member.learned is not None,
@@ -97,10 +105,33 @@ def change(
             changes["pinned"] = one_of("pinned", form.value("pinned"), ("yes", "no")) == "yes"
         if not changes:
             raise InvalidInput("what to record", "", "is missing; use a button on the page")
-        commands.change_worker(store_of(request), site, identifier, caller.name, **changes)
+        reason = form.value("reason").strip()
+        set_worker(store_of(request), site, identifier, caller.name, changes, reason, term=_term(form))
         return "Recorded. The advice takes it into account."
 
     return do(request, url, done)
+
+
+def _term(form: Form) -> Term | None:
+    """Return how long something holds; None if no end is named."""
+    day = form.value("until").strip()
+    return Term(forms.a_day("until", day)) if day else None
+
+
+@router.post("/{number}/note")
+def note(
+    request: Request, site: str, number: Number, caller: Annotated[Caller, require(MANAGER)], form: Filled
+) -> Response:
+    """Write a note on a worker."""
+    reading = reading_of(request, site)
+    identifier = _identifier(reading, number)
+
+    def done() -> str:
+        term = _term(form) or FOR_GOOD
+        add_note(store_of(request), site, identifier, caller.name, form.value("note"), term=term)
+        return "The note is recorded."
+
+    return do(request, reading.url("workers", number), done)
 
 
 @router.post("/{number}/erase")

@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.site import LEFT, POOL, UNDER_WAY, Proposal, Site,
 from crewlearn.advisor.wording.explain import Member, is_overdue
 from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place
+from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
@@ -172,13 +173,15 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     site, worker = reading.site, reading.site.workers[number]
     seated = int(site.roster.arrays.station_of[number]) >= 0
     notes = []
-    if worker.pinned:
-        notes.append("pinned")
-    if worker.status != POOL:
+    if pinned := pinned_words(site, number, reading.written):
+        notes.append(pinned)
+    if blocked := blocked_words(site, number, reading.written):
+        notes.append(blocked)
+    elif worker.status != POOL:
         notes.append(worker.status)
     if worker.status == POOL and worker.barred_until > site.period and not seated:
         notes.append(f"not proposed before {reading.day(worker.barred_until)}")
-    if seated and not worker.pinned and site.tenure(number) < site.config.least_tenure:
+    if seated and not pinned and site.tenure(number) < site.config.least_tenure:
         notes.append(f"stays until {reading.day(_kept_to(site, worker))} at least")
     if worker.fee is not None and worker.fee != site.config.fee:
         notes.append(f"own fee {formats.money(worker.fee)}")

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from markupsafe import Markup
 
+from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import PeopleEstimate, facts
 from crewlearn.advisor.ledger.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.wording import explain
+from crewlearn.advisor.wording.candidates import candidate_name
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import percent
 from crewlearn.advisor.wording.names import place
@@ -79,8 +82,8 @@ class Exchange:
     lines: tuple[str, ...]
 
 
-def exchange(reading: Reading, proposal: Proposal) -> Exchange:
-    """Return a proposal with its reasons at the time."""
+def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidate] = ()) -> Exchange:
+    """Return a proposal with its reasons at the time, and who could come in instead."""
     reasons = facts(reading.site, proposal)
     ends = [reasons.into.low, reasons.into.high, *([] if reasons.out is None else [reasons.out.low, reasons.out.high])]
     scale = scale_over(ends, 4)
@@ -101,7 +104,7 @@ def exchange(reading: Reading, proposal: Proposal) -> Exchange:
         ahead=formats.count(round(reasons.periods), "day"),
         trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),
         fee=formats.money(reasons.fee),
-        lines=tuple(explain.explain(reading.site, reading.people, proposal)[1:]),
+        lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates)[1:]),
     )
 
 
@@ -135,19 +138,49 @@ class Choice:
 
 @dataclass(frozen=True)
 class Answerable:
-    """A proposal to answer: who may leave instead, and the number of the next proposal."""
+    """A proposal to answer: who may leave or come in instead, and the number of the next proposal.
+
+    `a_while` is how long a rejection without an end holds, `first_end` the earliest day on which one may end.
+    """
 
     exchange: Exchange
     rooms: tuple[Choice, ...]
+    entrants: tuple[Choice, ...]
+    a_while: str
+    first_end: str
     following: int
 
 
 def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> tuple[Answerable, ...]:
     """Return proposals with what an answer needs; `after` is the number that follows the last of them."""
     ids = [*(proposal.id for proposal in listed), after]
+    candidates = reading.snapshot.candidates_of(listed)
+    a_while = formats.count(reading.site.config.ask_again_after, "day")
+    first_end = (reading.site.day + timedelta(days=1)).isoformat()
     return tuple(
-        Answerable(exchange(reading, proposal), rooms(reading, proposal), ids[place + 1])
+        Answerable(
+            exchange(reading, proposal, candidates[proposal.id]),
+            rooms(reading, proposal),
+            entrants(reading, proposal, candidates[proposal.id]),
+            a_while,
+            first_end,
+            ids[place + 1],
+        )
         for place, proposal in enumerate(listed)
+    )
+
+
+def entrants(reading: Reading, proposal: Proposal, candidates: Sequence[Candidate]) -> tuple[Choice, ...]:
+    """List who may come in: the worker proposed, then the next best with what they are expected to bring."""
+    return (
+        Choice("", f"{reading.label(proposal.into)} (as proposed)", True),
+        *(
+            Choice(
+                reading.people.ids.get(candidate.worker) or "",
+                f"{candidate_name(candidate, reading.label)}: {formats.money(candidate.value, sign=True)}",
+            )
+            for candidate in candidates
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
+from crewlearn.advisor.wording.limits import held_back_words, use_lines
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.people import Head, PersonRow, Search, common_scale, heads, matching, worker_rows
@@ -220,6 +221,7 @@ class Today:
     undo: str
     undo_number: int
     cycle: LearningPhase
+    limits: tuple[str, ...]
     money: Money
     waiting: tuple[Task, ...]
     rows: tuple[PersonRow, ...]
@@ -254,12 +256,13 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Toda
         left=_left(site),
         proposals=answerable(reading, proposed[:SHOWN]),
         proposed=len(proposed),
-        held_back=_held_back(site),
+        held_back=held_back_words(site),
         offers=tuple(offers(reading, under_way[:SHOWN])),
         under_way=len(under_way),
         undo=undo,
         undo_number=0 if site.undo is None else site.undo.number,
         cycle=cycle(reading),
+        limits=tuple(use_lines(site)),
         money=money_so_far(reading),
         waiting=tuple(waiting_beside(reading, may_manage)) if members else (),
         rows=tuple(rows),
@@ -282,9 +285,3 @@ def _left(site: Site) -> str:
         return f"looking {formats.count(site.config.horizon, 'day')} ahead"
     left = max(0, site.config.horizon - site.period + 1)
     return f"{formats.count(left, 'day')} left of {site.config.horizon:,}"
-
-
-def _held_back(site: Site) -> str:
-    if not site.held_back:
-        return ""
-    return f"{len(site.held_back)} more held back by the limit of {site.config.most_a_week} a week."

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from crewlearn.advisor.ledger.advice_record import Cause, Reasons
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
 from crewlearn.advisor.ledger.events.offers import bar, fail, start
 from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
@@ -61,24 +62,42 @@ class ProposalAnswer(Happening):
 @event_kind("proposal-approved")
 @dataclass(frozen=True)
 class ProposalApproved(ProposalAnswer):
-    """A proposal was approved; `out` is who makes room, possibly chosen by the person, -1 for an empty station."""
+    """A proposal was approved; `out` is who makes room, possibly chosen by the person, -1 for an empty station.
+
+    `into` is who comes in instead of the worker proposed, if the person chose somebody else, and `why` are the numbers
+    behind that exchange.
+    """
 
     proposal: int
     out: int
+    into: int | None = None
+    why: Reasons | None = None
 
     heading = "Approvals"
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApproved":
         """Rebuild the fact from its wire form."""
-        return cls(payload["proposal"], payload["out"])
+        why = payload.get("why")
+        reasons = None if why is None else Reasons.from_json(why)
+        return cls(payload["proposal"], payload["out"], payload.get("into"), reasons)
 
     def to_payload(self) -> dict[str, Any]:
         """Return the wire form."""
-        return dict(vars(self))
+        plain: dict[str, Any] = {"proposal": self.proposal, "out": self.out}
+        if self.into is not None:
+            plain["into"] = self.into
+        return plain if self.why is None else {**plain, "why": self.why.to_json()}
+
+    def cause(self) -> Cause:
+        """Return the cause, without the numbers."""
+        plain = self.to_payload()
+        return Cause(self.type, {name: plain[name] for name in sorted(plain) if name != "why"})
 
     def change(self, site: Site, step: FoldStep) -> None:
         """Begin the replacement at the current fee, which later changes do not affect."""
+        if self.into is not None:
+            self._choose(site)
         into = site.proposals[self.proposal].into
         site.roster.initiate(self.out, into, site.period)
         fee = site.fee_of(into)
@@ -90,13 +109,25 @@ class ProposalApproved(ProposalAnswer):
             self.proposal, status=APPROVED, out=self.out, decided_in=site.period, fee=fee, paid_in=paid_in
         )
 
+    def _choose(self, site: Site) -> None:
+        """Bring in the chosen worker; the policy is told that its own exchange failed, and asked again.
+
+        The worker who was proposed stays available.
+        """
+        assert self.into is not None
+        proposal = site.proposals[self.proposal]
+        site.failed.append((proposal.out, proposal.into))
+        site.set_proposal(self.proposal, into=self.into, why=proposal.why if self.why is None else self.why)
+        site.changed = True
+
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"approved proposal {self.proposal}{names.exchange(self.proposal)}"
+        chosen = "" if self.into is None else ", with a candidate of their own choice"
+        return f"approved proposal {self.proposal}{names.exchange(self.proposal)}{chosen}"
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return "approved it"
+        return "approved it" if self.into is None else "approved it with another candidate"
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
@@ -105,12 +136,12 @@ class ProposalApproved(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was approved."""
-        return _of_incoming(details, names, "was approved")
+        return about_incoming(details, names, "was approved")
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"the approval of {_proposal(subject, names)}"
+        return f"the approval of {proposal_words(subject, names)}"
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -165,12 +196,12 @@ class ProposalRejected(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was rejected."""
-        return _of_incoming(details, names, "was rejected")
+        return about_incoming(details, names, "was rejected")
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"the rejection of {_proposal(subject, names)}"
+        return f"the rejection of {proposal_words(subject, names)}"
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -246,12 +277,12 @@ class OfferRecorded(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return the outcome of the offer."""
-        return _of_incoming(details, names, f"is {details['outcome']}")
+        return about_incoming(details, names, f"is {details['outcome']}")
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"that {_proposal(subject, names)} is {subject.outcome}"
+        return f"that {proposal_words(subject, names)} is {subject.outcome}"
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -262,12 +293,13 @@ class OfferRecorded(ProposalAnswer):
         return trail.settled(self.outcome, actor, at, self.period)
 
 
-def _proposal(subject: Subject, names: Names) -> str:
+def proposal_words(subject: Subject, names: Names) -> str:
+    """Name a proposal, and the two people."""
     number = subject.proposal or 0
     return f"proposal {number}{names.exchange(number)}"
 
 
-def _of_incoming(details: Mapping[str, Any], names: Names, verb: str) -> str:
+def about_incoming(details: Mapping[str, Any], names: Names, verb: str) -> str:
     """Return what happened to the incoming worker; empty if the proposal is no longer known."""
     who = names.incoming(details["proposal"])
     return "" if who is None else f"{who} {verb}"

@@ -7,6 +7,7 @@ how it changes a site, which caches it invalidates and how it is described. A ne
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum, auto
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -46,6 +47,9 @@ class Names(Protocol):
     def day(self, period: int) -> str:
         """Format the day of a period."""
 
+    def date(self, day: date) -> str:
+        """Format a day."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -76,7 +80,8 @@ def no_stints() -> Sequence[Stint]:
 class FoldStep:
     """What applying an event may need besides the site: its number and rows, each worker's history, and all stints.
 
-    `observed` are the rows' observations, or None if they are not measured yet.
+    `observed` are the rows' observations, or None if they are not measured yet. `actor` recorded the event, at time
+    `at` (UTC).
     """
 
     number: int
@@ -84,6 +89,8 @@ class FoldStep:
     history: History
     observed: Sequence[float | None] | None = None
     stints: Stints = no_stints
+    actor: str = ""
+    at: str = ""
 
 
 class Fact(ABC):

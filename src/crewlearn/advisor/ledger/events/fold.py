@@ -26,4 +26,5 @@ def apply(
     """
     if site is None:
         return event.fact.begin()
-    return event.fact.apply(site, FoldStep(event.number, rows, history, observed, stints))
+    step = FoldStep(event.number, rows, history, observed, stints, event.actor, event.at)
+    return event.fact.apply(site, step)

@@ -130,5 +130,7 @@ def _is_past(site: Site, proposal: Proposal) -> bool:
         return False
     if proposal.status in (REJECTED, WITHDRAWN):
         return proposal.period + 1 < site.period
-    week_of = site.config.calendar.week_of
-    return proposal.period + KEPT_PERIODS < site.period and week_of(proposal.decided_in) != week_of(site.period)
+    calendar = site.config.calendar
+    spans = (calendar.week_of, calendar.month_of) if site.config.limits_months else (calendar.week_of,)
+    counts = any(span(proposal.decided_in) == span(site.period) for span in spans)
+    return proposal.period + KEPT_PERIODS < site.period and not counts

@@ -178,6 +178,8 @@ class WorkerChanged(StaffFact):
     def change(self, site: Site, step: FoldStep) -> None:
         """Change the worker; one who left vacates their station."""
         site.set_worker(self.worker, **self.changes)
+        lifted = [kind for name, kind in (("pinned", "protected"), ("status", "blocked")) if name in self.changes]
+        site.remarks = site.remarks.without(self.worker, *lifted)
         if self.changes.get("status") == LEFT:
             release(site, self.worker)
         site.revised = True
@@ -239,6 +241,7 @@ class WorkerErased(StaffFact):
     def change(self, site: Site, step: FoldStep) -> None:
         """Mark the worker as left."""
         site.set_worker(self.worker, status=LEFT, pinned=False)
+        site.remarks = site.remarks.without(self.worker, "protected", "blocked", "notes")
         release(site, self.worker)
         site.revised = True
 

@@ -283,6 +283,11 @@ class WorkCalendar:
         year, week, _ = self.date_of(period).isocalendar()
         return year, week
 
+    def month_of(self, period: int) -> tuple[int, int]:
+        """Return the year and month of a period."""
+        day = self.date_of(period)
+        return day.year, day.month
+
     def with_closures(self, days: Iterable[date]) -> "WorkCalendar":
         """Return a calendar in which these days are closed too."""
         return replace(self, closures=(*self.closures, *days))

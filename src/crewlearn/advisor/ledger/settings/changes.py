@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.settings.units import parse_range
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 
@@ -58,7 +58,7 @@ def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
     document = config.to_json()
     for name, value in changes.items():
         key = _SYNONYMS.get(name, name)
-        if key in document:
+        if key in document or key in BUDGETS:
             document[key] = value
         elif key in _OF_UNITS:
             document["units"] = {**document["units"], _OF_UNITS[key]: value}
@@ -68,7 +68,7 @@ def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
         elif key in _OF_CALENDAR or key in _OTHERS:
             document["calendar"] = _changed_calendar(document["calendar"], key, value)
         else:
-            known = (*(name for name in document if name not in _HIDDEN), *_OF_UNITS, *_OF_CALENDAR, *_OTHERS)
+            known = (*(name for name in document if name not in _HIDDEN), *BUDGETS, *_OF_UNITS, *_OF_CALENDAR, *_OTHERS)
             raise unknown_name("setting", key, known)
     try:
         after = SiteConfig.from_json(document)
@@ -109,3 +109,10 @@ def read_day(field: str, text: str) -> date:
         return datetime.strptime(text, "%Y-%m-%d").date()
     except ValueError as error:
         raise InvalidInput(field, text, "must be a day such as 2026-11-16") from error
+
+
+def differing(before: SiteConfig, after: SiteConfig) -> dict[str, Any]:
+    """Return the settings that differ, as `SiteConfig.to_json` writes the new ones; None if no longer set."""
+    old, new = before.to_json(), after.to_json()
+    names = (*new, *(name for name in old if name not in new))
+    return {name: new.get(name) for name in names if old.get(name) != new.get(name)}

@@ -24,11 +24,17 @@ DEFAULT_POLICY = "value-of-replacement-evolving"
 STATIONARY_POLICY = "value-of-replacement"
 """The default before it, which takes people and days as stationary."""
 
+MOST_BUDGET = 1e15
+"""The most money of a budget: more is a typing error."""
+
 DEFAULT_LEAST_TENURE = 10
 """Periods for which nobody is let go at new sites."""
 
 BY_TEAM: Any = object()
 """Stands for the default limit on replacements a week, which depends on the number of stations."""
+
+BUDGETS = ("most_a_month", "budget_a_week", "budget_a_month")
+"""Limits beside the one a week that are recorded only where they are set."""
 
 _LEFT_OUT = {"policy": STATIONARY_POLICY, "least_tenure": 0, "most_a_week": None}
 """What a recorded configuration means by leaving these out, whatever the defaults of new sites are."""
@@ -50,8 +56,10 @@ class SiteConfig:
     `fee` is money. `horizon` is the number of planned periods or, if `rolling`, how many the policy always sees ahead.
     `mean_delay` is in periods; with `learn_delay` it is the initial value that the site's own offers update. Nobody is
     let go before `least_tenure` periods, and at most `most_a_week` replacements are proposed in a week (None: no limit;
-    left out: as `default_most_a_week` says). Filling an empty station does not count. A worker who declined or was
-    rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's random stream.
+    left out: as `default_most_a_week` says) and `most_a_month` in a calendar month. `budget_a_week` and
+    `budget_a_month` limit their fees, in money. Filling an empty station does not count towards any of them. A worker
+    who declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's
+    random stream.
     """
 
     team: int
@@ -69,6 +77,9 @@ class SiteConfig:
     most_a_week: int | None = BY_TEAM
     ask_again_after: int = 10
     stream_key: int = 1
+    most_a_month: int | None = None
+    budget_a_week: float | None = None
+    budget_a_month: float | None = None
 
     def __post_init__(self) -> None:
         whole("team", self.team, 1, 10**5)
@@ -88,6 +99,11 @@ class SiteConfig:
             object.__setattr__(self, "most_a_week", default_most_a_week(self.team))
         if self.most_a_week is not None:
             whole("most_a_week", self.most_a_week, 0, MOST)
+        if self.most_a_month is not None:
+            whole("most_a_month", self.most_a_month, 0, MOST)
+        for name in ("budget_a_week", "budget_a_month"):
+            if getattr(self, name) is not None:
+                real(name, getattr(self, name), 0.0, MOST_BUDGET)
         whole("ask_again_after", self.ask_again_after, 0, MOST)
         whole("stream_key", self.stream_key, 0, 2**63 - 1)
         self.make_policy()
@@ -113,9 +129,17 @@ class SiteConfig:
             raise UnusablePolicy("policy", self.policy, remedy)
         return policy
 
+    @property
+    def limits_months(self) -> bool:
+        """Whether replacements in a month are limited."""
+        return self.most_a_month is not None or self.budget_a_month is not None
+
     def to_json(self) -> dict[str, Any]:
-        """Describe the settings as plain data."""
+        """Describe the settings as plain data, without budgets that are not set."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for name in BUDGETS:
+            if plain[name] is None:
+                del plain[name]
         return {**plain, "units": self.units.to_json(), "calendar": self.calendar.to_json()}
 
     @classmethod

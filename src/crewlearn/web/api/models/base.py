@@ -54,6 +54,10 @@ Policy = Annotated[
 WorkerId = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, description="The firm's own id of a worker.")]
 
 
+Until = Annotated[Day, Field(description="The day on which it ends: it holds up to the day before.")]
+Days = Annotated[int, Field(strict=True, ge=1, le=36_500, description="For so many calendar days, instead of until.")]
+
+
 class Model(BaseModel):
     """The base of all models: unknown fields are refused."""
 

@@ -89,6 +89,17 @@ _PROPOSAL: dict[str, Any] = {
         "trial_value": 1650.0,
     },
 }
+_CANDIDATE: dict[str, Any] = {
+    "worker_id": "0231",
+    "name": None,
+    "unseen": True,
+    "alike": 30,
+    "value": 1104.2,
+    "gain": 1204.0,
+    "fee": 300.0,
+    "chance_better": 0.81,
+    "estimate": {"days": 0, "prior": 0, "mean": 77.0, "low": 55.0, "high": 99.0},
+}
 _WAITING: dict[str, Any] = {
     "awaited": [],
     "too_dear": [],
@@ -124,6 +135,12 @@ _WORKER: dict[str, Any] = {
         "trend": _TREND,
         "notes": ["down 11% since 2026-12-01 (97% likely real)"],
     },
+}
+_REMARK: dict[str, Any] = {
+    "text": "in training until March",
+    "by": "mia",
+    "at": "2027-01-11T06:30:00.000+00:00",
+    "until": "2027-03-01",
 }
 _OUTPUT: dict[str, Any] = {
     **{column.name: None for column in OUTPUT.columns if column.listed},
@@ -237,7 +254,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
     "SiteLines": _page(_LINE, {"site": "south", "fault": "has a stored state that cannot be read (…)"}),
     "SiteView": [{**_LINE, "settings": _ALL_SETTINGS, "newer_policy": None}],
-    "Proposal": [_PROPOSAL],
+    "Proposal": [{**_PROPOSAL, "candidates": [_CANDIDATE]}],
     "Proposals": _page(_PROPOSAL),
     "Explanation": [
         {
@@ -261,6 +278,9 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "earned": 29184.0,
             "fees": 600.0,
             "mean_delay": 4.0,
+            "limits": [
+                {"setting": "most_a_week", "span": "week", "money": False, "most": 2.0, "used": 1.0, "left": 1.0}
+            ],
             "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
             "cycle": _WAITING,
             "proposals": [{**_PROPOSAL, "overdue": False}],
@@ -274,8 +294,12 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             },
         }
     ],
-    "Approval": [{}, {"out": "0113"}],
-    "Rejection": [{"reason": "in training until March"}],
+    "Approval": [{}, {"out": "0113"}, {"in": "0231"}],
+    "Rejection": [
+        {"reason": "late twice"},
+        {"as": "keep", "until": "2027-03-01", "reason": "in training until March"},
+        {"as": "not-candidate", "days": 30},
+    ],
     "Offer": [{"outcome": "declined"}, {"outcome": "started", "on": "2027-01-14"}],
     "Answered": [{"proposal": {**_PROPOSAL, "status": "approved"}, "warnings": [], "advice": _ADVICE}],
     "Undone": [{"taken_back": "mia approved proposal 7 (Bo (0207) for Ann (0113))", "advice": _ADVICE}],
@@ -283,7 +307,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "WorkerView": [
         {
             **_WORKER,
-            "pinned": False,
+            "pinned": True,
+            "protection": _REMARK,
+            "block": None,
+            "notes": [{**_REMARK, "text": "speaks Polish", "until": None}],
             "fee": None,
             "prior_n": 0,
             "prior_mean": None,
@@ -301,13 +328,21 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             ]
         }
     ],
-    "WorkerChanges": [{"status": "left"}, {"pinned": True}, {"fee": None}],
     "TeamView": [_TEAM],
     "TeamChanged": [{**_TEAM, "recorded": 1, "advice": _SENTENCE}],
     "NewTeam": [{"members": ["0113", "0207"], "on": "2026-11-16"}],
     "Arrival": [{"worker_id": "0207", "station": 1, "on": "2026-11-16"}, {"worker_id": "0207"}],
     "Departure": [{"worker_id": "0113", "on": "2026-11-16"}],
     "NewStints": [{"stints": [{"worker_id": "0113", "station": 1, "from": "2026-03-02", "until": "2026-11-13"}]}],
+    "WorkerChanges": [
+        {"status": "left"},
+        {"pinned": True, "until": "2027-03-01", "reason": "in training until March"},
+        {"fee": None},
+    ],
+    "NewNote": [
+        {"worker_id": "0113", "text": "speaks Polish"},
+        {"worker_id": "0113", "text": "on the evening course", "until": "2027-03-01"},
+    ],
     "NewOutputs": [
         {
             "rows": [

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from crewlearn.advisor.ledger.text import LONGEST_REASON
-from crewlearn.web.api.models.base import Count, Day, Flag, Model, Number, Page, WorkerId
+from crewlearn.web.api.models.base import Count, Day, Days, Flag, Model, Number, Page, Until, WorkerId
 from crewlearn.web.api.models.learned import RampUpModel, TrendModel
 
 ProposalStatus = Literal[
@@ -58,6 +58,20 @@ class Why(Model):
     trial_value: Number | None
 
 
+class CandidateModel(Model):
+    """Somebody who could come in instead of the worker proposed; money is over the same periods as for the proposal."""
+
+    worker_id: str | None = Field(description="Whom to name to bring them in: of several alike, the first to join.")
+    name: str | None
+    unseen: Flag = Field(description="Whether nothing is known of them.")
+    alike: Count = Field(description="How many people are alike, of whom nothing is known; 1 for somebody known.")
+    value: Number = Field(description="The expected gain net of the fee, as of a trial if the policy values it so.")
+    gain: Number = Field(description="The gain before the fee, if the replacement is permanent.")
+    fee: Number
+    chance_better: Number | None = Field(description="Null for an empty station.")
+    estimate: EstimateModel
+
+
 class ProposalModel(Model):
     """A replacement of `out` by `in`; `place` says which place is taken."""
 
@@ -71,6 +85,11 @@ class ProposalModel(Model):
     fee: Number
     reason: str | None = Field(description="Why it was rejected.")
     why: Why
+    candidates: list[CandidateModel] | None = Field(
+        default=None,
+        description="Who could come in instead, best first. Listed with the proposal itself and, in the advice, for "
+        "the first ten; left out elsewhere and once it is answered.",
+    )
 
 
 class ProposalUnderWay(ProposalModel):
@@ -114,21 +133,37 @@ class Advice(Model):
     kind: Literal["propose", "wait"]
     proposals: list[ProposalModel]
     waiting: WaitingModel
-    held_back: Count = Field(description="Proposals held back by the weekly limit.")
+    held_back: Count = Field(description="Proposals held back by a limit a week or month.")
     changed: str | None = Field(description="How it differs from earlier advice for the same period.")
 
 
 class Approval(Model):
-    """An approval, with an optional choice of who leaves."""
+    """An approval, with an optional choice of who leaves and who comes in."""
 
     out: WorkerId | None = Field(default=None, description="Who leaves, if not the worker proposed.")
+    into: WorkerId | None = Field(
+        default=None, alias="in", description="Who comes in, if not the worker proposed, who then stays available."
+    )
 
 
 class Rejection(Model):
-    """A rejection, with a reason for the record."""
+    """A rejection, with a reason for the record.
+
+    `as` says what it is about, and the other one of the pair stays as available as before. Without it, the candidate
+    is not proposed again for a while.
+    """
 
     reason: str = Field(default="", max_length=LONGEST_REASON)
-    keep_out: Flag = Field(default=False, description="Never propose the same person again.")
+    keep_out: Flag = Field(default=False, description="Never propose the same person again; not with `as`.")
+    how: Literal["keep", "not-candidate", "not-now"] | None = Field(
+        default=None,
+        alias="as",
+        description="keep: keep who would leave. not-candidate: somebody else may be proposed. not-now: not the same "
+        "exchange, for the site's ask_again_after periods.",
+    )
+    until: Until | None = None
+    days: Days | None = None
+    for_good: Flag = Field(default=False, description="With keep or not-candidate: without an end.")
 
 
 class OfferModel(Model):

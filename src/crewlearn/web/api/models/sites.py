@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.config import MOST_BUDGET, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import (
@@ -25,6 +25,8 @@ from crewlearn.web.api.models.base import (
 from crewlearn.web.api.models.learned import SiteLearnedModel
 from crewlearn.web.api.models.proposals import ProposalUnderWay, WaitingModel
 from crewlearn.web.api.models.workers import WorkerModel
+
+Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=MOST_BUDGET)]
 
 
 class UnitsModel(Model):
@@ -82,6 +84,17 @@ class SiteSettings(Model):
         description="Most replacements proposed in a week; null for no limit. At a new site by default a fifth of the "
         "stations, at least 2. Filling an empty station does not count.",
         json_schema_extra=without_default,
+    )
+    most_a_month: Annotated[int, Field(strict=True, ge=0, le=MOST)] | None = Field(
+        default=None, description="Most replacements proposed in a calendar month; null for no limit."
+    )
+    budget_a_week: Budget | None = Field(
+        default=None, description="Most money for the fees of replacements in a week; null for no limit."
+    )
+    budget_a_month: Budget | None = Field(
+        default=None,
+        description="Most money for their fees in a calendar month; null for no limit. Filling an empty station does "
+        "not count towards any limit.",
     )
     ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
         default=SiteConfig.ask_again_after,
@@ -162,6 +175,17 @@ class GainModel(Model):
     high: Number
 
 
+class LimitModel(Model):
+    """A limit on replacements or on their fees, by its setting, and how much of it approvals have used."""
+
+    setting: Literal["most_a_week", "most_a_month", "budget_a_week", "budget_a_month"]
+    span: Literal["week", "month"]
+    money: Flag = Field(description="Whether it is a limit on money.")
+    most: Number
+    used: Number
+    left: Number
+
+
 class SiteStatus(Model):
     """The team, the pool, replacements under way, and money so far."""
 
@@ -174,6 +198,11 @@ class SiteStatus(Model):
     earned: Number = Field(description="Value of the recorded output, in money.")
     fees: Number
     mean_delay: Number = Field(description="Mean periods from an offer to the first day, as set or as learned.")
+    limits: list[LimitModel] | None = Field(
+        default=None,
+        description="The limits that are set, and how much of each is used. Left out where there is neither a budget "
+        "nor a limit a month.",
+    )
     gain: GainModel
     cycle: WaitingModel
     proposals: list[ProposalUnderWay]

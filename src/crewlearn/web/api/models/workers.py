@@ -4,9 +4,23 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from crewlearn.advisor.advice.remarks import LONGEST_NOTE
 from crewlearn.advisor.files.columns import WORKERS
+from crewlearn.advisor.ledger.text import LONGEST_REASON
 from crewlearn.web.api.models import columns
-from crewlearn.web.api.models.base import Count, Day, Fee, Flag, Model, Number, Page, all_optional
+from crewlearn.web.api.models.base import (
+    Count,
+    Day,
+    Days,
+    Fee,
+    Flag,
+    Model,
+    Number,
+    Page,
+    Until,
+    WorkerId,
+    all_optional,
+)
 from crewlearn.web.api.models.columns import Status
 from crewlearn.web.api.models.learned import PersonLearnedModel
 
@@ -30,10 +44,22 @@ class WorkerModel(Model):
     )
 
 
+class RemarkModel(Model):
+    """A reason or note: by whom, when (UTC), and the day on which it ends."""
+
+    text: str
+    by: str
+    at: str
+    until: Day | None = Field(description="Null if it has no end.")
+
+
 class WorkerView(WorkerModel):
     """A worker with everything on record about them."""
 
-    pinned: Flag
+    pinned: Flag = Field(description="Whether they are kept whatever is advised, for good or until a day.")
+    protection: RemarkModel | None = Field(description="Why they are kept, and until when; null if nobody said.")
+    block: RemarkModel | None = Field(description="Why they are not brought in, and until when; null if nobody said.")
+    notes: list[RemarkModel] = Field(description="Notes that have not ended, oldest first.")
     fee: Number | None = Field(description="Their own fee; null for the site's.")
     prior_n: Count
     prior_mean: Number | None
@@ -70,3 +96,15 @@ class WorkerChanges(Model):
     status: Status
     pinned: Flag = Field(description="Keep them whatever is advised.")
     fee: Fee | None = Field(description="Their own fee, in money; null for the site's.")
+    reason: str = Field(max_length=LONGEST_REASON, description="Why they are pinned or blocked.")
+    until: Until = Field(description="The day on which the pin or block ends: it holds up to the day before.")
+    days: Days = Field(description="For so many calendar days, instead of until.")
+
+
+class NewNote(Model):
+    """A note on a worker. The record keeps it, even after the person is erased."""
+
+    worker_id: WorkerId
+    text: str = Field(min_length=1, max_length=LONGEST_NOTE)
+    until: Until | None = None
+    days: Days | None = None
