@@ -312,7 +312,7 @@ def _objections(work: SiteTransaction, leaver: int) -> list[str]:
     """Return warnings about letting a worker go; the person's decision stands all the same."""
     if leaver == NOBODY:
         return []
-    site, worker, who = work.site, work.site.workers[leaver], _called(work, leaver)
+    site, who = work.site, _called(work, leaver)
     objections = []
     if site.is_pinned(leaver):
         protection = site.protection_of(leaver)
