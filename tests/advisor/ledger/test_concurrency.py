@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice import commands, remarks
+from crewlearn.advisor.advice import commands, remarks, team
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
@@ -115,6 +116,45 @@ def import_or_conflict(database: Database, rows: list[OutputRow]) -> Any:
         except Conflict as error:
             return str(error)
     return [done.recorded, done.known]
+
+
+def keeper_of_the_team(database: Database, number: int) -> list[list[Any]]:
+    """Record history, of days that others record too, and take stations on past days."""
+    actor, worker, done = f"person {number}", f"{number}-0", list[list[Any]]()
+    with database.open() as store:
+        for step in range(6):
+            when = date(2023, 12, 20) - timedelta(days=number % 3 + 3 * step)
+            row = OutputRow(2, when, None, worker, 40.0 + number, None, "worked")
+            output_imports.import_output(store, "site", [row], b"", actor, team_from_output=step == 5)
+            done.append([worker, str(when)])
+            try:
+                team.add_to_team(store, "site", worker, actor, station=number % 4 + 1, on=when + timedelta(days=40))
+                if step % 2:
+                    team.remove_from_team(store, "site", worker, actor, on=when + timedelta(days=50))
+            except Conflict:
+                pass  # somebody else has the station by now
+    return done
+
+
+def test_eight_processes_change_the_team_and_open_days_at_once(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Days opened at once share their numbers, and nobody is at two stations."""
+    monkeypatch.setattr("crewlearn.advisor.ledger.db.engine.LOCK_SECONDS", 600.0)
+    with database.open() as store:
+        commands.create_site(store, "site", config(team=4), ME)
+        people = [WorkerRow(f"{number}-0", active=number < 4) for number in range(PROCESSES)]
+        worker_imports.import_workers(store, "site", people, b"", ME)
+    done = in_processes([partial(keeper_of_the_team, database, number) for number in range(PROCESSES)], tmp_path)
+    with database.open() as store:
+        sound(store)
+        site = state_of(store)
+        calendar = site.config.calendar
+        numbers = [number for day in calendar.opened for number in day.numbers]
+        assert len(numbers) == len(set(numbers))
+        rows = {(worker, str(calendar.date_of(period))) for _, worker, period, *_ in contents(store)["output_rows"]}
+    assert rows == {(int(worker[0]), when) for several in done for worker, when in several}
+    site.roster.check()
 
 
 def test_two_import_the_same_file_at_once(database: Database, tmp_path: Path) -> None:
