@@ -20,9 +20,10 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
+from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, WorkerRow
-from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
+from crewlearn.advisor.files.intake import profiles
+from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from support.forking import forked
