@@ -7,12 +7,12 @@ import pytest
 
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.detection.layout import layout_with
-from crewlearn.advisor.files.detection.names import KnownPeople
 from crewlearn.advisor.files.detection.plan import Measure, ReadingPlan
 from crewlearn.advisor.files.detection.proposing import ProposedReading, Wishes, parse_filter, plan_layout, propose
 from crewlearn.advisor.files.detection.site_view import SiteView
 from crewlearn.advisor.files.detection.summing import Summed, sum_rows
-from crewlearn.advisor.files.file_errors import CsvErrors, ErrorCollector
+from crewlearn.advisor.files.detection.words.names import KnownPeople
+from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
 from crewlearn.advisor.files.sources.opening import sources_of
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units

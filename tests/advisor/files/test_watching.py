@@ -15,8 +15,8 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files.import_file import ImportOptions
-from crewlearn.advisor.files.watching import FolderWatch, watch
+from crewlearn.advisor.files.intake.import_file import ImportOptions
+from crewlearn.advisor.files.intake.watching import FolderWatch, watch
 from crewlearn.advisor.ledger.errors import StoreBusy
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -125,7 +125,7 @@ def test_a_busy_store_is_no_fault_of_the_file(store: Store, folder: Path, monkey
         raise StoreBusy("s.db", "is busy")
 
     with monkeypatch.context() as patched:
-        patched.setattr("crewlearn.advisor.files.watching.take_in_output", busy)
+        patched.setattr("crewlearn.advisor.files.intake.watching.take_in_output", busy)
         assert list(look.look()) == []
     assert names(folder) == {path_of(SHAPE, 0).name}
     assert [file.name for file in look.look()] == [path_of(SHAPE, 0).name]

@@ -22,9 +22,10 @@ import sqlalchemy as sa
 from crewlearn.advisor.advice import commands, remarks, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import Term
-from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
+from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
-from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
+from crewlearn.advisor.files.intake import profiles
+from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team_record import TeamRow

@@ -15,9 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from crewlearn.advisor.advice import commands, remarks, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import A_WHILE, FOR_GOOD, Term
-from crewlearn.advisor.files import imports, output_imports, profiles, worker_imports
+from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
-from crewlearn.advisor.files.import_file import ImportFile, ImportOptions
+from crewlearn.advisor.files.intake import profiles
+from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import REFUSALS
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew

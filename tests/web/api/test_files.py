@@ -12,7 +12,9 @@ from fastapi.testclient import TestClient
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.api.files import WORKBOOK
 from crewlearn.web.jobs import work
+from support.exports import SHAPES, Shape, path_of
 from support.stores import CALENDAR, contents, fixed_clock, sound
 from support.web.api import SETTINGS, Api, caller, finished, rows, served, with_crew
 
@@ -162,3 +164,33 @@ def test_nobody_is_told_where_the_store_is(tmp_path: Path, monkeypatch: pytest.M
         assert none_free.status_code == 503
         assert "hidden" not in f"{busy}{none_free.text}"
         mia.post(f"{here}/output", rows(1))
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.suffix == "xlsx" or shape.name == "two_areas"])
+def test_an_export_is_refused_with_its_reading_accepted_with_yes_and_then_known(mia: Api, shape: Shape) -> None:
+    low, high = shape.output_range
+    settings = {**SETTINGS, "policy": "keep-team"}
+    settings["units"] = {**settings["units"], "low": low, "high": high, "hours_per_period": shape.hours_per_period}
+    settings["calendar"] = {**settings["calendar"], "start": "2026-01-05"}
+    mia.post("/sites", {"site": "north", "settings": settings}, 201)
+    kind = {"Content-Type": WORKBOOK if shape.suffix == "xlsx" else "text/csv"}
+
+    def send(week: int, status: int = 200, **params: Any) -> Any:
+        content = path_of(shape, week).read_bytes()
+        return mia.call("POST", "/sites/north/output/csv", status, content=content, headers=kind, params=params)
+
+    problem = send(0, 422)
+    assert any("A day's output is" in sentence for sentence in problem["reading"])
+    checked = send(0, check_only=True, yes=True)
+    assert checked["sound"]
+    assert mia.get("/sites/north/profiles") == {"items": []}
+    done = send(0, yes=True)
+    assert (done["recorded"], done["enrolled"]) == (checked["recorded"], checked["enrolled"])
+    assert done["enrolled"] > 0
+    assert send(1)["reading"] == ["Read by the profile “output”."]
+    (profile,) = mia.get("/sites/north/profiles")["items"]
+    assert profile["name"] == "output"
+    assert any("A day's output is" in sentence for sentence in profile["reading"])
+    mia.call("DELETE", "/sites/north/profiles/output", 204)
+    mia.call("DELETE", "/sites/north/profiles/output", 404)
+    assert send(0, 422)["reading"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from crewlearn.advisor.files.cells import key_of, shortened
 from crewlearn.advisor.files.columns import Columns
-from crewlearn.advisor.files.file_errors import MOST_ERRORS, CsvErrors, ErrorCollector, refused
-from crewlearn.advisor.files.grouping import CsvError
+from crewlearn.advisor.files.errors.file_errors import MOST_ERRORS, CsvErrors, ErrorCollector, refused
+from crewlearn.advisor.files.errors.grouping import CsvError
 from crewlearn.advisor.files.sources.opening import MOST_BYTES, sources_of
 from crewlearn.advisor.files.sources.source import Source
 from crewlearn.problem.errors import unknown_name

@@ -25,7 +25,7 @@ from crewlearn.advisor.wording.waiting import cycle_of
 
 if TYPE_CHECKING:  # advice does not need these modules at run time
     from crewlearn.advisor.files.dry_run import DryRun
-    from crewlearn.advisor.files.grouping import ErrorGroup
+    from crewlearn.advisor.files.errors.grouping import ErrorGroup
     from crewlearn.advisor.files.import_result import ImportResult
     from crewlearn.advisor.ledger.verify import Verified
 

@@ -235,7 +235,7 @@ def watch_command(
     """
     with opened(db) as store:
         from crewlearn.advisor.files.imports import ImportOptions
-        from crewlearn.advisor.files.watching import FolderWatch, watch
+        from crewlearn.advisor.files.intake.watching import FolderWatch, watch
         from crewlearn.advisor.ledger.text import options_said
 
         options = ImportOptions(
@@ -266,7 +266,7 @@ def profiles_command(
     """List how the site's files are read, or remove such a profile."""
     with opened(db) as store:
         from crewlearn.advisor.files.detection.sentences import plan_sentences
-        from crewlearn.advisor.files.profiles import plans_of, profiles_of, remove_profile
+        from crewlearn.advisor.files.intake.profiles import plans_of, profiles_of, remove_profile
 
         if remove is not None:
             remove_profile(store, site, remove, who(actor))

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files import output_imports, profiles
+from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.exports import output_document
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
+from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.reading import normalised
 from crewlearn.advisor.files.tables import ErrorCollector
 from crewlearn.advisor.ledger.events import RecordedRow

@@ -55,6 +55,10 @@ class ProblemDocument(BaseModel):
     detail: str
     errors: list[FieldError] = Field(default_factory=list)
     changed: list[str] | None = Field(default=None, description="What others changed since (412 only).")
+    causes: list[str] | None = Field(default=None, description="The errors of a file by cause, each with what to do.")
+    reading: list[str] | None = Field(
+        default=None, description="How a file could be read if you accept it with `yes`, in sentences."
+    )
 
 
 def title_of(status: int) -> str:
@@ -110,7 +114,9 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
             for cell in error.errors
         ]
         more = f", of which the first {len(listed)} are listed" if error.total > len(listed) else ""
-        return problem(422, f"{error.what} has {counted(error.total, 'error')}{more}; the file was not used", listed)
+        refused = problem(422, f"{error.what} has {counted(error.total, 'error')}{more}; the file was not used", listed)
+        causes = [f"{cause.sentence}: {cause.action}" for cause in error.groups]
+        return refused.model_copy(update={"causes": causes or None, "reading": list(error.reading) or None})
     if isinstance(error, Conflict):
         if isinstance(error, Stale):
             return problem(412, str(error), [field_error], changes_since(error))

@@ -21,8 +21,8 @@ from crewlearn.advisor.files.columns import IMPORTED, LABELS, OUTPUT, WORKERS, c
 from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.dry_run import DryRun, readable_table
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
-from crewlearn.advisor.files.output_files import with_options
-from crewlearn.advisor.files.profiles import plans_of, remove_profile
+from crewlearn.advisor.files.intake.output_files import with_options
+from crewlearn.advisor.files.intake.profiles import plans_of, remove_profile
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvError, CsvErrors, FileTable
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

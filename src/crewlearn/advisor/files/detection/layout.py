@@ -6,9 +6,9 @@ from itertools import islice
 
 from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.reshaping import reshaped
-from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
-from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
-from crewlearn.advisor.files.file_errors import CsvErrors
+from crewlearn.advisor.files.detection.words.values import is_blank, is_number, moment_of
+from crewlearn.advisor.files.detection.words.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.errors.file_errors import CsvErrors
 from crewlearn.advisor.files.sources.source import Source
 
 LINES_SEARCHED = 60

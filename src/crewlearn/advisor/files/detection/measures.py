@@ -8,7 +8,7 @@ from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.detection.plan import Measure
 from crewlearn.advisor.files.detection.roles import ColumnFacts, Roles
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.vocabulary import MEASURED, words_of
+from crewlearn.advisor.files.detection.words.vocabulary import MEASURED, words_of
 
 _SURE = 0.5
 _WORDS = {"units": 3.0, "counts": 2.6, "calls": 2.0, "percent": 2.7, "rate": 2.3, "handle": 2.0, "errors": 1.6}

@@ -13,10 +13,10 @@ from crewlearn.advisor.files.detection.row_reader import shift_number
 from crewlearn.advisor.files.detection.sentences import sentences_of
 from crewlearn.advisor.files.detection.site_view import SiteView
 from crewlearn.advisor.files.detection.summing import sum_rows
-from crewlearn.advisor.files.detection.values import is_blank, moment_of, number_parser, time_of_day
+from crewlearn.advisor.files.detection.words.values import is_blank, moment_of, number_parser, time_of_day
 from crewlearn.advisor.files.detection.writing import Writing, writing_of
-from crewlearn.advisor.files.file_errors import CsvErrors, ErrorCollector
-from crewlearn.advisor.files.grouping import CsvError
+from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
+from crewlearn.advisor.files.errors.grouping import CsvError
 from crewlearn.advisor.files.sources.source import Source
 from crewlearn.problem.errors import InvalidInput
 

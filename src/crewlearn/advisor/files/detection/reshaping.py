@@ -7,14 +7,18 @@ from itertools import islice
 from typing import ClassVar
 
 from crewlearn.advisor.files.cells import key_of
-from crewlearn.advisor.files.detection.values import is_blank, is_number, moment_of
-from crewlearn.advisor.files.detection.vocabulary import is_total, roles_of
-from crewlearn.advisor.files.file_errors import CsvErrors
+from crewlearn.advisor.files.detection.words.values import is_blank, is_number, moment_of
+from crewlearn.advisor.files.detection.words.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.errors.file_errors import CsvErrors
 from crewlearn.advisor.files.sources.source import Source
 
 _SEARCHED = 60
 _FEWEST_DAYS = 3
 _HEADING = re.compile(r"([^\W\d_][^:]{1,30}?)\s*[:#]\s*(\S.*)")
+_WITH_ID = re.compile(
+    r"(.*?)[,;]?\s*\b(?:(?:emp(?:loyee)?|badge|worker|pers)\W*)?(?:id|no|nr|number|badge)\b\.?\s*[:#]?\s*(\w*[0-9]\w*)",
+    re.IGNORECASE,
+)
 _PERSON = ("worker", "name")
 
 
@@ -136,6 +140,8 @@ def person_heading(cells: Sequence[str]) -> str:
 
     >>> [person_heading(cells) for cells in (["Employee: 1001 Ann Ames", ""], ["Operator:", "A7"], ["Pick"])]
     ['1001 Ann Ames', 'A7', '']
+    >>> person_heading(["Employee: Ames, Ann", "ID: 1001"])
+    '1001 - Ames, Ann'
     """
     filled = [cell.strip() for cell in cells if cell.strip()]
     if not 1 <= len(filled) <= 3:
@@ -144,7 +150,11 @@ def person_heading(cells: Sequence[str]) -> str:
     if match is None or is_total(match[1]):
         return ""
     fits = roles_of(match[1])
-    return match[2].strip() if max(fits.get(role, 0.0) for role in _PERSON) >= 0.7 else ""
+    if max(fits.get(role, 0.0) for role in _PERSON) < 0.7:
+        return ""
+    told = match[2].strip()
+    with_id = _WITH_ID.fullmatch(told)
+    return f"{with_id[2]} - {with_id[1].strip()}" if with_id and with_id[1].strip() else told
 
 
 def reshaped(source: Source) -> list[Source]:

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from crewlearn.advisor.files.cells import attendance_in, key_of
 from crewlearn.advisor.files.detection.layout import Layout
-from crewlearn.advisor.files.detection.names import KnownPeople, id_form, looks_like_name
 from crewlearn.advisor.files.detection.row_reader import shift_number
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.values import duration_of, is_number, moment_of, time_of_day
-from crewlearn.advisor.files.detection.vocabulary import MEASURED, roles_of, words_of
+from crewlearn.advisor.files.detection.words.names import KnownPeople, id_form, looks_like_name
+from crewlearn.advisor.files.detection.words.values import duration_of, is_number, moment_of, time_of_day
+from crewlearn.advisor.files.detection.words.vocabulary import MEASURED, roles_of, words_of
 
 _SURE = 0.5
 _MOST_CATEGORIES = 40

@@ -7,10 +7,10 @@ from typing import Any
 
 from crewlearn.advisor.files.cells import CellRefused, attendance_in, key_of, text_in
 from crewlearn.advisor.files.detection.layout import Layout
-from crewlearn.advisor.files.detection.names import display_name, split_id
 from crewlearn.advisor.files.detection.plan import ReadingPlan
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.values import (
+from crewlearn.advisor.files.detection.words.names import display_name, split_id
+from crewlearn.advisor.files.detection.words.values import (
     duration_of,
     is_blank,
     measured_parser,
@@ -18,7 +18,7 @@ from crewlearn.advisor.files.detection.values import (
     number_parser,
     time_of_day,
 )
-from crewlearn.advisor.files.detection.vocabulary import SHIFT_WORDS, words_of
+from crewlearn.advisor.files.detection.words.vocabulary import SHIFT_WORDS, words_of
 from crewlearn.advisor.files.detection.writing import Writing
 from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from crewlearn.advisor.files.detection.names import KnownPeople
+from crewlearn.advisor.files.detection.words.names import KnownPeople
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units

@@ -11,9 +11,9 @@ from crewlearn.advisor.files.detection.layout import Layout
 from crewlearn.advisor.files.detection.plan import ReadingPlan
 from crewlearn.advisor.files.detection.row_reader import RowReader
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.vocabulary import is_total
+from crewlearn.advisor.files.detection.words.vocabulary import is_total
 from crewlearn.advisor.files.detection.writing import Writing
-from crewlearn.advisor.files.file_errors import ErrorCollector
+from crewlearn.advisor.files.errors.file_errors import ErrorCollector
 from crewlearn.advisor.ledger.events import AWAY
 from crewlearn.advisor.ledger.text import counted
 

@@ -6,7 +6,7 @@ from datetime import date
 from functools import lru_cache
 
 from crewlearn.advisor.files.cells import DateOrder, Decimal, decimal_mark_in
-from crewlearn.advisor.files.detection.values import moment_of, order_in, stripped
+from crewlearn.advisor.files.detection.words.values import moment_of, order_in, stripped
 from crewlearn.advisor.files.sources.source import Source
 
 _CACHED = 1 << 16

@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from crewlearn.advisor.files.cells import decimal_mark_in
-from crewlearn.advisor.files.file_errors import refused
+from crewlearn.advisor.files.errors.file_errors import refused
 from crewlearn.advisor.files.sources.source import MOST_LINES
 from crewlearn.advisor.files.sources.workbook_checks import check_workbook
 from crewlearn.problem.errors import InvalidInput

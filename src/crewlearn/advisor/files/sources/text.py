@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from crewlearn.advisor.files.file_errors import refused
+from crewlearn.advisor.files.errors.file_errors import refused
 from crewlearn.advisor.files.sources.source import MOST_COLUMNS, MOST_LINES
 from crewlearn.problem.errors import InvalidInput
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crewlearn.advisor.files.cells import shortened
-from crewlearn.advisor.files.grouping import CauseCounter, CsvError, ErrorGroup, group
+from crewlearn.advisor.files.errors.grouping import CauseCounter, CsvError, ErrorGroup, group
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.problem.errors import InvalidInput
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crewlearn.advisor.files import profiles
 from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow
 from crewlearn.advisor.files.detection.layout import Layout
@@ -14,13 +13,14 @@ from crewlearn.advisor.files.detection.proposing import Wishes, parse_filter, pl
 from crewlearn.advisor.files.detection.site_view import SiteView, view_of
 from crewlearn.advisor.files.detection.summing import Summed, sum_rows
 from crewlearn.advisor.files.detection.writing import Writing
-from crewlearn.advisor.files.file_errors import CsvErrors, ErrorCollector
-from crewlearn.advisor.files.import_file import ImportFile
+from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
 from crewlearn.advisor.files.import_result import ImportResult
-from crewlearn.advisor.files.newcomers import enrol
+from crewlearn.advisor.files.intake import profiles
+from crewlearn.advisor.files.intake.import_file import ImportFile
+from crewlearn.advisor.files.intake.newcomers import enrol
+from crewlearn.advisor.files.intake.rehearsal import Rehearsal, rehearsal_of
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import scan, sound_output_rows
-from crewlearn.advisor.files.rehearsal import Rehearsal, rehearsal_of
 from crewlearn.advisor.files.tables import MOST_ROWS, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

@@ -36,7 +36,8 @@ ROLES: Mapping[str, str] = {
         datum|arbeitstag|arbeitsdatum|tag|buchungsdatum|produktionsdatum|leistungsdatum|schichtdatum|schichttag
         werkdatum|dag|datum dienst|productiedatum|boekdatum
         jour|date de travail|date prestation|date de production|journee|date du jour|fecha|dia|fecha trabajo
-        timestamp|time stamp|date time|datetime|scan time|scan date|transaction time|scanned at|created|created at
+        ts|timestamp|time stamp|timestamp utc|date time|datetime|scan time|scan date|transaction time|scanned at
+        created|created at
         event time|scan datetime|date heure|zeitstempel|buchungszeit|scanzeit|tijdstip|tijdstempel|horodatage
         date et heure|datum uhrzeit|datum tijd|completed at|finished at|ticket date|sewn on|scanned""",
     "time": "time|time of day|scan time|uhrzeit|zeit|tijd|tijdstip|heure|hora|clock time|trans time",
@@ -90,6 +91,7 @@ ROLES: Mapping[str, str] = {
         cantidad|piezas|unidades|produccion""",
     "counts": """
         lines|order lines|lines picked|pick lines|cases|cartons|boxes|parcels|packages|tickets|scans|moves|pallets
+        total|day total|totaal|gesamt|summe
         orders|bundles|tasks|shipments|totes|transactions|stops|deliveries|documents|claims|forms|rooms|garments
         zeilen|positionen|kartons|pakete|paletten|auftraege|auftrage|auftragspositionen|belege
         regels|orderregels|dozen|pakketten|orders|colli|pallets|zendingen

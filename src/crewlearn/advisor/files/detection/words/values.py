@@ -41,6 +41,7 @@ _MONTHS = {
     for name in names.split()
 }
 _EXCEL_NUMBER = re.compile(r"([2-7][0-9]{4})(?:[.,]([0-9]+))?")
+_UNIX_SECONDS = re.compile(r"(1[0-9]{9})(?:[0-9]{3})?")
 _EXCEL_ZERO = date(1899, 12, 30)
 
 
@@ -134,7 +135,9 @@ def measured_parser(mark: Decimal, unit: float, minutes_first: bool = False) -> 
 
 
 def moment_of(cell: str, order: str) -> tuple[date, time | None] | None:
-    """Parse a date with an optional time of day: in figures, with the month's name, or as a spreadsheet's number.
+    """Parse a date with an optional time of day: in figures, with the month's name, or as a number.
+
+    Numbers are days as spreadsheets count them, or seconds or milliseconds since 1970.
 
     >>> moment_of("Mon 16.11.2026", "day-first"), moment_of("16-Nov-2026 22:15", "day-first")
     ((datetime.date(2026, 11, 16), None), (datetime.date(2026, 11, 16), datetime.time(22, 15)))
@@ -153,6 +156,9 @@ def moment_of(cell: str, order: str) -> tuple[date, time | None] | None:
         seconds = round(float(f"0.{match[2] or 0}") * 86_400)
         whole = datetime.combine(_EXCEL_ZERO, time.min) + timedelta(days=int(match[1]), seconds=seconds)
         return whole.date(), whole.time() if match[2] else None
+    if moment is None and (match := _UNIX_SECONDS.fullmatch(text)):
+        since = datetime(1970, 1, 1) + timedelta(seconds=int(match[1]))
+        return since.date(), since.time()
     return moment
 
 

@@ -1,0 +1,1 @@
+"""The words of exports: headers, names of people, numbers, dates and durations."""
