@@ -95,6 +95,14 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
     "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
+    "change range": (
+        "recorded",
+        lambda store: commands.change_site(store, "recorded", {"output_range": "0:120"}, ME),
+    ),
+    "learn all days in another range": (
+        "learning",
+        lambda store: commands.change_site(store, "learning", {"output_range": "10:120"}, ME),
+    ),
     "change worker": ("recorded", lambda store: commands.change_worker(store, "recorded", "a", ME, status="left")),
     "erase": ("recorded", lambda store: commands.erase_worker(store, "recorded", "a", ME)),
 }

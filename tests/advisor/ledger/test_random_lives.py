@@ -179,8 +179,9 @@ class AnySite(RuleBasedStateMachine):
                     table.c.site == key, table.c.replaced_in.is_(None), table.c.units.is_not(None)
                 )
             ).all()
+        low, high = site.config.units.low, site.config.units.high
         for number, worker in enumerate(site.workers):
-            seen = [min(max(units / 10.0, 0.0), 1.0) for whose, units in rows if whose == number]
+            seen = [min(max((units - low) / (high - low), 0.0), 1.0) for whose, units in rows if whose == number]
             assert site.estimates.counts[number] == worker.prior_n + len(seen)
             total = worker.prior_n * worker.prior_mean + sum(seen)
             assert abs(site.estimates.sums[number] - total) < 1e-9
@@ -214,6 +215,8 @@ class AnySite(RuleBasedStateMachine):
                 {"fee_due": "completion"},
                 {"rolling": True},
                 {"policy": "support.learners:Recent"},
+                {"output_range": "0:20"},
+                {"output_range": "-1:9"},
             ]
         )
     )

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.beliefs.posterior import TWO_SIDED_95
@@ -137,7 +137,7 @@ def person_learned(site: Site, person: PersonReading) -> PersonLearned:
         level=_level(units, person.level),
         output=units.people_output(min(1.0, max(0.0, person.share * mean))),
         ramp_up=None if person.ramp_days is None else RampUp(person.days, person.ramp_days),
-        trend=None if person.trend is None else people_trend(site.config, mean, person.trend),
+        trend=None if person.trend is None else people_trend(units, site.config.calendar, mean, person.trend),
     )
 
 
@@ -146,13 +146,13 @@ def _level(units: Units, level: Level) -> PeopleLevel:
     return PeopleLevel(units.people_output(level.mean or 0.0), min(ends), max(ends))
 
 
-def people_trend(config: SiteConfig, now: float, trend: Trend) -> PeopleTrend:
+def people_trend(units: Units, calendar: WorkCalendar, now: float, trend: Trend) -> PeopleTrend:
     """Return a trend that led to the level `now`, in the policy's units, as the site counts output."""
-    units, before = config.units, now / (1.0 + trend.change)
+    before = now / (1.0 + trend.change)
     difference = units.people_output(now) - units.people_output(before)
     return PeopleTrend(
         since=trend.since,
-        date=config.calendar.date_of(max(1, trend.since)),
+        date=calendar.date_of(max(1, trend.since)),
         change=_relative(units, before, trend.change),
         difference=difference,
         chance=trend.chance,

@@ -14,6 +14,7 @@ import numpy as np
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.problem.arrays import NOBODY, IntArray
@@ -104,6 +105,24 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class FormerUnits:
+    """Units that held until they changed: for periods before `period`, and proposals with a number below `proposal`."""
+
+    period: int
+    proposal: int
+    units: Units
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "FormerUnits":
+        """Rebuild what `to_json` described."""
+        return cls(data["period"], data["proposal"], Units.from_json(data["units"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the units as plain data."""
+        return {**vars(self), "units": self.units.to_json()}
+
+
+@dataclass(frozen=True)
 class Slip:
     """What undoing the last answer, event `number`, restores.
 
@@ -141,8 +160,9 @@ class Site:
     its state since. `decided` is the period it was last asked about. `changed` is set if facts call for new advice
     within the period, `revised` if the settings or the pool changed; `because` is what happened since the last advice.
     `completed` and `failed` are pairs not yet reported to the policy. `values` are the values of a unit of output, each
-    with its first period; `interviews` is the part of the fees paid for interviews. `seats` is the holder of each
-    station, with their first period. `undo` restores what the last answer changed.
+    with its first period, and `former_units` the units before each change of the range, oldest first. `interviews` is
+    the part of the fees paid for interviews. `seats` is the holder of each station, with their first period. `undo`
+    restores what the last answer changed.
 
     `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
     `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
@@ -179,6 +199,7 @@ class Site:
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     undo: Slip | None = None
+    former_units: list[FormerUnits] = field(default_factory=list)
 
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
@@ -294,6 +315,14 @@ class Site:
         """Return what a unit of output is worth in a period, in money."""
         return next(value for since, value in reversed(self.values) if since <= period)
 
+    def units_in(self, period: int) -> Units:
+        """Return the units that the money of a period's output was counted in."""
+        return next((former.units for former in self.former_units if period < former.period), self.config.units)
+
+    def units_of(self, proposal: int) -> Units:
+        """Return the units that the reasons of a proposal are in, by its number."""
+        return next((former.units for former in self.former_units if proposal < former.proposal), self.config.units)
+
     @property
     def has_begun(self) -> bool:
         """Whether a worker was seated or hired, or a period recorded; until then a first team can be named."""
@@ -335,6 +364,7 @@ class Site:
             "began": self.began,
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
+            **({"former_units": [former.to_json() for former in self.former_units]} if self.former_units else {}),
             **self.answered_json(),
         }
 
@@ -396,4 +426,5 @@ class Site:
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
+            former_units=[FormerUnits.from_json(former) for former in data.get("former_units", ())],
         )

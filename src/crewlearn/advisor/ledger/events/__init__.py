@@ -46,7 +46,7 @@ from crewlearn.advisor.ledger.events.rows import (
     observe,
     row_document,
 )
-from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events.sites import RangeChanged, SiteChanged, SiteCreated
 from crewlearn.advisor.ledger.events.undone import AnswerUndone
 from crewlearn.advisor.ledger.events.workers import (
     StaffFact,
@@ -85,6 +85,7 @@ __all__ = [
     "ProposalAnswer",
     "ProposalApproved",
     "ProposalRejected",
+    "RangeChanged",
     "RecordedRow",
     "SiteChanged",
     "SiteCreated",
