@@ -427,3 +427,20 @@ def test_one_of_a_thing_is_not_called_many(desk: CliWorkspace) -> None:
     assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout
     assert "rolling: no → yes" in desk.run("site", "set", "north", "rolling=yes").stdout
     assert "workers set" in " ".join(RUNNER.invoke(app, ["undo", "--help"]).stdout.split())
+
+
+def test_imports_are_listed_and_undone(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("workers", "import", "north", desk.file("w.csv", "worker_id,active\na,yes\nb,yes\n"))
+    assert "No output" in desk.run("output", "list", "north").stdout
+    for day in (0, 1):
+        text = f"date,worker_id,units\n{START + timedelta(days=day)},a,50\n{START + timedelta(days=day)},b,60\n"
+        desk.run("output", "import", "north", desk.file("o.csv", text))
+    imports = desk.json("output", "list", "north")
+    assert [imported["rows"] for imported in imports] == [2, 2]
+    number = str(imports[-1]["number"])
+    assert "2 rows no longer count" in desk.run("output", "undo", "north", number).stdout
+    assert f"taken back in event {imports[-1]['number'] + 2}" in desk.run("output", "list", "north").stdout
+    assert "taken back already, by ann" in desk.run("output", "undo", "north", number, "--actor", "bo", code=2).stderr
+    assert "not an import" in desk.run("output", "undo", "north", "1", code=2).stderr
+    assert "sound" in desk.run("ledger", "verify", "north").stdout

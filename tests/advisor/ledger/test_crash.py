@@ -22,6 +22,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
+from crewlearn.advisor.files.recorded_imports import undo_import
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from support.forking import forked
@@ -52,6 +53,7 @@ def stages(store: Store) -> None:
     commands.approve(store, "learning", proposed(store, "learning")[0], ME)
     for period in (1, 2, 3):
         output_imports.import_output(store, "learning", day(period), b"", ME)
+    output_imports.import_output(store, "learning", [*day(3, "c", 70.0), *day(4, "a")], b"", ME, correct=True)
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -80,7 +82,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
             store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True
         ),
     ),
-    "learn a day": ("learning", lambda store: output_imports.import_output(store, "learning", day(4), b"", ME)),
+    "learn a day": ("learning", lambda store: output_imports.import_output(store, "learning", day(5), b"", ME)),
     "learn a corrected day again": (
         "learning",
         lambda store: output_imports.import_output(store, "learning", day(2, "a", 70.0), b"", ME, correct=True),
@@ -95,6 +97,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
     "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
+    "undo an import": ("recorded", lambda store: undo_import(store, "recorded", 4, ME)),
+    "undo a correction and learn again": ("learning", lambda store: undo_import(store, "learning", 11, ME)),
     "change range": (
         "recorded",
         lambda store: commands.change_site(store, "recorded", {"output_range": "0:120"}, ME),

@@ -79,6 +79,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
     "worker-changed": [{"worker": 1, "changes": {"status": "left", "fee": None, "pinned": False}}],
     "worker-erased": [{"worker": 2}],
     "output-imported": [{"digest": "d", "rows": 2, "rows_digest": "e", "corrected": 1, "warnings": ["w"]}],
+    "import-undone": [{"number": 5, "rows": 2, "corrected": 1}],
     "proposal-approved": [{"proposal": 1, "out": -1}],
     "proposal-rejected": [{"proposal": 1, "reason": ""}, {"proposal": 1, "reason": "no", "keep_out": True}],
     "offer-recorded": [

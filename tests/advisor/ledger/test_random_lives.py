@@ -16,6 +16,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.files.recorded_imports import recorded_imports, undo_import
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
@@ -152,6 +153,26 @@ class AnySite(RuleBasedStateMachine):
     @rule()
     def undo(self) -> None:
         self.tried(lambda: commands.undo(self.store, "s", "bo"))
+
+    @rule(data=st.data())
+    def undo_import(self, data: st.DataObject) -> None:
+        with self.store.reading() as connection:
+            imports = recorded_imports(connection, self.store.key(connection, "s"))
+        if imports:
+            number = data.draw(st.sampled_from(imports[-4:])).number
+            self.tried(lambda: undo_import(self.store, "s", number, "bo"))
+
+    @invariant()
+    def the_period_follows_the_last_row(self) -> None:
+        if not self.joined:
+            return
+        with self.store.reading() as connection:
+            table = schema.output_rows
+            query = sa.select(table.c.worker, sa.func.max(table.c.period)).where(table.c.replaced_in.is_(None))
+            last = {row[0]: row[1] for row in connection.execute(query.group_by(table.c.worker))}
+        site = self.site()
+        assert site.period == 1 + max(last.values(), default=0)
+        assert [worker.recorded_to for worker in site.workers] == [last.get(n, 0) for n in range(len(site.workers))]
 
     @invariant()
     def the_state_at_hand_is_the_one_on_record_and_stays_as_it_is(self) -> None:

@@ -15,6 +15,7 @@ from crewlearn.advisor.ledger.events import (
     Cached,
     Event,
     Fact,
+    ImportUndone,
     RecordedRow,
     canonical,
     next_entry,
@@ -22,7 +23,7 @@ from crewlearn.advisor.ledger.events import (
 from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.learning import DayRecord
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays
-from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, standing_rows, state_text
+from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, rows_of_event, standing_rows, state_text
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.problem.errors import InvalidInput
@@ -90,6 +91,8 @@ class SiteTransaction:
         event = Event.of(entry)
         if rows:
             self._write_rows(event.number, rows, replaced)
+        if isinstance(fact, ImportUndone):
+            rows = self._take_rows_back(event.number, fact)
         self.state = apply(self.state, event, rows, self._history, observed)
         self.number, self.head = event.number, event.hash
         self.added += 1
@@ -183,6 +186,18 @@ class SiteTransaction:
             self.connection.execute(
                 table.insert(), [{"site": self.key, "event": number, **row._asdict()} for row in batch]
             )
+
+    def _take_rows_back(self, number: int, fact: ImportUndone) -> list[RecordedRow]:
+        """Mark the rows of an import as replaced by event `number`; those that they corrected stand again."""
+        table = schema.output_rows
+        rows = rows_of_event(self.connection, self.key, fact.number)
+        mine = table.c.site == self.key
+        self.connection.execute(table.update().where(mine, table.c.event == fact.number).values(replaced_in=number))
+        if fact.corrected:
+            self.connection.execute(
+                table.update().where(mine, table.c.replaced_in == fact.number).values(replaced_in=None)
+            )
+        return rows
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, row in standing_rows(self.connection, self.key, [worker])]

@@ -31,6 +31,7 @@ from crewlearn.advisor.ledger.events.fact import (
     kinds_of,
     parse_fact,
 )
+from crewlearn.advisor.ledger.events.import_undone import ImportUndone
 from crewlearn.advisor.ledger.events.output import OutputImported
 from crewlearn.advisor.ledger.events.rows import (
     ADDED_COLUMNS,
@@ -77,6 +78,7 @@ __all__ = [
     "Event",
     "Fact",
     "History",
+    "ImportUndone",
     "LedgerEntry",
     "Names",
     "Observation",
