@@ -30,6 +30,7 @@ LEAVE_OUT = "Leave out people not known here"
 """The label of the check box for `skip_unknown`."""
 
 _OPTIONS = {
+    "accept_unusual": "a tick at the next try",
     "correct": "a tick at the next try",
     "map": "the choice of columns",
     "out": "the list beside the button",

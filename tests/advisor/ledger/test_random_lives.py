@@ -122,7 +122,7 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        output_imports.import_output(self.store, "s", rows, b"", "ann")
+        output_imports.import_output(self.store, "s", rows, b"", "ann", accept_unusual=True)
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:
@@ -130,8 +130,11 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(site.workers) - 1))
         period = data.draw(st.integers(1, max(1, site.period - 1)))
         row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
+        correct, accept = data.draw(st.booleans()), data.draw(st.booleans())
         self.tried(
-            lambda: output_imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans()))
+            lambda: output_imports.import_output(
+                self.store, "s", [row], b"", "ann", correct=correct, accept_unusual=accept
+            )
         )
 
     @precondition(lambda self: self.site().open_proposals(PROPOSED))

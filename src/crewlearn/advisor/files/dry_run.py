@@ -7,9 +7,10 @@ from typing import Any
 
 from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import columns_of
+from crewlearn.advisor.files.guard import Oddity, UnusualOutput
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import ImportFile, day_rule, scan_file, take_in
-from crewlearn.advisor.files.tables import CsvError, CsvErrors, FileTable, read_table
+from crewlearn.advisor.files.tables import MOST_ERRORS, CsvError, CsvErrors, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.transaction import SiteTransaction
@@ -70,11 +71,19 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         return replace(dry_run, result=take_in(rehearsal, site, file, actor, expected=expected, scanned=scanned))
     except CsvErrors as error:
         return replace(dry_run, errors=tuple(error.errors), total=error.total)
+    except UnusualOutput as error:
+        found = tuple(CsvError(odd.line, "units", _shown(odd), odd.why) for odd in error.oddities[:MOST_ERRORS])
+        return replace(dry_run, errors=found, total=len(error.oddities))
     except InvalidInput as error:
         if isinstance(error, (Stale, StoreUnavailable)):  # not an error of the file
             raise
         whole_file = CsvError(0, error.field, shortened(str(error.value), 200), error.remedy)
         return replace(dry_run, errors=(whole_file,), total=1)
+
+
+def _shown(odd: Oddity) -> str:
+    """Return the value of a finding; of a whole day, with the day."""
+    return odd.value if odd.line else f"{odd.day}: {odd.value}"
 
 
 def readable_table(file: ImportFile) -> FileTable | None:

@@ -1,13 +1,17 @@
 """The result of an import."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.files.guard import Oddity
 
 
 @dataclass(frozen=True)
 class ImportResult:
     """How many facts an import recorded, how many were on record already, and warnings.
 
-    `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers.
+    `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers. `unusual` is what
+    was recorded although it is far from what was expected.
     """
 
     recorded: int = 0
@@ -15,3 +19,10 @@ class ImportResult:
     warnings: tuple[str, ...] = ()
     corrected: int = 0
     skipped: int = 0
+    unusual: tuple[Oddity, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the result as plain data; `unusual` is left out if nothing was."""
+        plain = {name: value for name, value in vars(self).items() if name != "unusual"}
+        added = {"unusual": [vars(oddity) for oddity in self.unusual]} if self.unusual else {}
+        return {**plain, "warnings": list(self.warnings), **added}

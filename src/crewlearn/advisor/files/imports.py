@@ -23,7 +23,7 @@ DayRule = Callable[[datetime], date]
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """How a file is read and recorded; `dates`, `correct` and `skip_unknown` are for output only.
+    """How a file is read and recorded; `dates`, `correct`, `skip_unknown` and `accept_unusual` are for output only.
 
     `mapping` names the header of a column that is not recognised; with `check_only` nothing is recorded.
     """
@@ -34,6 +34,7 @@ class ImportOptions:
     correct: bool = False
     skip_unknown: bool = False
     check_only: bool = False
+    accept_unusual: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ def take_in(
             actor,
             correct=options.correct,
             skip_unknown=options.skip_unknown,
+            accept_unusual=options.accept_unusual,
             what=file.what,
             expected=expected,
             normalised=True,

@@ -7,6 +7,7 @@ from datetime import date
 from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.guard import UnusualOutput, find_oddities
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.measuring import MeasuredRow, measure
 from crewlearn.advisor.ledger.errors import Conflict
@@ -26,6 +27,7 @@ def import_output(
     *,
     correct: bool = False,
     skip_unknown: bool = False,
+    accept_unusual: bool = False,
     today: date | None = None,
     what: str = "output.csv",
     expected: int | None = None,
@@ -34,7 +36,8 @@ def import_output(
     """Record output, all rows or none. Rows already on record are skipped; other values for them are a conflict.
 
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
-    `skip_unknown`, left out. `normalised` rows come from a reader that has checked each of them.
+    `skip_unknown`, left out. Output far from what the record leads one to expect raises `UnusualOutput`, unless
+    `accept_unusual` confirms it. `normalised` rows come from a reader that has checked each of them.
     """
     if not rows:
         return ImportResult()
@@ -62,7 +65,12 @@ def import_output(
         if not fresh:
             return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
         fresh.sort(key=itemgetter(0))
+        unusual = find_oddities(work, fresh)
+        if unusual and not accept_unusual:
+            raise UnusualOutput(unusual)
         warnings += _warnings(work, fresh)
+        if unusual:
+            warnings.append(f"unusual for this site: {counted(len(unusual), 'finding')}")
         fresh_rows = [entry.row for entry in fresh]
         work.add(
             OutputImported(
@@ -76,7 +84,7 @@ def import_output(
             {(old.worker, old.period, event) for _, event, old in replaced},
             [entry.observed for entry in fresh],
         )
-        return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped)
+        return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped, unusual)
 
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:

@@ -181,18 +181,17 @@ def event(entry: LedgerEntry) -> dict[str, Any]:
 
 def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
     """Describe the result of an import, and the current advice."""
-    return {**vars(done), "warnings": list(done.warnings), "advice": words}
+    return {**done.to_json(), "advice": words}
 
 
 def checked(result: "DryRun") -> dict[str, Any]:
     """Describe what importing a file would do."""
-    done = {**vars(result.result), "warnings": list(result.result.warnings)}
     return {
         "sound": result.sound,
         "columns": dict(result.columns),
         "ignored": list(result.ignored),
         "rows": result.rows,
-        **done,
+        **result.result.to_json(),
         "errors": [vars(error) for error in result.errors],
         "total_errors": result.total,
     }

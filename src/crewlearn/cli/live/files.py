@@ -117,6 +117,10 @@ def import_output_command(
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Skip and count rows of unknown workers, such as erased ones.")
     ] = False,
+    accept_unusual: Annotated[
+        bool,
+        typer.Option("--accept-unusual", help="Record output that is far from what is expected, or of few people."),
+    ] = False,
     map_: MapOption = None,
     decimal: DecimalOption = None,
     dates: Annotated[str | None, typer.Option(help="day-first or month-first, if the file is ambiguous.")] = None,
@@ -132,7 +136,9 @@ def import_output_command(
 
         data = read_bytes(file)
         order = date_order(dates)
-        options = ImportOptions(mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown)
+        options = ImportOptions(
+            mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown, accept_unusual=accept_unusual
+        )
         done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
         _report(done, "row", advice_of(store, site), json)
 

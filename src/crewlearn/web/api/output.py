@@ -32,6 +32,10 @@ WHAT_ROWS = "rows"
 Correct = Annotated[bool, Query(description="Replace recorded values that differ; otherwise they are a conflict.")]
 SkipUnknown = Annotated[bool, Query(description="Leave out, and count, rows of workers not known here.")]
 
+AcceptUnusual = Annotated[
+    bool, Query(description="Record output far from what is expected, which otherwise is a conflict that lists it.")
+]
+
 
 @router.get("/output", response_model=models.Outputs, operation_id="listOutput", responses=READING)
 def list_output(
@@ -70,8 +74,12 @@ def import_output(
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
+    accept_unusual: AcceptUnusual = False,
 ) -> Response:
-    """Record output, all rows or none. Rows already on record are skipped; different values are a conflict."""
+    """Record output, all rows or none. Rows already on record are skipped; different values are a conflict.
+
+    So is output far from what the record leads one to expect, unless accept_unusual confirms it.
+    """
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
     done = output_imports.import_output(
@@ -82,6 +90,7 @@ def import_output(
         here.caller.name,
         correct=correct,
         skip_unknown=skip_unknown,
+        accept_unusual=accept_unusual,
         what=WHAT_ROWS,
         expected=here.expected,
         normalised=True,
@@ -122,14 +131,15 @@ def import_output_csv(
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
     check_only: CheckOnly = False,
+    accept_unusual: AcceptUnusual = False,
 ) -> Response:
     """Import a CSV file of output, all rows or none; or, with check_only, report what that would do.
 
     Columns: date or period, worker_id, units, and optionally shift, hours, attendance; common other headers
-    are recognised. A file of more than 20,000 lines is imported by a job, whose result is the response otherwise;
-    If-Match is then checked at the time of the request.
+    are recognised. Unusual output is a conflict unless accept_unusual confirms it. A file of more than 20,000 lines is
+    imported by a job, whose result is the response otherwise; If-Match is then checked at the time of the request.
     """
-    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only)
+    options = ImportOptions(mapping_of(maps), decimal, dates, correct, skip_unknown, check_only, accept_unusual)
     if is_big(data):
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):

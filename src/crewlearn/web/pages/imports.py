@@ -34,6 +34,8 @@ from crewlearn.web.views.reading import Reading
 router = APIRouter(prefix="/sites/{site}/import")
 SHOWN = 8
 """Rows shown of a file without errors."""
+UNUSUAL = 50
+"""Unusual findings shown."""
 WRONG = MOST_ERRORS
 """Rows with errors shown: as many as errors are listed."""
 _EXAMPLES = {
@@ -98,12 +100,17 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
     except InvalidInput as error:
         return _ask(request, caller, reading, error.remedy, 422)
     confirmed = _text(form, "step") == "confirm"
-    # corrections are counted here and need a confirmation
-    tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True))
+    # corrections and what is unusual are shown here and need a confirmation
+    tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True, accept_unusual=True))
     checked = dry_run.check(store, reading.name, tried, caller.name)
-    if confirmed and checked.sound and (file.options.correct or not checked.result.corrected):
-        return _import(request, reading, file, caller)
-    refused = "Check the box to replace the rows on record." if confirmed and checked.sound else ""
+    refused = ""
+    if confirmed and checked.sound:
+        if checked.result.corrected and not file.options.correct:
+            refused = "Check the box to replace the rows on record."
+        elif checked.result.unusual and not file.options.accept_unusual:
+            refused = "Check the box to record what is unusual."
+        else:
+            return _import(request, reading, file, caller)
     return _preview(request, caller, reading, file, checked, refused)
 
 
@@ -126,6 +133,7 @@ def _read(form: FormData, data: bytes, name: str, reading: Reading, most: int) -
         dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
         correct=_text(form, "correct") == "yes",
         skip_unknown=_text(form, "skip_unknown") == "yes",
+        accept_unusual=_text(form, "accept_unusual") == "yes",
     )
     if kind not in IMPORTED:
         kind = imports.kind_of(data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
@@ -191,6 +199,8 @@ def _preview(
         "summary": _summary("will be recorded", checked.result.recorded, checked.result.known, 0, file.kind),
         "corrected": checked.result.corrected,
         "refused": refused,
+        "unusual": checked.result.unusual[:UNUSUAL],
+        "unusual_more": max(0, len(checked.result.unusual) - UNUSUAL),
         "headers": headers,
         "columns": [
             (

@@ -46,6 +46,16 @@ class Outputs(Page[Output]):
     """Output by worker, in the order they joined, and then by day."""
 
 
+class UnusualModel(Model):
+    """Output far from what the record leads one to expect."""
+
+    line: Count = Field(description="The line of the file or the place of the row; 0 for a whole day.")
+    day: str
+    worker_id: str = Field(description="Empty for a whole day.")
+    value: str
+    why: str = Field(description="What is usual.")
+
+
 class Recorded(Model):
     """The result of an import."""
 
@@ -54,6 +64,9 @@ class Recorded(Model):
     corrected: Count = Field(description="Of those recorded, how many replace others.")
     skipped: Count = Field(description="Rows of unknown workers, left out.")
     warnings: list[str]
+    unusual: list[UnusualModel] | None = Field(
+        default=None, description="What was recorded although it is unusual; left out if nothing was."
+    )
     advice: str = Field(description="The current advice in a sentence.")
 
 
@@ -78,5 +91,8 @@ class CheckedModel(Model):
     corrected: Count
     skipped: Count
     warnings: list[str]
+    unusual: list[UnusualModel] | None = Field(
+        default=None, description="What would be recorded although it is unusual; left out if nothing would."
+    )
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
