@@ -32,7 +32,7 @@ def new_site(store: Store) -> None:
     )
     commands.create_site(store, "s", config, "bench")
     rows = [WorkerRow(f"w{n}", active=n < 300) for n in range(WORKERS)]
-    worker_imports.import_workers(store, "s", rows, b"", "bench", accept_unusual=True)
+    worker_imports.import_workers(store, "s", rows, b"", "bench")
 
 
 def a_file(periods: range) -> bytes:

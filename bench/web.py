@@ -71,7 +71,7 @@ def make_site(store: Store, days: int) -> None:
     means = rng.uniform(30, 70, WORKERS)
     team = {*np.argsort(means)[-TEAM + 20 :].tolist(), *np.argsort(means)[:20].tolist()}
     rows = [WorkerRow(f"w{n}", name=f"Worker {n}", active=n in team) for n in range(WORKERS)]
-    worker_imports.import_workers(store, SITE, rows, b"", "bench", accept_unusual=True)
+    worker_imports.import_workers(store, SITE, rows, b"", "bench")
     output = np.clip(rng.normal(means, 10.0, (days, WORKERS)), 0.0, 100.0).round(2)
     record = [
         OutputRow(2, None, day + 1, f"w{n}", float(output[day, n]), None, "worked")

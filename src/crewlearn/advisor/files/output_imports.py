@@ -72,6 +72,7 @@ def import_output(
         if unusual:
             warnings.append(f"unusual for this site: {counted(len(unusual), 'finding')}")
         fresh_rows = [entry.row for entry in fresh]
+        work.keep_answer(known=len(taken) - len(fresh), skipped=skipped)
         work.add(
             OutputImported(
                 digest=hashlib.sha256(data).hexdigest(),

@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.ledger.answers import last_standing_answer
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
@@ -127,6 +128,20 @@ def undo_import(store: Store, name: str, number: int, actor: str, *, expected: i
             raise Conflict("import", number, imported.obstacle)
         event = work.add(ImportUndone(number, imported.rows, imported.corrected))
         return replace(imported, undone=event)
+
+
+def result_of(store: Store, name: str, number: int) -> ImportResult:
+    """Return the result of an import, of output or workers, that event `number` recorded for a request with a key.
+
+    Warnings that name people are not kept.
+    """
+    with store.reading() as connection:
+        event = next(read_events(connection, store.key(connection, name), number - 1, limit=1))
+    counts = {} if event.request is None else event.request.answer
+    fact, known, skipped = event.fact, counts.get("known", 0), counts.get("skipped", 0)
+    if isinstance(fact, OutputImported):
+        return ImportResult(fact.rows, known, fact.warnings, fact.corrected, skipped)
+    return ImportResult(counts.get("recorded", 0), known)
 
 
 def _import_in(work: SiteTransaction, number: int) -> RecordedImport:

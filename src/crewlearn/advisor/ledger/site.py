@@ -13,6 +13,7 @@ import numpy as np
 
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
+from crewlearn.advisor.ledger.request_keys import UsedKey
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
@@ -162,7 +163,7 @@ class Site:
     `completed` and `failed` are pairs not yet reported to the policy. `values` are the values of a unit of output, each
     with its first period, and `former_units` the units before each change of the range, oldest first. `interviews` is
     the part of the fees paid for interviews. `seats` is the holder of each station, with their first period. `undo`
-    restores what the last answer changed.
+    restores what the last answer changed. `used_keys` are the newest idempotency keys.
 
     `first_team` is who was at work when the site began, as named or, if nobody was, by the first output, in period
     `began`. `enrolled` are the periods in which people were enrolled, each with the number of workers then.
@@ -200,6 +201,7 @@ class Site:
     checkpoints: list[Checkpoint] = field(default_factory=list)
     undo: Slip | None = None
     former_units: list[FormerUnits] = field(default_factory=list)
+    used_keys: list[UsedKey] = field(default_factory=list)
 
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
@@ -364,6 +366,7 @@ class Site:
             "began": self.began,
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
+            **({"used_keys": [list(vars(used).values()) for used in self.used_keys]} if self.used_keys else {}),
             **({"former_units": [former.to_json() for former in self.former_units]} if self.former_units else {}),
             **self.answered_json(),
         }
@@ -427,4 +430,5 @@ class Site:
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
             former_units=[FormerUnits.from_json(former) for former in data.get("former_units", ())],
+            used_keys=[UsedKey(*used) for used in data.get("used_keys", ())],
         )

@@ -1,7 +1,7 @@
 """Writing to a site: events, their rows and all derived data, in one transaction."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -24,6 +24,7 @@ from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.learning import DayRecord
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays
 from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, rows_of_event, standing_rows, state_text
+from crewlearn.advisor.ledger.request_keys import RequestKey
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.problem.errors import InvalidInput
@@ -44,7 +45,8 @@ class SiteTransaction:
     """A transaction that adds events to one site.
 
     `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
-    `invalidated` is the cached data that became stale. `learned` says whether learned states were stored before.
+    `invalidated` is the cached data that became stale. `request` is the key of the request, kept with the first event.
+    `learned` says whether learned states were stored before.
     """
 
     connection: sa.Connection
@@ -58,6 +60,7 @@ class SiteTransaction:
     changed: set[int] = field(default_factory=set)
     added: int = 0
     invalidated: set[Cached] = field(default_factory=set)
+    request: RequestKey | None = None
     learned: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +87,7 @@ class SiteTransaction:
         before = {} if self.state is None else dict(self.state.proposals)
         seats = [] if self.state is None else self.state.seats
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
-        entry = next_entry(self.number + 1, at, self.actor, fact, self.head)
+        entry = next_entry(self.number + 1, at, self.actor, fact, self.head, None if self.added else self.request)
         self.connection.execute(
             schema.events.insert().values(**{**vars(entry), "payload": canonical(entry.payload), "site": self.key})
         )
@@ -101,6 +104,11 @@ class SiteTransaction:
             stints.write(self.connection, self.key, change)
         self._invalidate(fact.invalidates)
         return event
+
+    def keep_answer(self, **counts: int) -> None:
+        """Keep counts of the answer with the key of the request, if there is one, so that it can be given again."""
+        if self.request is not None:
+            self.request = replace(self.request, answer=counts)
 
     def _invalidate(self, stale: Collection[Cached]) -> None:
         """Note what became stale; finished jobs that may quote an erased person are deleted at once."""

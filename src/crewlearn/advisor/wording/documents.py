@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
 from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
-from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
+from crewlearn.advisor.ledger.events import KINDS, REQUEST, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
@@ -175,7 +175,7 @@ def worker_in_full(site: Site, people: People, member: Member) -> dict[str, Any]
 def event(entry: LedgerEntry) -> dict[str, Any]:
     """Describe an event without its internal data, such as the policy's memory; the export has all of it."""
     kind = KINDS.get(entry.type)
-    internal = frozenset[str]() if kind is None else kind.internal
+    internal = {REQUEST} if kind is None else {REQUEST, *kind.internal}
     return {**vars(entry), "payload": {name: value for name, value in entry.payload.items() if name not in internal}}
 
 

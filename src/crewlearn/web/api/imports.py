@@ -7,8 +7,9 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from crewlearn.advisor.files import recorded_imports as imports
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once, page
 from crewlearn.web.api.models import imports as models
 from crewlearn.web.auth.access import MANAGER, VIEWER
 from crewlearn.web.settings import MOST_NUMBER
@@ -35,12 +36,15 @@ def list_imports(
 @router.post(
     "/{number}/undo", response_model=models.ImportTakenBack, operation_id="undoImport", responses=WRITING | VERSIONED
 )
-def undo_import(here: Annotated[Here, changing(MANAGER)], number: ImportNumber) -> Response:
+def undo_import(here: Annotated[Here, changing_once(MANAGER)], number: ImportNumber) -> Response:
     """Take an import back; both stay on record. Repeating one's own request changes nothing.
 
     It is a conflict if a proposal was answered since or a row of it was corrected: import the right rows with `correct`
     instead.
     """
-    done = imports.undo_import(here.store, here.name, number, here.caller.name, expected=here.expected)
+    try:
+        done = imports.undo_import(here.writer, here.name, number, here.caller.name, expected=here.expected)
+    except RequestRepeated:
+        done = imports.undo_import(here.store, here.name, number, here.caller.name)
     after = here.now()
     return answer({"import": done.to_json(after.site), "advice": after.sentence}, after)

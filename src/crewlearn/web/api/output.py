@@ -8,16 +8,19 @@ from fastapi.responses import Response
 from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.exports import output_document
+from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
 from crewlearn.advisor.files.reading import normalised
+from crewlearn.advisor.files.recorded_imports import result_of
 from crewlearn.advisor.files.tables import ErrorCollector
-from crewlearn.advisor.ledger.events import RecordedRow
+from crewlearn.advisor.ledger.events import REQUEST, RecordedRow
 from crewlearn.advisor.ledger.queries import standing_rows
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import snapshots as reads
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once, page
 from crewlearn.web.api.files import CheckOnly, CsvBody, DateOrder, DecimalMark, Maps, csv_body
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
 from crewlearn.web.api.models import output as models
@@ -70,7 +73,7 @@ def _place_of(standing: tuple[int, RecordedRow]) -> list[int]:
 
 @router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
 def import_output(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
@@ -82,8 +85,19 @@ def import_output(
     """
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = output_imports.import_output(
-        here.store,
+    try:
+        done = _import(here, rows, data, correct, skip_unknown, accept_unusual)
+    except RequestRepeated as repeated:
+        done = result_of(here.store, here.name, repeated.event)
+    after = here.now()
+    return answer(documents.recorded(done, after.sentence), after)
+
+
+def _import(
+    here: Here, rows: list[OutputRow], data: bytes, correct: bool, skip_unknown: bool, accept_unusual: bool
+) -> ImportResult:
+    return output_imports.import_output(
+        here.writer,
         here.name,
         rows,
         data,
@@ -95,8 +109,6 @@ def import_output(
         expected=here.expected,
         normalised=True,
     )
-    after = here.now()
-    return answer(documents.recorded(done, after.sentence), after)
 
 
 def _rows(new: models.NewOutputs) -> list[OutputRow]:
@@ -123,7 +135,7 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
 )
 def import_output_csv(
     request: Request,
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -144,7 +156,8 @@ def import_output_csv(
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
                 pass  # only to check If-Match
-        return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
+        keyed = {} if here.request is None else {REQUEST: here.request.to_json()}
+        return queued(request, here, OUTPUT_IMPORT, {**vars(options), **keyed}, file=data, again=True)
     file = ImportFile(OUTPUT.kind, data, options)
-    document = take_in(here.store, here.name, file, here.caller.name, here.expected)
+    document = take_in(here.writer, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())

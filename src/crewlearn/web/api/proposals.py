@@ -13,6 +13,7 @@ from crewlearn.advisor.advice.answers import Answer
 from crewlearn.advisor.ledger.errors import Stale
 from crewlearn.advisor.ledger.events import AnswerUndone, OfferRecorded, ProposalApproved, ProposalRejected
 from crewlearn.advisor.ledger.queries import read_events, read_proposals
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.advisor.wording import documents, undoing
 from crewlearn.problem.errors import Unknown
@@ -28,7 +29,7 @@ from crewlearn.web.api.common import (
     ProposalNumber,
     answer,
     at,
-    changing,
+    changing_once,
     page,
     unless_known,
 )
@@ -99,14 +100,14 @@ def _find(here: Here, number: int) -> tuple[Snapshot, Proposal]:
     responses=WRITING | VERSIONED,
 )
 def approve(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
 ) -> Response:
     """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing."""
     out = None if approval is None else approval.out
     wanted = Answer(ProposalApproved, proposal, out=_number(here, out))
-    store, actor = here.store, here.caller.name
+    store, actor = here.writer, here.caller.name
     return _answered(
         here, wanted, lambda: commands.approve(store, here.name, proposal, actor, out=out, expected=here.expected)
     )
@@ -119,7 +120,7 @@ def approve(
     responses=WRITING | VERSIONED,
 )
 def reject(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     proposal: ProposalNumber,
     rejection: models.Rejection,
 ) -> Response:
@@ -128,7 +129,7 @@ def reject(
 
     def give() -> None:
         commands.reject(
-            here.store,
+            here.writer,
             here.name,
             proposal,
             here.caller.name,
@@ -147,13 +148,13 @@ def reject(
     responses=WRITING | VERSIONED,
 )
 def record_offer(
-    here: Annotated[Here, changing(MANAGER)], proposal: ProposalNumber, offer: models.OfferModel
+    here: Annotated[Here, changing_once(MANAGER)], proposal: ProposalNumber, offer: models.OfferModel
 ) -> Response:
     """Record how an offer went; a decline brings the next candidate."""
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
     wanted = Answer(OfferRecorded, proposal, outcome=offer.outcome, period=when, leaver=leaver)
-    store, actor = here.store, here.caller.name
+    store, actor = here.writer, here.caller.name
     return _answered(
         here,
         wanted,
@@ -170,20 +171,25 @@ def _number(here: Here, worker_id: str | None) -> int | None:
 def _answered(here: Here, wanted: Answer, give: Callable[[], list[str] | None]) -> Response:
     """Record an answer once; respond with the proposal and the advice as they are then."""
     _find(here, wanted.proposal)
-    warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+    try:
+        warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+    except RequestRepeated:
+        warnings = []
     now, proposal = _find(here, wanted.proposal)
     return answer({"proposal": _document(now, proposal), "warnings": warnings, "advice": now.advice}, now)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
-def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
+def undo(here: Annotated[Here, changing_once(MANAGER)]) -> Response:
     """Undo the last answer, if nothing was recorded since; both stay on record.
 
     With If-Match, repeating the request changes nothing.
     """
     words = None
     try:
-        words = undoing.undo(here.store, here.name, here.caller.name, expected=here.expected)
+        words = undoing.undo(here.writer, here.name, here.caller.name, expected=here.expected)
+    except RequestRepeated:
+        pass
     except Stale:
         if not _took_back(here):
             raise

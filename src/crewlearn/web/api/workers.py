@@ -10,7 +10,9 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WORKERS, WorkerRow, row_fields
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
+from crewlearn.advisor.files.recorded_imports import result_of
 from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import Member
 from crewlearn.web import snapshots
@@ -23,6 +25,7 @@ from crewlearn.web.api.common import (
     answer,
     at,
     changing,
+    changing_once,
     page,
 )
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body
@@ -92,11 +95,16 @@ def _called(people: People, number: int) -> str:
 
 
 @router.post("/workers", response_model=Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
-def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWorkers) -> Response:
+def import_workers(here: Annotated[Here, changing_once(MANAGER)], new: models.NewWorkers) -> Response:
     """Import workers, all or none: newcomers join, changes are recorded, and what is known already is skipped."""
     rows = [WorkerRow(**row_fields(WORKERS, worker)) for worker in new.workers]
     data = as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = worker_imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=here.expected)
+    try:
+        done = worker_imports.import_workers(
+            here.writer, here.name, rows, data, here.caller.name, expected=here.expected
+        )
+    except RequestRepeated as repeated:
+        done = result_of(here.store, here.name, repeated.event)
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after)
 
@@ -109,7 +117,7 @@ def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWork
     responses=WRITING | answers(415) | VERSIONED,
 )
 def import_workers_csv(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -121,7 +129,7 @@ def import_workers_csv(
     headers are recognised.
     """
     file = ImportFile(WORKERS.kind, data, ImportOptions(mapping_of(maps), decimal, check_only=check_only))
-    document = take_in(here.store, here.name, file, here.caller.name, here.expected)
+    document = take_in(here.writer, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from crewlearn.advisor.ledger.events.envelope import Event
 from crewlearn.advisor.ledger.events.fact import FoldStep
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
+from crewlearn.advisor.ledger.request_keys import MOST_KEYS, UsedKey
 from crewlearn.advisor.ledger.site import Site
 
 
@@ -25,4 +26,8 @@ def apply(
     """
     if site is None:
         return event.fact.begin()
-    return event.fact.apply(site, FoldStep(event.number, rows, history, observed))
+    after = event.fact.apply(site, FoldStep(event.number, rows, history, observed))
+    if event.request is not None:
+        used = UsedKey(event.request.key, event.request.content, event.number)
+        after.used_keys = [*after.used_keys, used][-MOST_KEYS:]
+    return after
