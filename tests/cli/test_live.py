@@ -444,3 +444,24 @@ def test_imports_are_listed_and_undone(desk: CliWorkspace) -> None:
     assert "taken back already, by ann" in desk.run("output", "undo", "north", number, "--actor", "bo", code=2).stderr
     assert "not an import" in desk.run("output", "undo", "north", "1", code=2).stderr
     assert "sound" in desk.run("ledger", "verify", "north").stdout
+
+
+def test_unusual_output_is_held_until_it_is_accepted(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("workers", "import", "north", desk.file("w.csv", "worker_id,active\na,yes\nb,yes\nc,\nd,\n"))
+
+    def day(place: int, **units: int) -> str:
+        made = {"a": 50, "b": 55, "c": 60, "d": 65} | units
+        when = START + timedelta(days=7 * (place // 5) + place % 5)
+        return desk.file("o.csv", "date,worker_id,units\n" + "".join(f"{when},{w},{u}\n" for w, u in made.items()))
+
+    for place in range(7):
+        desk.run("output", "import", "north", day(place, a=50 + place % 3))
+    held = desk.run("output", "import", "north", day(7, b=550), code=2).stderr
+    assert "line 3, worker b" in held
+    assert "--accept-unusual records it" in held
+    assert len(desk.json("output", "list", "north")) == 7
+    assert (
+        "unusual for this site: 1 finding"
+        in desk.run("output", "import", "north", day(7, b=550), "--accept-unusual").stderr
+    )

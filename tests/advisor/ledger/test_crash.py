@@ -23,6 +23,7 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.files.recorded_imports import undo_import
+from crewlearn.advisor.ledger.request_keys import RequestKey
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from support.forking import forked
@@ -76,6 +77,12 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
         ),
     ),
     "import output": ("recorded", lambda store: output_imports.import_output(store, "recorded", day(3), b"", ME)),
+    "import output with a key": (
+        "recorded",
+        lambda store: output_imports.import_output(
+            store.keyed(RequestKey.of(ME, "key", b"")), "recorded", day(3), b"", ME
+        ),
+    ),
     "correct output": (
         "recorded",
         lambda store: output_imports.import_output(

@@ -62,14 +62,25 @@ class Oddity:
         return f"{where}: {self.value}, {self.why}"
 
 
-class UnusualOutput(Conflict):
-    """Output that is far from what is expected, and was not recorded; `oddities` has all of it."""
+class HeldOutput(Conflict):
+    """Output that was not recorded, because a person must confirm it; `oddities` says what, row by row."""
+
+    def __init__(self, value: str, remedy: str, oddities: Sequence[Oddity]) -> None:
+        super().__init__("output", value, remedy)
+        self.oddities = tuple(oddities)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from all parts."""
+        return HeldOutput, (self.value, self.remedy, self.oddities)
+
+
+class UnusualOutput(HeldOutput):
+    """Output that is far from what is expected."""
 
     def __init__(self, oddities: Sequence[Oddity]) -> None:
-        self.oddities = tuple(oddities)
-        shown = some_of([str(oddity) for oddity in self.oddities], 3)
+        shown = some_of([str(oddity) for oddity in oddities], 3)
         remedy = f"nothing was recorded, because this is unusual: {shown}. If it is right, `accept_unusual` records it"
-        super().__init__("output", counted(len(self.oddities), "finding"), remedy)
+        super().__init__(counted(len(oddities), "finding"), remedy, oddities)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from the findings."""

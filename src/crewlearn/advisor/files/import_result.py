@@ -11,7 +11,7 @@ class ImportResult:
     """How many facts an import recorded, how many were on record already, and warnings.
 
     `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers. `unusual` is what
-    was recorded although it is far from what was expected.
+    was recorded although it is far from what was expected. `differing` are the first of the rows that replace others.
     """
 
     recorded: int = 0
@@ -20,9 +20,10 @@ class ImportResult:
     corrected: int = 0
     skipped: int = 0
     unusual: tuple[Oddity, ...] = ()
+    differing: tuple[Oddity, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Describe the result as plain data; `unusual` is left out if nothing was."""
-        plain = {name: value for name, value in vars(self).items() if name != "unusual"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("unusual", "differing")}
         added = {"unusual": [vars(oddity) for oddity in self.unusual]} if self.unusual else {}
         return {**plain, "warnings": list(self.warnings), **added}

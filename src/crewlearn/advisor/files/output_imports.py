@@ -7,11 +7,12 @@ from datetime import date
 from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
-from crewlearn.advisor.files.guard import UnusualOutput, find_oddities
+from crewlearn.advisor.files.guard import HeldOutput, Oddity, UnusualOutput, find_oddities
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.measuring import MeasuredRow, measure
-from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.files.tables import MOST_ERRORS
 from crewlearn.advisor.ledger.events import OBSERVED, OutputImported, RecordedRow, added_values, digest_of_rows
+from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import counted
@@ -51,7 +52,7 @@ def import_output(
         measured = measure(site, known, now, what, taken, normalised=normalised)
         standing = work.rows_in_place_of([entry.row for entry in measured])
         fresh: list[MeasuredRow] = []
-        replaced: list[tuple[MeasuredRow, int, RecordedRow]] = []
+        replaced: list[_Replaced] = []
         for entry in measured:
             event, old = standing.get((entry.row.worker, entry.row.period), (0, None))
             if old is None:
@@ -60,7 +61,7 @@ def import_output(
                 fresh.append(entry)
                 replaced.append((entry, event, old))
         if replaced and not correct:
-            raise _conflict(replaced)
+            raise _conflict(site, replaced)
         skipped = len(rows) - len(taken)
         if not fresh:
             return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
@@ -85,7 +86,15 @@ def import_output(
             {(old.worker, old.period, event) for _, event, old in replaced},
             [entry.observed for entry in fresh],
         )
-        return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped, unusual)
+        return ImportResult(
+            len(fresh),
+            len(taken) - len(fresh),
+            tuple(warnings),
+            len(replaced),
+            skipped,
+            unusual,
+            _differences(site, replaced),
+        )
 
 
 def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
@@ -101,14 +110,33 @@ def _left_out(rows: Sequence[OutputRow], known: Mapping[str, int]) -> list[str]:
     return warnings
 
 
-def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Conflict:
+_Replaced = tuple[MeasuredRow, int, RecordedRow]
+"""A row of the file, and the row on record that it replaces, with its event."""
+
+
+def _conflict(site: Site, replaced: Sequence[_Replaced]) -> HeldOutput:
     new, _, old = replaced[0]
     source = new.source
     shown = f"line {source.line}, worker {source.worker_id}: {_shown(old)} is on record, the file has {_shown(new.row)}"
-    return Conflict(
-        "output",
+    return HeldOutput(
         counted(len(replaced), "row"),
         f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); `correct` replaces them",
+        _differences(site, replaced),
+    )
+
+
+def _differences(site: Site, replaced: Sequence[_Replaced]) -> tuple[Oddity, ...]:
+    """Return the rows that differ from the record, the first of them if they are many."""
+    date_of = site.config.calendar.date_of
+    return tuple(
+        Oddity(
+            new.source.line,
+            str(date_of(new.row.period)),
+            new.source.worker_id,
+            _shown(new.row),
+            f"on record is {_shown(old)}",
+        )
+        for new, _, old in replaced[:MOST_ERRORS]
     )
 
 

@@ -17,7 +17,7 @@ def counted(many: int, one: str, more: str | None = None) -> str:
     return f"{many:,} {one if many == 1 else more or one + 's'}"
 
 
-_OPTION = re.compile(r"`(correct|map|out|skip_unknown)(=[^`]*)?`")
+_OPTION = re.compile(r"`(accept_unusual|correct|map|out|skip_unknown)(=[^`]*)?`")
 
 
 def options_said(text: str, how: Callable[[str, str], str]) -> str:

@@ -32,6 +32,9 @@ DecimalOption = Annotated[str | None, typer.Option(help="Decimal mark, . or , if
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 WorkerArgument = Annotated[str, typer.Argument(help="The worker's id at the firm.")]
 
+_LISTED = 20
+"""Rows listed that need a confirmation."""
+
 
 @workers.command("import")
 def import_workers_command(
@@ -132,6 +135,7 @@ def import_output_command(
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
+        from crewlearn.advisor.files.guard import HeldOutput
         from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of, take_in
 
         data = read_bytes(file)
@@ -139,7 +143,11 @@ def import_output_command(
         options = ImportOptions(
             mapping_of(map_), decimal_mark(decimal), order, correct, skip_unknown, accept_unusual=accept_unusual
         )
-        done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
+        try:
+            done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
+        except HeldOutput as held:
+            warn(str(oddity) for oddity in held.oddities[:_LISTED])
+            raise
         _report(done, "row", advice_of(store, site), json)
 
 

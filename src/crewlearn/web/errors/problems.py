@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crewlearn.advisor.files.guard import Oddity, UnusualOutput
+from crewlearn.advisor.files.guard import HeldOutput, Oddity
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvErrors
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.text import counted
@@ -115,7 +115,7 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
     if isinstance(error, Conflict):
         if isinstance(error, Stale):
             return problem(412, str(error), [field_error], changes_since(error))
-        if isinstance(error, UnusualOutput):
+        if isinstance(error, HeldOutput):
             return problem(409, str(error), [field_error, *map(_of_oddity, error.oddities[:MOST_ERRORS])])
         return problem(409, str(error), [field_error])
     if isinstance(error, Unknown) and str(error.value) in in_path:

@@ -199,6 +199,7 @@ def _preview(
         "summary": _summary("will be recorded", checked.result.recorded, checked.result.known, 0, file.kind),
         "corrected": checked.result.corrected,
         "refused": refused,
+        "differing": checked.result.differing[:UNUSUAL],
         "unusual": checked.result.unusual[:UNUSUAL],
         "unusual_more": max(0, len(checked.result.unusual) - UNUSUAL),
         "headers": headers,
