@@ -1,6 +1,7 @@
 """Taking an import back: the site is as if it had not been, what depends on it is named, and the record stays sound."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.errors import Unknown
 from support.stores import (
     CALENDAR,
@@ -155,6 +157,23 @@ def test_undoing_twice_changes_nothing_and_others_are_told(store: Store) -> None
     refused(store, lambda: undo_import(store, "site", number + 50, ME), "is not an import", Unknown)
 
 
+def test_eight_at_once_take_it_back_once(store: Store) -> None:
+    site_with_proposals(store)
+    number = taken_in(store, day(1))
+
+    def send(place: int) -> None:
+        if place % 2:
+            undo_import(store, "site", number, ME)
+        else:
+            output_imports.import_output(store, "site", day(2 + place), b"", ME)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(send, range(8)))
+    assert types_of(store).count("import-undone") == 1
+    assert {period for _, period in standing(store)} == {2, 4, 6, 8}
+    sound(store)
+
+
 def test_a_first_team_taken_from_output_follows_it(store: Store) -> None:
     commands.create_site(store, "site", config(), ME)
     worker_imports.import_workers(store, "site", [WorkerRow(worker) for worker in "abcdef"], b"", ME)
@@ -188,8 +207,6 @@ def test_the_list_of_imports(store: Store) -> None:
 
 def test_a_damaged_undo_is_a_fault(store: Store) -> None:
     """A row that the undo should have taken back still stands."""
-    from crewlearn.advisor.ledger.verify import verify
-
     site_with_proposals(store)
     undo_import(store, "site", taken_in(store, day(1)), ME)
     table = schema.output_rows

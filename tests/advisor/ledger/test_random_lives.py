@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
+from crewlearn.advisor.ledger.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
@@ -53,7 +55,7 @@ class AnySite(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.store = open_store(f"sqlite:///{self.folder}/s.db", clock=lambda: datetime(2030, 1, 1, tzinfo=UTC))
-        self.joined = 0
+        self.joined = self.sent = 0
         self.earlier: tuple[Site, str] | None = None
 
     def teardown(self) -> None:
@@ -122,7 +124,12 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        output_imports.import_output(self.store, "s", rows, b"", "ann", accept_unusual=True)
+        keyed = self.store.keyed(RequestKey.of("ann", f"{site.period} {skip} {self.sent}", b""))
+        self.sent += 1
+        output_imports.import_output(keyed, "s", rows, b"", "ann", accept_unusual=True)
+        if rows:
+            with pytest.raises(RequestRepeated):
+                output_imports.import_output(keyed, "s", rows, b"", "ann", accept_unusual=True)
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:

@@ -16,6 +16,7 @@ A site with fewer than `DAYS` days or `ROWS` rows to go by has no expectation, a
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -151,7 +152,7 @@ class Expectation:
             effect = self._effect(seen)
             if period >= recent.start and period not in known:
                 yield from self._few_people(day, len(rows))
-            if abs(effect) > self._day_limit():
+            if abs(effect) > self._day_limit:
                 yield Oddity(0, day, "", f"{counted(len(seen), 'row')}", self._of_usual("of everybody", effect))
             for entry in seen:
                 yield from self._row(day, entry, effect)
@@ -162,12 +163,23 @@ class Expectation:
         apart = [_output(self.units, row) - levels[row.worker] for row, *_ in rows if row.worker in levels]
         return median(apart) if len(apart) >= 3 else 0.0
 
-    @property
+    @cached_property
     def _centre(self) -> float:
+        """The level of the pool."""
         return median(self.levels.values())
 
+    @cached_property
+    def _spread(self) -> tuple[float, float]:
+        """How far levels are from that of the pool at most, as a difference and as the logarithm of a ratio."""
+        centre, levels = self._centre, self.levels.values()
+        ratio = math.inf
+        if math.isfinite(self.ratio_reach) and min(levels) > 0.0:
+            ratio = max(abs(math.log(level / centre)) for level in levels)
+        return max(abs(level - centre) for level in levels), ratio
+
+    @cached_property
     def _day_limit(self) -> float:
-        """Return the largest effect of a day that is not unusual."""
+        """The largest effect of a day that is not unusual."""
         return max(2.0 * max(map(abs, self.effects.values())), DAY * abs(self._centre), self._least)
 
     @property
@@ -197,14 +209,13 @@ class Expectation:
         apart = abs(output - effect - level)
         if apart <= max((OWN if known else STRANGER) * abs(level), self._least):
             return False
-        others = [] if known else list(self.levels.values())
-        spread = 2.0 * max((abs(other - level) for other in others), default=0.0)
-        if apart > FAR * self.reach + spread:
+        spread, ratio_spread = (0.0, 0.0) if known else self._spread
+        if apart > FAR * self.reach + 2.0 * spread:
             return True
-        if not math.isfinite(self.ratio_reach) or level + effect <= 0.0:
+        limit = FAR * self.ratio_reach + 2.0 * ratio_spread
+        if not math.isfinite(limit) or level + effect <= 0.0:
             return False
-        ratios = 2.0 * max((abs(math.log(other / level)) for other in others), default=0.0)
-        return output <= 0.0 or abs(math.log(output / (level + effect))) > FAR * self.ratio_reach + ratios
+        return output <= 0.0 or abs(math.log(output / (level + effect))) > limit
 
     def _of_usual(self, whose: str, effect: float) -> str:
         centre = self._centre
