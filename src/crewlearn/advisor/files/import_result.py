@@ -1,6 +1,9 @@
 """The result of an import."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from crewlearn.advisor.files.guard import Oddity
 
 
 @dataclass(frozen=True)
@@ -9,6 +12,8 @@ class ImportResult:
 
     `corrected` counts the recorded facts that replace others, `skipped` the rows of unknown workers, `enrolled` the
     people who were not known before. `reading` says in sentences how a file was read that is not laid out as ours.
+    `unusual` is what was recorded although it is far from what was expected. `differing` are the first of the rows that
+    replace others.
     """
 
     recorded: int = 0
@@ -18,3 +23,11 @@ class ImportResult:
     skipped: int = 0
     enrolled: int = 0
     reading: tuple[str, ...] = ()
+    unusual: tuple[Oddity, ...] = ()
+    differing: tuple[Oddity, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the result as plain data; `unusual` is left out if nothing was."""
+        plain = {name: value for name, value in vars(self).items() if name not in ("unusual", "differing")}
+        added = {"unusual": [vars(oddity) for oddity in self.unusual]} if self.unusual else {}
+        return {**plain, "warnings": list(self.warnings), "reading": list(self.reading), **added}
