@@ -125,7 +125,9 @@ def test_experience_follows_from_first_days(life: Life) -> None:
     team.add_to_team(life.store, "s", "w1", "ann", on=date(2026, 2, 16))  # ten working days before the start
     team.add_to_team(life.store, "s", "w2", "ann", on=date(2026, 3, 2))
     life.days(4, w0=GOOD, w1=GOOD, w2=GOOD)
-    assert life.site.situation().experience[:4].tolist() == [EXPERIENCED + 4, 14, 4, 0]
+    experience = life.site.situation().experience
+    assert experience is not None
+    assert experience[:4].tolist() == [EXPERIENCED + 4, 14, 4, 0]
 
 
 def output(day: int, *workers: str) -> list[OutputRow]:
