@@ -227,7 +227,12 @@ def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
 
 
 def _import(done: "ImportResult") -> dict[str, Any]:
-    return {**vars(done), "warnings": list(done.warnings), "reading": list(done.reading)}
+    """Describe the result of an import; newcomers and the reading are left out where there are none."""
+    plain = {name: value for name, value in vars(done).items() if name not in ("enrolled", "reading")}
+    added: dict[str, Any] = {"enrolled": done.enrolled} if done.enrolled else {}
+    if done.reading:
+        added["reading"] = list(done.reading)
+    return {**plain, "warnings": list(done.warnings), **added}
 
 
 def checked(result: "DryRun") -> dict[str, Any]:
@@ -238,10 +243,10 @@ def checked(result: "DryRun") -> dict[str, Any]:
         "ignored": list(result.ignored),
         "rows": result.rows,
         **_import(result.result),
-        "reading": list(result.reading),
+        **({"reading": list(result.reading)} if result.reading else {}),
         "errors": [vars(error) for error in result.errors],
         "total_errors": result.total,
-        "causes": [error_group(group) for group in result.groups],
+        **({"causes": [error_group(group) for group in result.groups]} if result.groups else {}),
     }
 
 
