@@ -57,9 +57,11 @@ class Knowledge(NamedTuple):
     beliefs: Beliefs
 
 
-def knowledge(site: Site, policy: Policy[Any], after: Any, situation: Situation) -> Knowledge:
-    """Return what is known of everybody."""
-    return Knowledge(policy.readings(after, situation), beliefs_of(site))
+def knowledge(
+    site: Site, policy: Policy[Any], after: Any, situation: Situation, readings: Readings | None = None
+) -> Knowledge:
+    """Return what is known of everybody; `readings` are the policy's, if they were made already."""
+    return Knowledge(policy.readings(after, situation) if readings is None else readings, beliefs_of(site))
 
 
 def reasons_of(
