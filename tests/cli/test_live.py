@@ -138,7 +138,6 @@ def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: CliWorkspace) 
     for text, complaint in (
         ("date,worker_id,units\n2026-01-05,9,5\n", "leave such rows out (--skip-unknown)"),
         ("date,worker_id,units\n2026-01-05,,5\n", "and --skip-unknown leaves them out"),
-        ("date,worker_id,units\n2026-01-10,1,5\n", "2026-01-10"),
         ("date,worker_id,units\n2199-01-07,1,5\n", "future"),
         ("date,worker_id,units,hours\n2026-01-05,1,5,-3\n", "hours"),
         ("day,units\n2026-01-05,5\n", "say with --map worker_id=HEADER which"),
@@ -147,6 +146,25 @@ def test_errors_in_a_file_are_listed_and_nothing_is_written(desk: CliWorkspace) 
         outcome = desk.run("output", "import", "north", desk.file("bad.csv", text), code=2)
         assert complaint in outcome.stderr, (text, outcome.stderr)
     assert desk.json("status", "north") == before
+
+
+def test_the_team_is_shown_and_changed(desk: CliWorkspace) -> None:
+    desk.create()
+    shown = desk.run("team", "north").stdout
+    assert "Station 1: " in shown
+    holder = desk.json("team", "north")["stations"][0]["worker_id"]
+    gone = desk.run("team", "north", "remove", holder).stdout
+    assert "1 change of the team recorded." in gone
+    assert "Station 1: empty" in desk.run("team", "north").stdout
+    desk.run("team", "north", "add", holder, "--station", "1", "--on", "2020-02-29")
+    assert desk.json("team", "north")["stations"][0]["since"] == "2020-02-29"
+    again = desk.run("team", "north", "add", holder, "--on", "2020-02-29").stdout
+    assert "That is on record already." in again
+    file = desk.file("team.csv", f"worker_id,station,from,until\n{holder},1,2019-01-07,2019-02-01\n")
+    assert "1 change" in desk.run("team", "north", "import", file).stdout
+    assert "one worker" in desk.run("team", "north", "add", code=2).stderr
+    assert "action" in desk.run("team", "north", "nonsense", code=2).stderr
+    assert "sound" in desk.run("ledger", "verify", "north").stdout
 
 
 def test_formulas_in_names_are_neutralised_in_exports(desk: CliWorkspace) -> None:

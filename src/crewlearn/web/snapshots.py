@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.advice.candidates import LISTED, Candidate, candidates_of, state_now
 from crewlearn.advisor.advice.commands import unknown_worker
 from crewlearn.advisor.advice.gain import Gain, Past, gain_over_first_team, read_past
-from crewlearn.advisor.advice.readings import SiteLearned, learned_at, state_for_readings
+from crewlearn.advisor.advice.readings import SiteLearned, in_units, readings_at, state_for_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import StoreUnavailable
@@ -28,6 +28,7 @@ from crewlearn.advisor.ledger.site_cache import SiteCache
 from crewlearn.advisor.ledger.store import SiteSnapshot, Store, Version
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import Member, members, sentence
+from crewlearn.policies.explanations import Readings
 from crewlearn.problem.errors import InvalidInput
 
 LOG = logging.getLogger("crewlearn.web")
@@ -71,9 +72,14 @@ class Snapshot:
         return estimates_of(self.site)[0]
 
     @cached_property
+    def readings(self) -> Readings | None:
+        """What the policy has learned, in its own units; None if it offers no readings."""
+        return readings_at(self.site, self.policy_state)
+
+    @cached_property
     def learned(self) -> SiteLearned | None:
         """What the policy has learned about people and days; None if it offers no readings."""
-        return learned_at(self.site, self.policy_state)
+        return None if self.readings is None else in_units(self.site, self.readings)
 
     @cached_property
     def unusual_periods(self) -> frozenset[int]:
@@ -116,7 +122,9 @@ class Snapshot:
         return {**self.candidates, **self._candidates_of(others)} if others else self.candidates
 
     def _candidates_of(self, proposals: Sequence[Proposal]) -> Mapping[int, Sequence[Candidate]]:
-        return candidates_of(self.site, state_now(self.site, self.policy_state), proposals) if proposals else {}
+        if not proposals:
+            return {}
+        return candidates_of(self.site, state_now(self.site, self.policy_state), proposals, self.readings)
 
     @cached_property
     def status(self) -> dict[str, Any]:

@@ -380,11 +380,10 @@ def test_dates_are_of_the_calendar_and_not_in_the_future(life: Life) -> None:
 
     assert on(date(2026, 1, 6)).recorded == 1
     assert life.site.period == 3  # the 6th is the second working day
-    for wrong, message in (
-        (date(2026, 1, 10), "2026-01-10"),
-        (date(2026, 1, 1), "2026-01-01"),
-        (date(2027, 6, 2), "future"),
-    ):
+    assert on(date(2026, 1, 10)).recorded == 1  # a Saturday, worked as overtime
+    assert life.site.period == 6
+    assert on(date(2026, 1, 1)).recorded == 1  # before the start
+    for wrong, message in ((date(2027, 6, 2), "future"), (date(1926, 1, 6), "1926-01-06")):
         with pytest.raises(InvalidInput, match=message):
             on(wrong)
 

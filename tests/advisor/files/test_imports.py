@@ -231,7 +231,7 @@ def test_people_who_are_known_may_be_named_as_the_first_team_until_something_beg
     assert [worker.since for worker in site_of(store).workers] == [0, 1, 1]
     assert people(store, WorkerRow("b", active=True), WorkerRow("c", active=True)) == ImportResult(known=2)
     late = people(store, WorkerRow("a", active=True), WorkerRow("d", active=True))
-    assert late.warnings == ("a and d: active counts at the start only; proposals bring people in",)
+    assert late.warnings == ("a and d: active counts at the start only; record later changes as the team",)
     assert set(site_of(store).roster.active) == {1, 2}
 
 

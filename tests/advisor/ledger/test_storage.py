@@ -306,7 +306,7 @@ def test_a_bad_row_spoils_the_whole_file(store: Store) -> None:
     site_with_proposals(store)
     for changes, match in BAD_OUTPUT:
         rows = [*day(1), replace(day(2)[0], **changes)]
-        refused(store, partial(output_imports.import_output, store, "site", rows, b"", ME), match)
+        refused(store, partial(output_imports.import_output, store, "site", rows, b"", ME, overtime=False), match)
 
 
 NUMBERS = [0.1, 1 / 3, -0.0, 0.0, 5e-324, 1.7e308, 2.0**53 + 2, 1e15 + 0.3, math.nextafter(50.0, 51.0), -7.25, 123456.0]

@@ -10,6 +10,7 @@ from crewlearn.advisor.advice.reasons import Knowledge, beliefs_of, knowledge, r
 from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
 from crewlearn.policies.contract import Pair, Policy, Situation
+from crewlearn.policies.explanations import Readings
 from crewlearn.problem.arrays import NOBODY
 
 SHOWN = 5
@@ -44,7 +45,9 @@ def state_now(site: Site, learned: Any) -> Any:
     return site.policy.state_from_json(site.memory if site.after is None else site.after)
 
 
-def candidates_of(site: Site, state: Any, proposals: Sequence[Proposal]) -> dict[int, tuple[Candidate, ...]]:
+def candidates_of(
+    site: Site, state: Any, proposals: Sequence[Proposal], readings: Readings | None = None
+) -> dict[int, tuple[Candidate, ...]]:
     """Return the candidates for open proposals, by their number; `state` is the policy's after the last advice.
 
     Everybody outside who may come in is ranked by the policy's level, those unseen and alike as one. The policy gives
@@ -59,7 +62,8 @@ def candidates_of(site: Site, state: Any, proposals: Sequence[Proposal]) -> dict
         proposal.id: [group for group in ranked if not site.is_set_aside(proposal.out, group.worker)][: SHOWN + 1]
         for proposal in waiting
     }
-    reasons = _reasons(site, policy, state, situation, asked)
+    known = knowledge(site, policy, state, situation, readings)
+    reasons = _reasons(site, policy, state, situation, asked, known)
     listed = {}
     for proposal in waiting:
         found = [
@@ -122,7 +126,12 @@ def _rank(group: _Group) -> tuple[float, float, int]:
 
 
 def _reasons(
-    site: Site, policy: Policy[Any], state: Any, situation: Situation, asked: Mapping[int, Sequence[_Group]]
+    site: Site,
+    policy: Policy[Any],
+    state: Any,
+    situation: Situation,
+    asked: Mapping[int, Sequence[_Group]],
+    known: Knowledge,
 ) -> dict[tuple[int, int], Reasons]:
     """Return the reasons for each proposal with each worker asked about in place of the one proposed.
 
@@ -130,7 +139,6 @@ def _reasons(
     once; for empty stations, which are all alike, each worker is asked about in the place of the first of them.
     """
     proposals = _together(site)
-    known = knowledge(site, policy, state, situation)
     reasons: dict[tuple[int, int], Reasons] = {}
     pairs, keys = list[Pair](), list[tuple[int, int]]()
     for proposal in proposals:

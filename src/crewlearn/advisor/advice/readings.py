@@ -110,13 +110,16 @@ def state_for_readings(connection: sa.Connection, key: int, site: Site) -> Any:
     return policy_state(connection, key, site) if wanted else None
 
 
+def readings_at(site: Site, state: Any) -> Readings | None:
+    """Return the readings of a site's policy, given its state; None if it offers none."""
+    if state is None or not has_readings(site.policy):
+        return None
+    return readings_of(site, site.policy, state, site.situation())
+
+
 def learned_at(site: Site, state: Any) -> SiteLearned | None:
     """Return what a site's policy has learned, given its state; None if it offers no readings."""
-    readings = (
-        readings_of(site, site.policy, state, site.situation())
-        if state is not None and has_readings(site.policy)
-        else None
-    )
+    readings = readings_at(site, state)
     return None if readings is None else in_units(site, readings)
 
 

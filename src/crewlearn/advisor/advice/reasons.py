@@ -58,9 +58,12 @@ class Knowledge(NamedTuple):
     beliefs: Beliefs
 
 
-def knowledge(site: Site, policy: Policy[Any], after: Any, situation: Situation) -> Knowledge:
-    """Return what is known of everybody."""
-    return Knowledge(readings_of(site, policy, after, situation), beliefs_of(site))
+def knowledge(
+    site: Site, policy: Policy[Any], after: Any, situation: Situation, readings: Readings | None = None
+) -> Knowledge:
+    """Return what is known of everybody; `readings` are the policy's, if they were made already."""
+    known = readings_of(site, policy, after, situation) if readings is None else readings
+    return Knowledge(known, beliefs_of(site))
 
 
 def reasons_of(

@@ -27,7 +27,12 @@ class ImportResult:
     differing: tuple[Oddity, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the result as plain data; `unusual` is left out if nothing was."""
-        plain = {name: value for name, value in vars(self).items() if name not in ("unusual", "differing")}
-        added = {"unusual": [vars(oddity) for oddity in self.unusual]} if self.unusual else {}
-        return {**plain, "warnings": list(self.warnings), "reading": list(self.reading), **added}
+        """Describe the result as plain data; newcomers, the reading and what is unusual are left out if there is none."""
+        left_out = ("enrolled", "reading", "unusual", "differing")
+        plain = {name: value for name, value in vars(self).items() if name not in left_out}
+        added: dict[str, Any] = {"enrolled": self.enrolled} if self.enrolled else {}
+        if self.reading:
+            added["reading"] = list(self.reading)
+        if self.unusual:
+            added["unusual"] = [vars(oddity) for oddity in self.unusual]
+        return {**plain, "warnings": list(self.warnings), **added}

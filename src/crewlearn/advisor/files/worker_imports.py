@@ -62,7 +62,7 @@ def import_workers(
                 f"{counted(clipped, 'prior mean')} {are} outside the range: kept as given, each counts as its end"
             )
         if too_late:
-            warnings.append(f"{some_of(too_late)}: active counts at the start only; proposals bring people in")
+            warnings.append(f"{some_of(too_late)}: active counts at the start only; record later changes as the team")
         _write_people(work, people, renamed)
         touched = {update.worker for update in facts} | {rename["of_worker"] for rename in renamed}
         if touched:

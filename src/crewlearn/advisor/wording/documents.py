@@ -234,10 +234,10 @@ def checked(result: "DryRun") -> dict[str, Any]:
         "ignored": list(result.ignored),
         "rows": result.rows,
         **result.result.to_json(),
-        "reading": list(result.reading),
+        **({"reading": list(result.reading)} if result.reading else {}),
         "errors": [vars(error) for error in result.errors],
         "total_errors": result.total,
-        "causes": [error_group(group) for group in result.groups],
+        **({"causes": [error_group(group) for group in result.groups]} if result.groups else {}),
     }
 
 

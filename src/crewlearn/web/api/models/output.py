@@ -63,8 +63,10 @@ class Recorded(Model):
     known: Count = Field(description="Facts that were on record already.")
     corrected: Count = Field(description="Of those recorded, how many replace others.")
     skipped: Count = Field(description="Rows of unknown workers, left out.")
-    enrolled: Count = Field(description="People who were not known before.")
-    reading: list[str] = Field(description="How the file was read, in sentences, if it is not laid out as ours.")
+    enrolled: Count = Field(default=0, description="People who were not known before.")
+    reading: list[str] = Field(
+        default_factory=list, description="How the file was read, in sentences, if it is not laid out as ours."
+    )
     warnings: list[str]
     unusual: list[UnusualModel] | None = Field(
         default=None, description="What was recorded although it is unusual; left out if nothing was."
@@ -101,15 +103,17 @@ class CheckedModel(Model):
     known: Count
     corrected: Count
     skipped: Count
-    enrolled: Count
-    reading: list[str] = Field(description="How the file is read, or would be if you accept it with `yes`.")
+    enrolled: Count = 0
+    reading: list[str] = Field(
+        default_factory=list, description="How the file is read, or would be if you accept it with `yes`."
+    )
     warnings: list[str]
     unusual: list[UnusualModel] | None = Field(
         default=None, description="What would be recorded although it is unusual; left out if nothing would."
     )
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
-    causes: list[ErrorCause] = Field(description="All errors by cause.")
+    causes: list[ErrorCause] = Field(default_factory=list, description="All errors by cause.")
 
 
 class Profile(Model):
