@@ -8,6 +8,7 @@ import pickle
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
@@ -17,8 +18,9 @@ from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.dry_run import check
 from crewlearn.advisor.files.guard import DAYS, WINDOW, Expectation, Oddity, UnusualOutput
-from crewlearn.advisor.files.imports import ImportFile, ImportOptions
+from crewlearn.advisor.files.imports import ImportFile, ImportOptions, take_in
 from crewlearn.advisor.files.measuring import MeasuredRow
+from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.events import RecordedRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
@@ -227,3 +229,93 @@ def test_output_per_hour_is_compared_per_hour(store: Store) -> None:
     swapped = [replace(row, hours=row.units, units=8.0) for row in day(14)]
     with pytest.raises(UnusualOutput, match=r"the output of everybody is 9\d% below the usual"):
         output_imports.import_output(store, "site", swapped, b"", ME)
+
+
+START = CALENDAR.start
+
+
+def dated(first: date, days: int, who: str = TEAM, units: float = 500.0) -> list[OutputRow]:
+    """Output on consecutive working weekdays."""
+    dates = [day for place in range(2 * days + 2) if (day := first + timedelta(days=place)).weekday() < 5][:days]
+    return [
+        OutputRow(2 + line, day, None, worker, units + 10.0 * (line % 3) + at, None, "worked")
+        for line, day in enumerate(dates)
+        for at, worker in enumerate(who)
+    ]
+
+
+def test_history_is_not_held(store: Store) -> None:
+    """Years before the record, and a year after it, differ from the last days; what is near them is held."""
+    site_with_proposals(store, units=PIECES)
+    output_imports.import_output(store, "site", dated(START - timedelta(days=900), 500, units=200.0), b"", ME)
+    output_imports.import_output(store, "site", dated(START, 20), b"", ME, accept_unusual=True)
+    earlier = dated(START - timedelta(days=1400), 300, units=20.0)
+    assert output_imports.import_output(store, "site", earlier, b"", ME).unusual == ()
+    far = dated(START + timedelta(days=90), 5, units=60.0)
+    assert output_imports.import_output(store, "site", far, b"", ME).unusual == ()
+    sound(store)
+
+
+def test_the_days_before_are_found_by_dates(store: Store) -> None:
+    """At a site set up today, all days on record have numbers below 0."""
+    site_with_proposals(store, units=PIECES)
+    history = START - timedelta(days=28)
+    output_imports.import_output(store, "site", dated(history, 20), b"", ME)
+    assert state_of(store).period == 1
+    wrong = [row for row in dated(START, 1) if row.worker_id != "b"]
+    wrong.append(OutputRow(9, START, None, "b", 60.0, None, "worked"))
+    before = contents(store)
+    with pytest.raises(UnusualOutput) as error:
+        output_imports.import_output(store, "site", wrong, b"", ME)
+    assert [(odd.line, odd.worker_id, odd.day) for odd in error.value.oddities] == [(9, "b", str(START))]
+    assert contents(store) == before
+    assert output_imports.import_output(store, "site", dated(START, 1), b"", ME).recorded == len(TEAM)
+
+
+def test_overtime_is_not_held_for_its_few_people(store: Store) -> None:
+    site_with_proposals(store, units=PIECES)
+    output_imports.import_output(store, "site", dated(START, 10), b"", ME)
+    saturday = START + timedelta(days=12)
+    few = [OutputRow(2, saturday, None, "a", 505.0, None, "worked")]
+    assert output_imports.import_output(store, "site", few, b"", ME).recorded == 1
+    monday = [replace(few[0], day=saturday + timedelta(days=2))]
+    with pytest.raises(UnusualOutput, match="1 person, usually about 6"):
+        output_imports.import_output(store, "site", monday, b"", ME)
+
+
+def test_what_is_accepted_in_a_file_does_not_accept_what_is_unusual(store: Store) -> None:
+    """Newcomers, overtime and the profile of a held file are not recorded either; a check tells its causes."""
+    site_with_proposals(store, units=PIECES)
+    output_imports.import_output(store, "site", dated(START, 10), b"", ME)
+    monday = START + timedelta(days=14)
+    lines = [f"{monday};{worker};{8 if worker == 'b' else 505}" for worker in (*TEAM, "new")]
+    data = "\n".join(["Labour report", "", "Day;Employee;Units", *lines]).encode()
+    file = ImportFile("output", data, ImportOptions(yes=True, overtime=True), "labour.csv")
+    before = contents(store)
+    with pytest.raises(UnusualOutput, match="`accept_unusual` records it"):
+        take_in(store, "site", file, ME)
+    assert contents(store) == before
+    checked = check(store, "site", file, ME)
+    assert [(group.count, group.sentence) for group in checked.groups] == [
+        (1, "1 row is far from what is usual of the person")
+    ]
+    assert "`accept_unusual`" in checked.groups[0].action
+    accepted = replace(file, options=replace(file.options, accept_unusual=True))
+    done = take_in(store, "site", accepted, ME)
+    assert (done.recorded, done.enrolled, len(done.unusual)) == (7, 1, 1)
+    sound(store)
+
+
+def test_errors_of_reading_and_what_is_unusual_are_told_together(store: Store) -> None:
+    """The day has few people only because other rows of it cannot be read, so that is not told."""
+    site_with_proposals(store, units=PIECES)
+    output_imports.import_output(store, "site", dated(START, 10), b"", ME)
+    monday = START + timedelta(days=14)
+    made = {"a": "505", "b": "8", **dict.fromkeys("cdef", "many")}
+    data = "\n".join(["date,worker_id,units", *(f"{monday},{who},{units}" for who, units in made.items())]).encode()
+    with pytest.raises(CsvErrors) as error:
+        take_in(store, "site", ImportFile("output", data), ME)
+    assert [(group.count, group.sentence) for group in error.value.groups] == [
+        (4, "4 rows have no readable number there"),
+        (1, "1 row is far from what is usual of the person"),
+    ]

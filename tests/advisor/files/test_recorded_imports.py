@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -185,6 +186,83 @@ def test_a_first_team_taken_from_output_follows_it(store: Store) -> None:
     assert (state_of(store).began, state_of(store).first_team) == (3, [1, 3])
     undo_import(store, "site", later, ME)
     assert (state_of(store).began, state_of(store).first_team) == (0, [])
+    sound(store)
+
+
+def on(first: date, days: int, who: str = "ac", units: float = 50.0) -> list[OutputRow]:
+    """Output on consecutive dates, whatever weekday they are."""
+    return [
+        OutputRow(2 + place, first + timedelta(days=place), None, worker, units + place, None, "worked")
+        for place in range(days)
+        for worker in who
+    ]
+
+
+HISTORY = date(2023, 11, 3)
+"""A Friday before the calendar's start, so that a weekend follows."""
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("named", [True, False], ids=["team named", "team from output"])
+def test_history_and_overtime_taken_back_count_no_longer(store: Store, policy: str, *, named: bool) -> None:
+    """All facts are as if it had not been; what is learned knows of the days that stay open, on which nobody worked."""
+    for name in ("undone", "never"):
+        commands.create_site(store, name, config(policy=policy), ME)
+        people = [WorkerRow(worker, active=named and worker in "ac") for worker in "abcdef"]
+        worker_imports.import_workers(store, name, people, b"", ME)
+        taken_in(store, day(1), day(2), day(5, "ab"), name=name)
+    saturday = CALENDAR.date_of(5) + timedelta(days=1)
+    history = taken_in(store, on(HISTORY, 5, "bd"), on(saturday, 1, "bc"), name="undone")
+    site = state_of(store, "undone")
+    assert CALENDAR.start > site.config.calendar.date_of(site.began) == HISTORY
+    assert site.first_team == [1, 3]
+    plain = listed(store, "undone")[-1].to_json(site)
+    assert (plain["from"], plain["to"]) == (str(HISTORY), str(saturday))
+    undo_import(store, "undone", history, ME)
+    after, never = facts(store, "undone"), facts(store, "never")
+    for key in after.keys() - {"learned", "pairs"}:
+        assert after[key] == never[key], key
+    assert len(state_of(store, "undone").config.calendar.opened) == 6, "opened days stay open"
+    assert standing(store, "undone") == standing(store, "never")
+    sound(store, "undone")
+    again = taken_in(store, on(HISTORY, 5, "bd"), name="undone")
+    assert state_of(store, "undone").first_team == [1, 3]
+    taken_in(store, on(HISTORY - timedelta(days=1), 1, "e"), name="undone")
+    undo_import(store, "undone", again, ME)
+    site = state_of(store, "undone")
+    assert site.first_team == [4], "the first day that is left tells it"
+    sound(store, "undone")
+
+
+def test_the_coming_period_is_found_by_dates(store: Store) -> None:
+    """The last day left is a Saturday, whose number is below all others."""
+    site_with_proposals(store)
+    saturday = CALENDAR.date_of(5) + timedelta(days=1)
+    taken_in(store, day(1), day(5))
+    taken_in(store, on(saturday, 1))
+    last = taken_in(store, day(6), day(7))
+    assert state_of(store).period == 8
+    undo_import(store, "site", last, ME)
+    site = state_of(store)
+    assert site.period == 6
+    assert {site.config.calendar.date_of(site.workers[number].recorded_to) for number in (0, 2)} == {saturday}
+    sound(store)
+
+
+def test_a_team_taken_from_the_output_is_a_dependence(store: Store) -> None:
+    site_with_proposals(store)
+    before = taken_in(store, day(1), day(2))
+    output_imports.import_output(
+        store, "site", [row for period in range(3, 9) for row in day(period, "bd")], b"", ME, team_from_output=True
+    )
+    assert types_of(store)[-2] == "team-recorded"
+    number = listed(store)[-1].number
+    refused(store, lambda: undo_import(store, "site", before, ME), "the team was taken from the output", Conflict)
+    refused(store, lambda: undo_import(store, "site", number, ME), "the team was taken from the output", Conflict)
+    described = [imported.to_json(state_of(store))["can_undo"] for imported in listed(store)]
+    assert described == [False, False]
+    taken_in(store, day(8, "bd", 60.0), correct=True)
+    undo_import(store, "site", listed(store)[-1].number, ME)
     sound(store)
 
 

@@ -257,10 +257,15 @@ class AnySite(RuleBasedStateMachine):
             return
         with self.store.reading() as connection:
             table = schema.output_rows
-            query = sa.select(table.c.worker, sa.func.max(table.c.period)).where(table.c.replaced_in.is_(None))
-            last = {row[0]: row[1] for row in connection.execute(query.group_by(table.c.worker))}
+            query = sa.select(table.c.worker, table.c.period).where(table.c.replaced_in.is_(None))
+            rows = [(row.worker, row.period) for row in connection.execute(query)]
         site = self.site()
-        assert site.period == 1 + max(last.values(), default=0)
+        date_of, last = site.config.calendar.date_of, dict[int, int]()
+        for worker, period in sorted(rows, key=lambda row: date_of(row[1])):
+            last[worker] = period
+        days = [date_of(period) for _, period in rows]
+        regular = [period for period in range(1, site.period + 1) if not days or date_of(period) > max(days)]
+        assert site.period == min(regular)
         assert [worker.recorded_to for worker in site.workers] == [last.get(n, 0) for n in range(len(site.workers))]
 
     @invariant()

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -144,3 +145,32 @@ def test_eight_at_once_record_once(store: Store) -> None:
         outcomes = sorted(pool.map(send, range(8)))
     assert outcomes == ["recorded"] + ["repeated"] * 7
     sound(store)
+
+
+def test_newcomers_and_opened_days_do_not_lose_the_answer(store: Store, mia: Api) -> None:
+    """The key is kept with the event of the import, though others of the same request come before it."""
+    here = with_crew(mia)
+    before_start = CALENDAR.start - timedelta(days=3)
+    text = f"Report\n\nDay;Employee;Units\n{before_start};a;50\n{before_start};new;51\n"
+    sent = {"data": text, "path": f"{here}/output/csv?yes=true"}
+    first = mia.csv(sent["path"], sent["data"], **key("one"))
+    assert (first["recorded"], first["enrolled"]) == (2, 1)
+    before = contents(store)
+    again = mia.csv(sent["path"], sent["data"], **key("one"))
+    assert contents(store) == before
+    assert (again["recorded"], again["known"], again["enrolled"]) == (2, 0, 1)
+    mia.csv(sent["path"], sent["data"].replace("51", "52"), 422, **key("one"))
+    sound(store, "north")
+
+
+def test_the_team_and_notes_have_keys_too(store: Store, mia: Api) -> None:
+    here = with_crew(mia)
+    for path, body in (
+        ("/team", {"members": ["b", "d"], "on": str(CALENDAR.date_of(1))}),
+        ("/notes", {"worker_id": "a", "text": "left early"}),
+    ):
+        first = mia.post(f"{here}{path}", body, **key(path))
+        before = contents(store)
+        assert mia.post(f"{here}{path}", body, **key(path)) == first
+        assert contents(store) == before
+    sound(store, "north")

@@ -27,7 +27,7 @@ class ImportResult:
     differing: tuple[Oddity, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the result as plain data; newcomers, the reading and what is unusual are left out if there is none."""
+        """Describe the result as plain data, without newcomers, reading and what is unusual where there are none."""
         left_out = ("enrolled", "reading", "unusual", "differing")
         plain = {name: value for name, value in vars(self).items() if name not in left_out}
         added: dict[str, Any] = {"enrolled": self.enrolled} if self.enrolled else {}
