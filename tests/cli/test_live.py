@@ -510,3 +510,41 @@ def test_one_of_a_thing_is_not_called_many(desk: CliWorkspace) -> None:
     assert "1 row of output, " in desk.run("ledger", "verify", "north").stdout
     assert "rolling: no → yes" in desk.run("site", "set", "north", "rolling=yes").stdout
     assert "workers set" in " ".join(RUNNER.invoke(app, ["undo", "--help"]).stdout.split())
+
+
+def test_imports_are_listed_and_undone(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("workers", "import", "north", desk.file("w.csv", "worker_id,active\na,yes\nb,yes\n"))
+    assert "No output" in desk.run("output", "list", "north").stdout
+    for day in (0, 1):
+        text = f"date,worker_id,units\n{START + timedelta(days=day)},a,50\n{START + timedelta(days=day)},b,60\n"
+        desk.run("output", "import", "north", desk.file("o.csv", text))
+    imports = desk.json("output", "list", "north")
+    assert [imported["rows"] for imported in imports] == [2, 2]
+    number = str(imports[-1]["number"])
+    assert "2 rows no longer count" in desk.run("output", "undo", "north", number).stdout
+    assert f"taken back in event {imports[-1]['number'] + 2}" in desk.run("output", "list", "north").stdout
+    assert "taken back already, by ann" in desk.run("output", "undo", "north", number, "--actor", "bo", code=2).stderr
+    assert "not an import" in desk.run("output", "undo", "north", "1", code=2).stderr
+    assert "sound" in desk.run("ledger", "verify", "north").stdout
+
+
+def test_unusual_output_is_held_until_it_is_accepted(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("workers", "import", "north", desk.file("w.csv", "worker_id,active\na,yes\nb,yes\nc,\nd,\n"))
+
+    def day(place: int, **units: int) -> str:
+        made = {"a": 50, "b": 55, "c": 60, "d": 65} | units
+        when = START + timedelta(days=7 * (place // 5) + place % 5)
+        return desk.file("o.csv", "date,worker_id,units\n" + "".join(f"{when},{w},{u}\n" for w, u in made.items()))
+
+    for place in range(7):
+        desk.run("output", "import", "north", day(place, a=50 + place % 3))
+    held = desk.run("output", "import", "north", day(7, b=550), code=2).stderr
+    assert "line 3, worker b" in held
+    assert "--accept-unusual records it" in held
+    assert len(desk.json("output", "list", "north")) == 7
+    assert (
+        "unusual for this site: 1 finding"
+        in desk.run("output", "import", "north", day(7, b=550), "--accept-unusual").stderr
+    )

@@ -96,7 +96,7 @@ class Life:
             )
             for place, (worker, value) in enumerate(outputs.items(), start=2)
         ]
-        return output_imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct)
+        return output_imports.import_output(self.store, "s", rows, b"file", "ann", correct=correct, accept_unusual=True)
 
     def days(self, count: int, **outputs: Any) -> None:
         for _ in range(count):

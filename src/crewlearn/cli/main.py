@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from crewlearn import __version__
-from crewlearn.cli.live import advise, files, ledger, plan, serve, site, team, users
+from crewlearn.cli.live import advise, files, imports, ledger, plan, serve, site, team, users
 from crewlearn.cli.research import bounds, leaderboard, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
@@ -40,6 +40,8 @@ app.command("policies")(policies.policies_command)
 app.command("bounds")(bounds.bounds_command)
 app.add_typer(site.app, name="site")
 app.add_typer(files.workers, name="workers")
+files.output.command("list")(imports.list_command)
+files.output.command("undo")(imports.undo_command)
 app.add_typer(files.output, name="output")
 app.command("team")(team.team_command)
 app.command("advise")(advise.advise_command)

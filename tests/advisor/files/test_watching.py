@@ -175,3 +175,27 @@ def test_the_watch_ends_in_time_and_needs_a_folder(store: Store, folder: Path) -
     assert 0.15 < time.monotonic() - begin < 5.0
     with pytest.raises(InvalidInput, match="must be a folder that exists"):
         watched(store, folder / "missing")
+
+
+def test_unusual_output_fails_with_a_report_and_nothing_recorded(store: Store, folder: Path) -> None:
+    """`yes` accepts how a file is read, not what is unusual about it."""
+    days = [date(2026, 1, 5 + 7 * week + day) for week in range(2) for day in range(5)]
+    lines = [f"{day},{who},{500 + place}" for day in days for place, who in enumerate("abcd")]
+    (folder / "first.csv").write_text("\n".join(["date,worker_id,units", *lines]))
+    wrong = [f"2026-01-19,{who},{8 if who == 'b' else 501}" for who in "abcd"]
+    (folder / "second.csv").write_text("\n".join(["date,worker_id,units", *wrong, ""]))
+    os.utime(folder / "first.csv", (1, 1))
+    options = ImportOptions(yes=True, overtime=True)
+    first, second = watch(FolderWatch(store, "s", folder, "ann", options), every=0.05, once=True)
+    assert (first.result is not None, second.result) == (True, None)
+    assert second.moved_to == folder / "failed" / "second.csv"
+    report = (folder / "failed" / "second.csv.report.txt").read_text()
+    assert "line 3, worker b, 2026-01-19: 8, usual of this person is about 501" in report
+    assert "accept_unusual" in json.loads((folder / "failed" / "second.csv.report.json").read_text())["fault"]
+    (folder / "failed" / "second.csv").rename(folder / "second.csv")
+    accepted = FolderWatch(store, "s", folder, "ann", ImportOptions(yes=True, accept_unusual=True))
+    (third,) = watch(accepted, every=0.05, once=True)
+    assert third.result is not None
+    assert (third.result.recorded, len(third.result.unusual)) == (4, 1)
+    report = json.loads((folder / "done" / "second.csv.report.json").read_text())
+    assert [odd["worker_id"] for odd in report["unusual"]] == ["b"]

@@ -26,6 +26,8 @@ from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
+from crewlearn.advisor.files.recorded_imports import undo_import
+from crewlearn.advisor.ledger.request_keys import RequestKey
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team_record import TeamRow
@@ -59,6 +61,7 @@ def stages(store: Store) -> None:
     commands.approve(store, "learning", proposed(store, "learning")[0], ME)
     for period in (1, 2, 3):
         output_imports.import_output(store, "learning", day(period), b"", ME)
+    output_imports.import_output(store, "learning", [*day(3, "c", 70.0), *day(4, "a")], b"", ME, correct=True)
 
 
 EXPORT = ImportFile(
@@ -99,13 +102,19 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "import output": ("recorded", lambda store: output_imports.import_output(store, "recorded", day(3), b"", ME)),
     "import an export": ("recorded", lambda store: imports.take_in(store, "recorded", EXPORT, ME)),
     "remove a profile": ("profiled", lambda store: profiles.remove_profile(store, "profiled", "output", ME)),
+    "import output with a key": (
+        "recorded",
+        lambda store: output_imports.import_output(
+            store.keyed(RequestKey.of(ME, "key", b"")), "recorded", day(3), b"", ME
+        ),
+    ),
     "correct output": (
         "recorded",
         lambda store: output_imports.import_output(
             store, "recorded", [*day(1, "a", 70.0), *day(3)], b"", ME, correct=True
         ),
     ),
-    "learn a day": ("learning", lambda store: output_imports.import_output(store, "learning", day(4), b"", ME)),
+    "learn a day": ("learning", lambda store: output_imports.import_output(store, "learning", day(5), b"", ME)),
     "learn a corrected day again": (
         "learning",
         lambda store: output_imports.import_output(store, "learning", day(2, "a", 70.0), b"", ME, correct=True),
@@ -134,6 +143,16 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},
     "undo": ("under way", lambda store: commands.undo(store, "under way", ME)),
     "change site": ("recorded", lambda store: commands.change_site(store, "recorded", {"team": 3}, ME)),
+    "undo an import": ("recorded", lambda store: undo_import(store, "recorded", 4, ME)),
+    "undo a correction and learn again": ("learning", lambda store: undo_import(store, "learning", 11, ME)),
+    "change range": (
+        "recorded",
+        lambda store: commands.change_site(store, "recorded", {"output_range": "0:120"}, ME),
+    ),
+    "learn all days in another range": (
+        "learning",
+        lambda store: commands.change_site(store, "learning", {"output_range": "10:120"}, ME),
+    ),
     "change worker": ("recorded", lambda store: commands.change_worker(store, "recorded", "a", ME, status="left")),
     "take a station in the past": (
         "learning",

@@ -34,6 +34,7 @@ from crewlearn.advisor.ledger.events import (
 )
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.queries import read_entries, unused_columns
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.names import RecordNames
@@ -81,6 +82,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
     ],
     "site-created": [{"site": "hall", "config": config().to_json()}],
     "site-changed": [{"changes": {"fee": 2.0}}, {"changes": {"fee": None, "team": 3}, "period": 4}],
+    "range-changed": [{"changes": {"units": Units(0.0, 9.0).to_json()}, "period": 4}],
     "workers-imported": [
         {"digest": "d", "workers": [{"worker": 0, "fee": None, "active": True}]},
         {
@@ -95,6 +97,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
     "note-added": [{"worker": 1, "text": "speaks Polish"}, {"worker": 1, "text": "away", "until": "2026-12-01"}],
     "worker-erased": [{"worker": 2}],
     "output-imported": [{"digest": "d", "rows": 2, "rows_digest": "e", "corrected": 1, "warnings": ["w"]}],
+    "import-undone": [{"number": 5, "rows": 2, "corrected": 1}],
     "proposal-approved": [
         {"proposal": 1, "out": -1},
         {"proposal": 1, "out": 0, "into": 3},

@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,11 +20,13 @@ from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
+from crewlearn.advisor.files.recorded_imports import recorded_imports, undo_import
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import REFUSALS
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
+from crewlearn.advisor.ledger.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
@@ -62,7 +65,7 @@ class AnySite(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.store = open_store(f"sqlite:///{self.folder}/s.db", clock=lambda: datetime(2030, 1, 1, tzinfo=UTC))
-        self.joined = 0
+        self.joined = self.sent = 0
         self.earlier: tuple[Site, str] | None = None
 
     def teardown(self) -> None:
@@ -131,7 +134,12 @@ class AnySite(RuleBasedStateMachine):
             kind = data.draw(st.sampled_from(["worked", "worked", "worked", "absent"]))
             units = data.draw(st.integers(-1, 11)) * 1.0 if kind == "worked" else None
             rows.append(OutputRow(2, None, site.period + skip, f"w{worker}", units, None, kind))
-        output_imports.import_output(self.store, "s", rows, b"", "ann")
+        keyed = self.store.keyed(RequestKey.of("ann", f"{site.period} {skip} {self.sent}", b""))
+        self.sent += 1
+        output_imports.import_output(keyed, "s", rows, b"", "ann", accept_unusual=True)
+        if rows:
+            with pytest.raises(RequestRepeated):
+                output_imports.import_output(keyed, "s", rows, b"", "ann", accept_unusual=True)
 
     @rule(data=st.data())
     def correct(self, data: st.DataObject) -> None:
@@ -139,8 +147,11 @@ class AnySite(RuleBasedStateMachine):
         worker = data.draw(st.integers(0, len(site.workers) - 1))
         period = data.draw(st.integers(1, max(1, site.period - 1)))
         row = OutputRow(2, None, period, f"w{worker}", float(data.draw(st.integers(0, 10))), None, "worked")
+        correct, accept = data.draw(st.booleans()), data.draw(st.booleans())
         self.tried(
-            lambda: output_imports.import_output(self.store, "s", [row], b"", "ann", correct=data.draw(st.booleans()))
+            lambda: output_imports.import_output(
+                self.store, "s", [row], b"", "ann", correct=correct, accept_unusual=accept
+            )
         )
 
     @rule(data=st.data(), inferred=st.booleans())
@@ -232,6 +243,31 @@ class AnySite(RuleBasedStateMachine):
     def undo(self) -> None:
         self.tried(lambda: commands.undo(self.store, "s", "bo"))
 
+    @rule(data=st.data())
+    def undo_import(self, data: st.DataObject) -> None:
+        with self.store.reading() as connection:
+            imports = recorded_imports(connection, self.store.key(connection, "s"))
+        if imports:
+            number = data.draw(st.sampled_from(imports[-4:])).number
+            self.tried(lambda: undo_import(self.store, "s", number, "bo"))
+
+    @invariant()
+    def the_period_follows_the_last_row(self) -> None:
+        if not self.joined:
+            return
+        with self.store.reading() as connection:
+            table = schema.output_rows
+            query = sa.select(table.c.worker, table.c.period).where(table.c.replaced_in.is_(None))
+            rows = [(row.worker, row.period) for row in connection.execute(query)]
+        site = self.site()
+        date_of, last = site.config.calendar.date_of, dict[int, int]()
+        for worker, period in sorted(rows, key=lambda row: date_of(row[1])):
+            last[worker] = period
+        days = [date_of(period) for _, period in rows]
+        regular = [period for period in range(1, site.period + 1) if not days or date_of(period) > max(days)]
+        assert site.period == min(regular)
+        assert [worker.recorded_to for worker in site.workers] == [last.get(n, 0) for n in range(len(site.workers))]
+
     @invariant()
     def the_state_at_hand_is_the_one_on_record_and_stays_as_it_is(self) -> None:
         if not self.joined:
@@ -258,8 +294,9 @@ class AnySite(RuleBasedStateMachine):
                     table.c.site == key, table.c.replaced_in.is_(None), table.c.units.is_not(None)
                 )
             ).all()
+        low, high = site.config.units.low, site.config.units.high
         for number, worker in enumerate(site.workers):
-            seen = [min(max(units / 10.0, 0.0), 1.0) for whose, units in rows if whose == number]
+            seen = [min(max((units - low) / (high - low), 0.0), 1.0) for whose, units in rows if whose == number]
             assert site.estimates.counts[number] == worker.prior_n + len(seen)
             total = worker.prior_n * worker.prior_mean + sum(seen)
             assert abs(site.estimates.sums[number] - total) < 1e-9
@@ -301,6 +338,8 @@ class AnySite(RuleBasedStateMachine):
                 {"fee_due": "completion"},
                 {"rolling": True},
                 {"policy": "support.learners:Recent"},
+                {"output_range": "0:20"},
+                {"output_range": "-1:9"},
             ]
         )
     )

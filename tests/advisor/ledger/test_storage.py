@@ -16,7 +16,6 @@ from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import canonical
 from crewlearn.advisor.ledger.queries import rows_of_event
-from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
@@ -100,8 +99,6 @@ def test_settings_change_from_now_on(store: Store) -> None:
     commands.change_site(store, "site", {"team": 3}, ME)
     assert len(types_of(store)) == count + 2
     refused(store, lambda: commands.change_site(store, "site", {"team": 0}, ME), "team")
-    units = Units(0.0, 50.0).to_json()
-    refused(store, lambda: commands.change_site(store, "site", {"units": units}, ME), "cannot change once output")
     moved = replace(CALENDAR, weekdays=(1, 2, 3)).to_json()
     refused(store, lambda: commands.change_site(store, "site", {"calendar": moved}, ME), "has recorded output")
     sound(store)

@@ -201,7 +201,7 @@ def test_ramp_up_is_told_from_the_first_day_on() -> None:
 )
 def test_a_trend_is_a_share_of_output_as_the_site_counts_it(units: Units, words: str) -> None:
     """The policy's level fell from 0.5 to 0.4; what that means depends on which output counts as 0 and as 1."""
-    trend = people_trend(config(units=units), 0.4, Trend(change=-0.2, since=1, chance=0.9))
+    trend = people_trend(units, CALENDAR, 0.4, Trend(change=-0.2, since=1, chance=0.9))
     assert trend_words(trend, lambda day: "5 Jan") == words
 
 
@@ -222,6 +222,6 @@ def test_days_are_recent_for_two_weeks_and_may_have_no_share(life: Life) -> None
 
 
 def test_a_trend_that_began_before_the_record_has_the_first_day() -> None:
-    trend = people_trend(config(), 0.4, Trend(change=0.1, since=0, chance=1.0))
+    trend = people_trend(config().units, CALENDAR, 0.4, Trend(change=0.1, since=0, chance=1.0))
     assert isinstance(trend, PeopleTrend)
     assert trend.date == CALENDAR.date_of(1) >= date(2000, 1, 1)

@@ -17,7 +17,16 @@ from crewlearn.web.settings import Settings
 from support.web.api import API, Api, contract, stop_jobs, with_crew
 from support.web.app import bearer
 
-NAMES = {"site": "north", "proposal": 1, "worker_id": "a", "job": 1, "name": "mia", "token": 1, "profile": "x"}
+NAMES = {
+    "site": "north",
+    "proposal": 1,
+    "worker_id": "a",
+    "job": 1,
+    "name": "mia",
+    "token": 1,
+    "number": 1,
+    "profile": "labor report",
+}
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -40,6 +40,8 @@ ROUTES = [
     ("POST", "/sites/{site}/output/csv", "manager"),
     ("GET", "/sites/{site}/profiles", "viewer"),
     ("DELETE", "/sites/{site}/profiles/{profile}", "manager"),
+    ("GET", "/sites/{site}/output/imports", "viewer"),
+    ("POST", "/sites/{site}/output/imports/{number}/undo", "manager"),
     ("GET", "/sites/{site}/ledger/events", "viewer"),
     ("GET", "/sites/{site}/ledger/export", "viewer"),
     ("POST", "/sites/{site}/ledger/verification", "manager"),
@@ -86,8 +88,16 @@ def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) ->
             for method in item
         }
         assert {(method, path) for method, path, _ in ROUTES} == documented
-        names = {"site": "north", "proposal": proposal, "worker_id": "a", "job": job, "name": "mia", "token": 10_000}
-        names["profile"] = "labor report"
+        names = {
+            "site": "north",
+            "proposal": proposal,
+            "worker_id": "a",
+            "job": job,
+            "name": "mia",
+            "token": 10_000,
+            "number": 10_000,
+            "profile": "labor report",
+        }
         callers = [
             (role, where, caller(client, f"{role}-{where}", role, None if where == "all" else [where]))
             for role in RANK

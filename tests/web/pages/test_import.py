@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from crewlearn.advisor.advice import commands
+from crewlearn.advisor.files import output_imports
+from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.imports import ImportOptions
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
@@ -70,6 +72,7 @@ def test_a_file_is_checked_shown_and_then_recorded(store: Store) -> None:
     again = upload(manager, "out.csv", "date,worker_id,units\n2026-11-02,1,41\n2026-11-02,2,50\n")
     assert "1 of these rows differs" in again
     assert "Replace the row on record with that of this file" in again
+    assert "<td>41.0</td><td>on record is 40.0</td>" in again
     form = {**packed_in(again), "kind": "output", "step": "confirm"}
     assert "Check the box to replace the rows" in manager.post("/sites/hall/import", form, files={"x": b""})
     done = manager.post("/sites/hall/import", {**form, "correct": "yes"}, files={"x": b""})
@@ -234,3 +237,26 @@ def test_another_column_can_be_chosen_for_what_was_found(store: Store) -> None:
         "/sites/hall/import", {**fields_in(page), "where": "Job Function=Each Pick", "step": "check"}, files={"x": b""}
     )
     assert "Only rows where “Job Function” is Each Pick are used" in page
+
+
+def test_what_is_unusual_is_shown_and_needs_a_tick(store: Store) -> None:
+    with_crew(store)
+    manager, people = browser(store), "abcd"
+    for day in range(2, 14):
+        if date(2026, 11, day).weekday() < 5:
+            rows = [OutputRow(2, date(2026, 11, day), None, who, 50.0 + day, None, "worked") for who in people]
+            output_imports.import_output(store, "hall", rows, b"", "test")
+    before = recorded(store)
+    text = "date,worker_id,units\n" + "".join(f"2026-11-16,{who},{64 if who != 'b' else 6}\n" for who in people)
+    page = upload(manager, "out.csv", text)
+    assert "This is unusual for this site." in page
+    assert re.search(r"<td>3</td><th[^>]*>2026-11-16</th><td>b</td><td>6</td><td>usual of this person is about", page)
+    form = {**packed_in(page), "kind": "output", "step": "confirm"}
+    assert "Check the box to record what is unusual." in manager.post("/sites/hall/import", form, files={"x": b""})
+    assert recorded(store) == before
+    done = manager.post("/sites/hall/import", {**form, "accept_unusual": "yes"}, files={"x": b""})
+    assert "4 rows recorded" in done
+    assert "unusual for this site: 1 finding" in done
+    assert recorded(store) > before
+    ordinary = upload(manager, "out.csv", text.replace(",6\n", ",64\n"))
+    assert "This is unusual" not in ordinary

@@ -21,6 +21,7 @@ from crewlearn.web.pages import sites as pages_of_sites
 from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views import today as views
 from crewlearn.web.views.reading import Reading
+from support.stores import sound, types_of
 from support.web.pages import browser, pages_store, recorded, with_crew
 
 store = pages_store
@@ -242,13 +243,12 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
     assert not fixed.findall(manager.get("/sites/hall/settings"))
     output_imports.import_output(store, "hall", [OutputRow(2, None, 1, "a", 30.0, None, "worked")], b"", "test")
     page = manager.get("/sites/hall/settings")
-    assert fixed.findall(page) == ["low", "high", "hours_per_period", "start"]
+    assert fixed.findall(page) == ["start"]
     values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
     form = {**values, "weekdays": ["0", "1", "2", "3", "4"], "fee_due": "initiation", "version": recorded(store)}
     for name, value in (
-        ("low", "-1"),
-        ("high", "90"),
-        ("hours_per_period", "8"),
+        ("high", "0"),
+        ("hours_per_period", "0"),
         ("start", "2026-11-03"),
         ("weekdays", ["1", "2"]),
         ("closures", "2026-11-02"),
@@ -257,3 +257,7 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
         assert re.findall(r'class="wrong" id="(\w+)-wrong"', wrong) == [name]
     assert recorded(store) == form["version"]
     assert "apply from now on" in manager.post("/sites/hall/settings", {**form, "closures": "2026-12-25"})
+    again = {**form, "high": "240", "version": recorded(store)}
+    assert "apply from now on" in manager.post("/sites/hall/settings", again)
+    assert types_of(store, "hall")[-2:] == ["range-changed", "advised"]
+    sound(store, "hall")

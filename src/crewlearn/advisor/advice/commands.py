@@ -5,6 +5,7 @@ A command either raises and writes nothing, or has recorded everything when it r
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -20,6 +21,7 @@ from crewlearn.advisor.ledger.events import (
     OfferRecorded,
     ProposalApproved,
     ProposalRejected,
+    RangeChanged,
     SiteChanged,
     WorkerChanged,
     WorkerErased,
@@ -30,7 +32,7 @@ from crewlearn.advisor.ledger.queries import read_events, retold
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed, differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
-from crewlearn.advisor.ledger.settings.units import MOST_FEE
+from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL, PROPOSED, STARTED, STATUSES, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
@@ -65,7 +67,8 @@ def change_site(
 ) -> tuple[SiteConfig, SiteConfig]:
     """Change settings from now on; return the settings before and after.
 
-    Once output is recorded, the output range and the dates of recorded periods cannot change.
+    With a new output range, everything is learned anew from the units on record. The dates of recorded periods cannot
+    change.
     """
     with store.writing(name, actor, expected) as work:
         before = work.site.config
@@ -76,20 +79,16 @@ def change_site(
         if "calendar" in news:
             news["calendar"] = after.calendar.regular_json()
         if work.site.has_output:
-            _check_units(before, after)
             _check_calendar(before.calendar, after.calendar, work.site.period)
-        work.add(SiteChanged(news, work.site.period))
+        kind = RangeChanged if work.site.workers and _is_another_range(before.units, after.units) else SiteChanged
+        work.add(kind(news, work.site.period))
         work.check_interviews()
         return before, after
 
 
-def _check_units(before: SiteConfig, after: SiteConfig) -> None:
-    """Refuse to change the units that recorded output is in."""
-    for key in ("low", "high", "hours_per_period"):
-        if getattr(before.units, key) != getattr(after.units, key):
-            raise InvalidInput(
-                "output range", after.units.to_json(), "cannot change once output is recorded; make a new site"
-            )
+def _is_another_range(before: Units, after: Units) -> bool:
+    """Return whether output is measured otherwise than before."""
+    return replace(before, value_per_unit=after.value_per_unit) != after
 
 
 def _check_calendar(old: WorkCalendar, new: WorkCalendar, coming: int) -> None:

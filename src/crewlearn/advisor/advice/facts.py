@@ -94,7 +94,7 @@ def _believed(site: Site, units: Units, recorded: Believed) -> PeopleEstimate:
     """Return a recorded estimate in the site's units."""
     trend = None
     if recorded.trend is not None:
-        trend = people_trend(site.config, recorded.mean, Trend(**recorded.trend))
+        trend = people_trend(units, site.config.calendar, recorded.mean, Trend(**recorded.trend))
     return replace(
         people_estimate(units, vars(recorded)),
         after_ramp_up=recorded.after_ramp_up,
@@ -104,9 +104,12 @@ def _believed(site: Site, units: Units, recorded: Believed) -> PeopleEstimate:
 
 
 def facts(site: Site, proposal: Proposal) -> ProposalFacts:
-    """Return the numbers behind a proposal, at the value of a unit then; the fee is the agreed one after approval."""
+    """Return the numbers behind a proposal, in the units and at the value of a unit then.
+
+    After approval, the fee is the agreed one.
+    """
     why, own = proposal.why, proposal.why.policy or {}
-    units = replace(site.config.units, value_per_unit=why.value_per_unit)
+    units = replace(site.units_of(proposal.id), value_per_unit=why.value_per_unit)
     left = max(0.0, why.periods_left - why.mean_delay)
     vacancy = why.leaver == NOBODY
     if vacancy:

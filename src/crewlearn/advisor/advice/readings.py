@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.learned.dated_readings import date_of_period, readings_of
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
-from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.beliefs.posterior import TWO_SIDED_95
@@ -147,7 +147,7 @@ def person_learned(site: Site, person: PersonReading) -> PersonLearned:
         level=_level(units, person.level),
         output=units.people_output(min(1.0, max(0.0, person.share * mean))),
         ramp_up=None if person.ramp_days is None else RampUp(person.days, person.ramp_days),
-        trend=None if person.trend is None else people_trend(site.config, mean, person.trend),
+        trend=None if person.trend is None else people_trend(units, site.config.calendar, mean, person.trend),
     )
 
 
@@ -156,13 +156,13 @@ def _level(units: Units, level: Level) -> PeopleLevel:
     return PeopleLevel(units.people_output(level.mean or 0.0), min(ends), max(ends))
 
 
-def people_trend(config: SiteConfig, now: float, trend: Trend) -> PeopleTrend:
+def people_trend(units: Units, calendar: WorkCalendar, now: float, trend: Trend) -> PeopleTrend:
     """Return a trend that led to the level `now`, in the policy's units, as the site counts output."""
-    units, before = config.units, now / (1.0 + trend.change)
+    before = now / (1.0 + trend.change)
     difference = units.people_output(now) - units.people_output(before)
     return PeopleTrend(
         since=trend.since,
-        date=date_of_period(config.calendar, trend.since),
+        date=date_of_period(calendar, trend.since),
         change=_relative(units, before, trend.change),
         difference=difference,
         chance=trend.chance,

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import OUTPUT, columns_of
+from crewlearn.advisor.files.errors.file_errors import ErrorCollector
 from crewlearn.advisor.files.errors.grouping import CsvError, ErrorGroup
+from crewlearn.advisor.files.guard import UnusualOutput, collect
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import scan_workers, take_in
 from crewlearn.advisor.files.intake.import_file import ImportFile
@@ -59,6 +61,10 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         if not told and file.kind == OUTPUT.kind and not file.options.yes:
             told = accepted_reading(store, site, file, actor)
         return replace(dry_run, errors=tuple(error.errors), total=error.total, groups=error.groups, reading=told)
+    except UnusualOutput as error:
+        found = ErrorCollector(file.what)
+        collect(found, error.oddities)
+        return replace(dry_run, errors=tuple(found.errors), total=found.total, groups=found.causes.groups())
     except InvalidInput as error:
         if isinstance(error, (Stale, StoreUnavailable)):  # not an error of the file
             raise

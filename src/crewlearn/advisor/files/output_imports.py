@@ -7,10 +7,11 @@ from datetime import date
 from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.guard import HeldOutput, Oddity, UnusualOutput, find_oddities
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.measuring import MeasuredFile, MeasuredRow, measure
+from crewlearn.advisor.files.tables import MOST_ERRORS
 from crewlearn.advisor.files.team_inference import CONTEXT, inferred_spans
-from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import (
     AWAY,
     OBSERVED,
@@ -23,7 +24,7 @@ from crewlearn.advisor.ledger.events import (
 )
 from crewlearn.advisor.ledger.events.team import FROM_OUTPUT
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, standing_rows
-from crewlearn.advisor.ledger.site import STARTED
+from crewlearn.advisor.ledger.site import STARTED, Site
 from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team_record import record_spans
@@ -42,6 +43,7 @@ def import_output(
     skip_unknown: bool = False,
     overtime: bool = True,
     team_from_output: bool = False,
+    accept_unusual: bool = False,
     today: date | None = None,
     what: str = "output.csv",
     expected: int | None = None,
@@ -53,14 +55,18 @@ def import_output(
     With `correct`, such values replace the old ones. Rows of unknown workers, such as erased ones, are errors or, with
     `skip_unknown`, left out. Output on days that nobody planned to work is recorded as `overtime`, or is an error if
     that is off; days before the calendar's start are opened either way. With `team_from_output`, who holds which
-    station follows from who had output. `normalised` rows come from a reader that has checked each of them. `prepare`
+    station follows from who had output. Output far from what the record leads one to expect raises `UnusualOutput`,
+    unless `accept_unusual` confirms it. `normalised` rows come from a reader that has checked each of them. `prepare`
     is called first in the transaction, for instance to enrol newcomers.
     """
     if not rows:
         return ImportResult()
     with store.writing(name, actor, expected) as work:
+        work.await_answer()
+        known_before = len(work.site.workers)
         if prepare is not None:
             prepare(work)
+        enrolled = len(work.site.workers) - known_before
         site, known = work.site, work.identities({row.worker_id for row in rows})
         warnings, taken = [], rows
         if skip_unknown:
@@ -74,7 +80,7 @@ def import_output(
         measured = file.rows
         standing = work.rows_in_place_of([entry.row for entry in measured])
         fresh: list[MeasuredRow] = []
-        replaced: list[tuple[MeasuredRow, int, RecordedRow]] = []
+        replaced: list[_Replaced] = []
         for entry in measured:
             event, old = standing.get((entry.row.worker, entry.row.period), (0, None))
             if old is None:
@@ -83,13 +89,19 @@ def import_output(
                 fresh.append(entry)
                 replaced.append((entry, event, old))
         if replaced and not correct:
-            raise _conflict(replaced)
+            raise _conflict(site, replaced)
         skipped = len(rows) - len(taken)
+        work.keep_answer(known=len(taken) - len(fresh), skipped=skipped, enrolled=enrolled)
         if not fresh:
             warnings += _take_team(work, [entry.row for entry in measured]) if team_from_output and measured else []
-            return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped)
+            return ImportResult(known=len(taken), warnings=tuple(warnings), skipped=skipped, enrolled=enrolled)
         fresh.sort(key=itemgetter(0))
+        unusual = find_oddities(work, fresh)
+        if unusual and not accept_unusual:
+            raise UnusualOutput(unusual)
         warnings += _warnings(work, fresh, strange=not team_from_output)
+        if unusual:
+            warnings.append(f"unusual for this site: {counted(len(unusual), 'finding')}")
         fresh_rows = [entry.row for entry in fresh]
         work.add(
             OutputImported(
@@ -105,7 +117,16 @@ def import_output(
         )
         if team_from_output:
             warnings += _take_team(work, fresh_rows)
-        return ImportResult(len(fresh), len(taken) - len(fresh), tuple(warnings), len(replaced), skipped)
+        return ImportResult(
+            len(fresh),
+            len(taken) - len(fresh),
+            tuple(warnings),
+            len(replaced),
+            skipped,
+            enrolled,
+            unusual=unusual,
+            differing=_differences(site, replaced),
+        )
 
 
 def _take_team(work: SiteTransaction, rows: Sequence[RecordedRow]) -> list[str]:
@@ -161,14 +182,33 @@ def _of_days(file: MeasuredFile) -> list[str]:
     return warnings
 
 
-def _conflict(replaced: Sequence[tuple[MeasuredRow, int, RecordedRow]]) -> Conflict:
+_Replaced = tuple[MeasuredRow, int, RecordedRow]
+"""A row of the file, and the row on record that it replaces, with its event."""
+
+
+def _conflict(site: Site, replaced: Sequence[_Replaced]) -> HeldOutput:
     new, _, old = replaced[0]
     source = new.source
     shown = f"line {source.line}, worker {source.worker_id}: {_shown(old)} is on record, the file has {_shown(new.row)}"
-    return Conflict(
-        "output",
+    return HeldOutput(
         counted(len(replaced), "row"),
         f"{'differs' if len(replaced) == 1 else 'differ'} from the record ({shown}); `correct` replaces them",
+        _differences(site, replaced),
+    )
+
+
+def _differences(site: Site, replaced: Sequence[_Replaced]) -> tuple[Oddity, ...]:
+    """Return the rows that differ from the record, the first of them if they are many."""
+    date_of = site.config.calendar.date_of
+    return tuple(
+        Oddity(
+            new.source.line,
+            str(date_of(new.row.period)),
+            new.source.worker_id,
+            _shown(new.row),
+            f"on record is {_shown(old)}",
+        )
+        for new, _, old in replaced[:MOST_ERRORS]
     )
 
 

@@ -67,6 +67,7 @@ def import_workers(
         touched = {update.worker for update in facts} | {rename["of_worker"] for rename in renamed}
         if touched:
             digest = hashlib.sha256(data).hexdigest()
+            work.keep_answer(recorded=len(touched), known=len(rows) - len(touched))
             work.add(WorkersImported(digest, tuple(facts), tuple(rename["of_worker"] for rename in renamed)))
             work.check_interviews()
         return ImportResult(len(touched), len(rows) - len(touched), tuple(warnings))

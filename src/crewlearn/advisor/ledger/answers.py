@@ -78,3 +78,14 @@ def last_answer(connection: sa.Connection, key: int, proposal: int) -> tuple[Eve
         elif isinstance(fact, ProposalAnswer) and fact.proposal == proposal and event.number not in taken_back:
             return event, fact
     return None
+
+
+def last_standing_answer(connection: sa.Connection, key: int) -> int | None:
+    """Return the number of the last event that answered a proposal and was not taken back; None if there is none."""
+    taken_back = set()
+    for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone), newest_first=True):
+        if isinstance(event.fact, AnswerUndone):
+            taken_back.add(event.fact.number)
+        elif event.number not in taken_back:
+            return event.number
+    return None

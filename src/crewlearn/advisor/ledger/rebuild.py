@@ -17,6 +17,7 @@ from crewlearn.advisor.ledger.events import (
     KINDS,
     Advised,
     Event,
+    ImportUndone,
     LedgerEntry,
     RecordedRow,
     canonical,
@@ -125,6 +126,7 @@ class Rebuilt:
         self.by_period: dict[int, dict[int, RecordedRow]] = {}
         self.learned: dict[tuple[int, str], LearnedState] = {}
         self.replaced: dict[tuple[int, int, int], int] = {}
+        self.corrected: dict[tuple[int, int, int], tuple[int, RecordedRow]] = {}
         self.erased: set[int] = set()
         self.proposals: dict[int, Proposal] = {}
         self.stints: dict[tuple[int, int], stints.Stint] = {}
@@ -164,9 +166,12 @@ class Rebuilt:
             own = self.by_worker.setdefault(row.worker, {})
             if row.period in own:
                 self.replaced[row.worker, row.period, own[row.period][0]] = event.number
+                self.corrected[row.worker, row.period, event.number] = own[row.period]
             own[row.period] = (event.number, row)
             self.by_period.setdefault(row.period, {})[row.worker] = row
         self.rows += len(rows)
+        if isinstance(fact, ImportUndone):
+            rows = self._take_rows_back(event.number, fact)
         self.erased.update(fact.erased)
         seats = [] if self.site is None else self.site.seats
         self.site = apply(self.site, event, rows, self._history, stints=self._stints)
@@ -176,6 +181,24 @@ class Rebuilt:
         for change in fact.stint_changes(self._stints, seats, self.site):
             stints.taken_in(self.stints, change)
         return faults
+
+    def _take_rows_back(self, number: int, fact: ImportUndone) -> list[RecordedRow]:
+        """Remove the rows of an import; those that they corrected stand again. Return the rows removed."""
+        taken = [row for own in self.by_worker.values() for event, row in own.values() if event == fact.number]
+        if len(taken) != fact.rows:
+            remedy = f"has {len(taken)} rows that stand; an import is taken back whole, with its {fact.rows}"
+            raise InvalidInput("import", fact.number, remedy)
+        for row in taken:
+            place = (row.worker, row.period, fact.number)
+            self.replaced[place] = number
+            before = self.corrected.pop(place, None)
+            if before is None:
+                del self.by_worker[row.worker][row.period], self.by_period[row.period][row.worker]
+            else:
+                del self.replaced[row.worker, row.period, before[0]]
+                self.by_worker[row.worker][row.period] = before
+                self.by_period[row.period][row.worker] = before[1]
+        return sorted(taken)
 
     def reports(self, site: Site, after: Checkpoint | None) -> Iterator[RecordedPeriod]:
         """Yield every recorded period before the coming one and after a checkpoint, oldest first."""

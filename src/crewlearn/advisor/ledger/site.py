@@ -15,7 +15,9 @@ import numpy as np
 from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.remarks import NO_REMARKS, Remark, Remarks
+from crewlearn.advisor.ledger.request_keys import UsedKey
 from crewlearn.advisor.ledger.settings.config import SiteConfig
+from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.problem.arrays import NOBODY, IntArray
@@ -107,6 +109,24 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class FormerUnits:
+    """Units that held until they changed: for periods before `period`, and proposals with a number below `proposal`."""
+
+    period: int
+    proposal: int
+    units: Units
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "FormerUnits":
+        """Rebuild what `to_json` described."""
+        return cls(data["period"], data["proposal"], Units.from_json(data["units"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Describe the units as plain data."""
+        return {**vars(self), "units": self.units.to_json()}
+
+
+@dataclass(frozen=True)
 class Slip:
     """What undoing the last answer, event `number`, restores.
 
@@ -144,12 +164,14 @@ class Site:
     its state since. `decided` is the period it was last asked about. `changed` is set if facts call for new advice
     within the period, `revised` if the settings or the pool changed; `because` is what happened since the last advice.
     `completed` and `failed` are pairs not yet reported to the policy. `values` are the values of a unit of output, each
-    with its first period; `interviews` is the part of the fees paid for interviews. `seats` is the holder of each
-    station, with their first period. `undo` restores what the last answer changed.
+    with its first period, and `former_units` the units before each change of the range, oldest first. `interviews` is
+    the part of the fees paid for interviews. `seats` is the holder of each station, with their first period. `undo`
+    restores what the last answer changed. `used_keys` are the newest idempotency keys.
 
     `remarks` are what people said of workers, and until when. `first_team` is who was at work when the site began, as
     named or, if nobody was, by the first output, in period `began`. `enrolled` are the periods in which people were
-    enrolled, each with the number of workers then. `first_days` are the first periods of those who are known to have
+    enrolled, each with the number of workers then. `named_team` is the first team that was named, where output told of
+    days before it. `first_days` are the first periods of those who are known to have
     begun at a station then, by worker.
 
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
@@ -183,12 +205,15 @@ class Site:
     last_output: dict[int, float] = field(default_factory=dict)
     first_team: list[int] = field(default_factory=list)
     began: int = 0
+    named_team: list[int] | None = None
     enrolled: list[tuple[int, int]] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
     first_days: dict[int, int] = field(default_factory=dict)
     profiles: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     remarks: Remarks = NO_REMARKS
     undo: Slip | None = None
+    former_units: list[FormerUnits] = field(default_factory=list)
+    used_keys: list[UsedKey] = field(default_factory=list)
 
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
@@ -365,6 +390,17 @@ class Site:
         when = max(1, order_of(period))  # history before the start counts at the first value
         return next(value for since, value in reversed(self.values) if order_of(since) <= when)
 
+    def units_in(self, period: int) -> Units:
+        """Return the units that the money of a period's output was counted in."""
+        order_of = self.config.calendar.order_of
+        when = max(1, order_of(period))
+        former = (former.units for former in self.former_units if when < order_of(former.period))
+        return next(former, self.config.units)
+
+    def units_of(self, proposal: int) -> Units:
+        """Return the units that the reasons of a proposal are in, by its number."""
+        return next((former.units for former in self.former_units if proposal < former.proposal), self.config.units)
+
     @property
     def has_begun(self) -> bool:
         """Whether a worker was seated or hired, or a period recorded; until then a first team can be named."""
@@ -409,10 +445,13 @@ class Site:
             "last_output": {str(worker): value for worker, value in self.last_output.items()},
             "first_team": list(self.first_team),
             "began": self.began,
+            **({"named_team": list(self.named_team)} if self.named_team is not None else {}),
             "enrolled": [list(pair) for pair in self.enrolled],
             "undo": None if self.undo is None else self.undo.to_json(),
             **({"first_days": {str(who): day for who, day in self.first_days.items()}} if self.first_days else {}),
             **({"profiles": [[name, dict(plan)] for name, plan in self.profiles.items()]} if self.profiles else {}),
+            **({"used_keys": [list(vars(used).values()) for used in self.used_keys]} if self.used_keys else {}),
+            **({"former_units": [former.to_json() for former in self.former_units]} if self.former_units else {}),
             **self.answered_json(),
         }
 
@@ -472,10 +511,13 @@ class Site:
             last_output={int(worker): value for worker, value in data["last_output"].items()},
             first_team=list(data["first_team"]),
             began=data["began"],
+            named_team=data.get("named_team"),
             enrolled=[(period, workers) for period, workers in data["enrolled"]],
             checkpoints=[Checkpoint(*checkpoint) for checkpoint in data["checkpoints"]],
             first_days={int(worker): period for worker, period in data.get("first_days", {}).items()},
             profiles=dict(data.get("profiles", ())),
             remarks=Remarks.from_json(data["remarks"]) if "remarks" in data else NO_REMARKS,
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
+            former_units=[FormerUnits.from_json(former) for former in data.get("former_units", ())],
+            used_keys=[UsedKey(*used) for used in data.get("used_keys", ())],
         )

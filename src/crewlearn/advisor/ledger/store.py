@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -20,6 +21,7 @@ from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
 from crewlearn.advisor.ledger.queries import read_events, retold, state_of
+from crewlearn.advisor.ledger.request_keys import RequestKey, check_unused
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.site_cache import SiteCache
@@ -59,6 +61,8 @@ class Store:
 
     `derive` derives advice from a site's state; `advisor.advice.opening.open_store` supplies it.
 
+    `request` is the key of the request that is being served; see `keyed`.
+
     Every change of a site adds an event, so its number of events and last hash tell whether the cached state is
     current: one small query instead of reading the whole state.
     """
@@ -66,6 +70,7 @@ class Store:
     engine: sa.Engine
     derive: DeriveAdvice
     clock: Clock = field(default=_now)
+    request: RequestKey | None = None
     _cache: SiteCache[SiteSnapshot] = field(default_factory=SiteCache, init=False, repr=False)
 
     def __enter__(self) -> "Store":
@@ -79,6 +84,12 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+    def keyed(self, request: RequestKey | None) -> "Store":
+        """Return this store for one request, which it records once; writing for it again raises `RequestRepeated`."""
+        same = copy(self)  # connections and cache are shared
+        same.request = request
+        return same
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -103,9 +114,13 @@ class Store:
         with self.in_turn(site), self.changing() as connection:
             now = self.snapshot(connection, site, lock=True)
             key, events, head = now.version
+            if self.request is not None:
+                check_unused(now.site.used_keys, self.request)
             if expected is not None and expected != events:
                 raise _stale(connection, now, expected)
-            work = SiteTransaction(connection, key, now.site.copy(), events, head, actor, self.clock, self.derive)
+            work = SiteTransaction(
+                connection, key, now.site.copy(), events, head, actor, self.clock, self.derive, request=self.request
+            )
             yield work
             work.finish()
         if work.added:

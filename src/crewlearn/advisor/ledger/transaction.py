@@ -1,7 +1,7 @@
 """Writing to a site: events, their rows and all derived data, in one transaction."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from crewlearn.advisor.ledger.events import (
     Cached,
     Event,
     Fact,
+    ImportUndone,
     RecordedRow,
     canonical,
     next_entry,
@@ -21,7 +22,8 @@ from crewlearn.advisor.ledger.events import (
 from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.learning import DayRecord
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays
-from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, standing_rows, state_text
+from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, rows_of_event, standing_rows, state_text
+from crewlearn.advisor.ledger.request_keys import RequestKey
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.problem.errors import InvalidInput
@@ -42,7 +44,9 @@ class SiteTransaction:
     """A transaction that adds events to one site.
 
     `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
-    `invalidated` is the cached data that became stale. `learned` says whether learned states were stored before.
+    `invalidated` is the cached data that became stale. `request` is the key of the request until it is kept with an
+    event: the first one, or if it is `waiting`, the first one after its answer is known. `learned` says whether learned
+    states were stored before.
     """
 
     connection: sa.Connection
@@ -56,6 +60,8 @@ class SiteTransaction:
     changed: set[int] = field(default_factory=set)
     added: int = 0
     invalidated: set[Cached] = field(default_factory=set)
+    request: RequestKey | None = None
+    waiting: bool = False
     learned: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,13 +88,17 @@ class SiteTransaction:
         before = {} if self.state is None else dict(self.state.proposals)
         seats = [] if self.state is None else self.state.seats
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
-        entry = next_entry(self.number + 1, at, self.actor, fact, self.head)
+        request = None if self.waiting else self.request
+        entry = next_entry(self.number + 1, at, self.actor, fact, self.head, request)
+        self.request = None if request is self.request else self.request
         self.connection.execute(
             schema.events.insert().values(**{**vars(entry), "payload": canonical(entry.payload), "site": self.key})
         )
         event = Event.of(entry)
         if rows:
             self._write_rows(event.number, rows, replaced)
+        if isinstance(fact, ImportUndone):
+            rows = self._take_rows_back(event.number, fact)
         self.state = apply(self.state, event, rows, self._history, observed, self.stints)
         self.number, self.head = event.number, event.hash
         self.added += 1
@@ -97,6 +107,16 @@ class SiteTransaction:
             stints.write(self.connection, self.key, change)
         self._invalidate(fact.invalidates)
         return event
+
+    def await_answer(self) -> None:
+        """Keep the key of the request, if there is one, with no event before `keep_answer`."""
+        self.waiting = True
+
+    def keep_answer(self, **counts: int) -> None:
+        """Keep counts of the answer with the key of the request, if there is one, so that it can be given again."""
+        self.waiting = False
+        if self.request is not None:
+            self.request = replace(self.request, answer=counts)
 
     def _invalidate(self, stale: Collection[Cached]) -> None:
         """Note what became stale; finished jobs that may quote an erased person are deleted at once."""
@@ -188,6 +208,18 @@ class SiteTransaction:
     def stints(self) -> list[stints.Stint]:
         """Return who held which station when."""
         return stints.read_stints(self.connection, self.key)
+
+    def _take_rows_back(self, number: int, fact: ImportUndone) -> list[RecordedRow]:
+        """Mark the rows of an import as replaced by event `number`; those that they corrected stand again."""
+        table = schema.output_rows
+        rows = rows_of_event(self.connection, self.key, fact.number)
+        mine = table.c.site == self.key
+        self.connection.execute(table.update().where(mine, table.c.event == fact.number).values(replaced_in=number))
+        if fact.corrected:
+            self.connection.execute(
+                table.update().where(mine, table.c.replaced_in == fact.number).values(replaced_in=None)
+            )
+        return rows
 
     def _history(self, worker: int) -> list[RecordedRow]:
         return [row for _, row in standing_rows(self.connection, self.key, [worker])]

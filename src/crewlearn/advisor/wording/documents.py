@@ -12,7 +12,7 @@ from crewlearn.advisor.advice.facts import facts
 from crewlearn.advisor.advice.gain import Gain
 from crewlearn.advisor.advice.limits import limits_of
 from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
-from crewlearn.advisor.ledger.events import KINDS, LedgerEntry
+from crewlearn.advisor.ledger.events import KINDS, REQUEST, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.remarks import Remark
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
@@ -217,22 +217,13 @@ def _remark(remark: Remark | None) -> dict[str, Any] | None:
 def event(entry: LedgerEntry) -> dict[str, Any]:
     """Describe an event without its internal data, such as the policy's memory; the export has all of it."""
     kind = KINDS.get(entry.type)
-    internal = frozenset[str]() if kind is None else kind.internal
+    internal = {REQUEST} if kind is None else {REQUEST, *kind.internal}
     return {**vars(entry), "payload": {name: value for name, value in entry.payload.items() if name not in internal}}
 
 
 def recorded(done: "ImportResult", words: str) -> dict[str, Any]:
     """Describe the result of an import, and the current advice."""
-    return {**_import(done), "advice": words}
-
-
-def _import(done: "ImportResult") -> dict[str, Any]:
-    """Describe the result of an import; newcomers and the reading are left out where there are none."""
-    plain = {name: value for name, value in vars(done).items() if name not in ("enrolled", "reading")}
-    added: dict[str, Any] = {"enrolled": done.enrolled} if done.enrolled else {}
-    if done.reading:
-        added["reading"] = list(done.reading)
-    return {**plain, "warnings": list(done.warnings), **added}
+    return {**done.to_json(), "advice": words}
 
 
 def checked(result: "DryRun") -> dict[str, Any]:
@@ -242,7 +233,7 @@ def checked(result: "DryRun") -> dict[str, Any]:
         "columns": dict(result.columns),
         "ignored": list(result.ignored),
         "rows": result.rows,
-        **_import(result.result),
+        **result.result.to_json(),
         **({"reading": list(result.reading)} if result.reading else {}),
         "errors": [vars(error) for error in result.errors],
         "total_errors": result.total,

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from crewlearn.advisor.ledger.events import Event, SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events import Event, RangeChanged, SiteChanged, SiteCreated
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store
@@ -23,7 +23,7 @@ def settings_since(store: Store, name: str) -> dict[str, Since]:
     config: SiteConfig | None = None
     with store.reading() as connection:
         key = store.key(connection, name)
-        for event in read_events(connection, key, kinds=(SiteCreated, SiteChanged)):
+        for event in read_events(connection, key, kinds=(SiteCreated, SiteChanged, RangeChanged)):
             fact = event.fact
             if isinstance(fact, SiteCreated):
                 config = fact.config

@@ -44,9 +44,14 @@ YesOption = Annotated[
     ),
 ]
 TeamOption = Annotated[bool, typer.Option("--team-from-output", help="Take the team from who produced.")]
-UnusualOption = Annotated[bool, typer.Option("--accept-unusual", help="Record output far from what is expected.")]
+UnusualOption = Annotated[
+    bool, typer.Option("--accept-unusual", help="Record output that is far from what is expected, or of few people.")
+]
 CorrectOption = Annotated[bool, typer.Option("--correct", help="Overwrite recorded output that differs from the file.")]
 WorkerArgument = Annotated[str, typer.Argument(help="The worker's id at the firm.")]
+
+_LISTED = 20
+"""Rows listed that need a confirmation."""
 
 
 @workers.command("import")
@@ -196,6 +201,7 @@ def import_output_command(
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
+        from crewlearn.advisor.files.guard import HeldOutput
         from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of, take_in
 
         data = read_bytes(file)
@@ -211,7 +217,11 @@ def import_output_command(
             team_from_output=team_from_output,
             accept_unusual=accept_unusual,
         )
-        done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
+        try:
+            done = take_in(store, site, ImportFile(OUTPUT.kind, data, options, file.name), who(actor))
+        except HeldOutput as held:
+            warn(str(oddity) for oddity in held.oddities[:_LISTED])
+            raise
         _report(done, "row", advice_of(store, site), json)
 
 

@@ -9,6 +9,7 @@ from fastapi import Depends, Header, Path, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from crewlearn.advisor.ledger.request_keys import MOST_KEYS, RequestKey
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import etags, snapshots
@@ -51,12 +52,13 @@ LOCATED = {"Location": {"description": "Where it is.", "schema": {"type": "strin
 
 @dataclass(frozen=True)
 class Here:
-    """A request about a site: the caller, the store, a snapshot, and the version named in If-Match."""
+    """A request about a site: the caller, the store, a snapshot, and the version and key that it was sent with."""
 
     caller: Caller
     store: Store
     snapshot: Snapshot
     meant: str | None = None
+    request: RequestKey | None = None
 
     @property
     def name(self) -> str:
@@ -67,6 +69,11 @@ class Here:
     def expected(self) -> int | None:
         """The event number of the version in If-Match; None for any."""
         return None if self.meant is None else etags.meant(self.store, self.snapshot, self.meant)
+
+    @property
+    def writer(self) -> Store:
+        """The store for a request that may have a key: if it was recorded before, writing raises `RequestRepeated`."""
+        return self.store if self.request is None else self.store.keyed(self.request)
 
     def now(self) -> Snapshot:
         """Return a snapshot of the site after a change."""
@@ -103,6 +110,38 @@ _IfMatch = Annotated[
         examples=['"41-5f0c1a2b3c4d"'],
     ),
 ]
+
+
+_IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="A key of your own for this request. If the request was recorded before, the same answer is given "
+        f"and nothing is recorded; the same key with another request is refused. A site remembers {MOST_KEYS} keys.",
+        examples=["shift-2026-11-16-a"],
+    ),
+]
+
+
+async def _sent(request: Request, idempotency_key: _IdempotencyKey = None) -> tuple[str, bytes] | None:
+    """Return the request's key, if it has one, and what it asks for: method, address and body."""
+    if idempotency_key is None:
+        return None
+    address = f"{request.method} {request.url.path}?{request.url.query}\0".encode()
+    return idempotency_key, address + await request.body()
+
+
+def changing_once(role: str) -> Any:
+    """Return a dependency as `changing` does, for requests that may have an idempotency key."""
+
+    def here_with_key(
+        here: Annotated[Here, changing(role)], sent: Annotated[tuple[str, bytes] | None, Depends(_sent)]
+    ) -> Here:
+        return here if sent is None else replace(here, request=RequestKey.of(here.caller.name, *sent))
+
+    return Depends(here_with_key)
 
 
 def changing(role: str, *, must_say: bool = False) -> Any:

@@ -52,7 +52,9 @@ Where = Annotated[
 TeamFromOutput = Annotated[
     bool, Query(description="Take as the team who had output, where that differs from the record.")
 ]
-AcceptUnusual = Annotated[bool, Query(description="Record output far from what is expected.")]
+AcceptUnusual = Annotated[
+    bool, Query(description="Record output far from what is expected, which otherwise is a conflict that lists it.")
+]
 
 
 async def _csv(request: Request) -> bytes:

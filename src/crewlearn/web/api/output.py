@@ -10,17 +10,20 @@ from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.exports import output_document
+from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.reading import normalised
+from crewlearn.advisor.files.recorded_imports import result_of
 from crewlearn.advisor.files.tables import ErrorCollector
-from crewlearn.advisor.ledger.events import RecordedRow
+from crewlearn.advisor.ledger.events import REQUEST, RecordedRow
 from crewlearn.advisor.ledger.queries import standing_rows
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import snapshots as reads
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, page
+from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing, changing_once, page
 from crewlearn.web.api.files import (
     AcceptUnusual,
     CheckOnly,
@@ -82,17 +85,38 @@ def _place_of(standing: tuple[int, RecordedRow]) -> list[int]:
 
 @router.post("/output", response_model=models.Recorded, operation_id="importOutput", responses=WRITING | VERSIONED)
 def import_output(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     new: models.NewOutputs,
     correct: Correct = False,
     skip_unknown: SkipUnknown = False,
     team_from_output: TeamFromOutput = False,
+    accept_unusual: AcceptUnusual = False,
 ) -> Response:
-    """Record output, all rows or none. Rows already on record are skipped; different values are a conflict."""
+    """Record output, all rows or none. Rows already on record are skipped; different values are a conflict.
+
+    So is output far from what the record leads one to expect, unless accept_unusual confirms it.
+    """
     rows = _rows(new)
     data = reads.as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = output_imports.import_output(
-        here.store,
+    try:
+        done = _import(here, rows, data, correct, skip_unknown, team_from_output, accept_unusual)
+    except RequestRepeated as repeated:
+        done = result_of(here.store, here.name, repeated.event)
+    after = here.now()
+    return answer(documents.recorded(done, after.sentence), after)
+
+
+def _import(
+    here: Here,
+    rows: list[OutputRow],
+    data: bytes,
+    correct: bool,
+    skip_unknown: bool,
+    team_from_output: bool,
+    accept_unusual: bool,
+) -> ImportResult:
+    return output_imports.import_output(
+        here.writer,
         here.name,
         rows,
         data,
@@ -100,12 +124,11 @@ def import_output(
         correct=correct,
         skip_unknown=skip_unknown,
         team_from_output=team_from_output,
+        accept_unusual=accept_unusual,
         what=WHAT_ROWS,
         expected=here.expected,
         normalised=True,
     )
-    after = here.now()
-    return answer(documents.recorded(done, after.sentence), after)
 
 
 def _rows(new: models.NewOutputs) -> list[OutputRow]:
@@ -132,7 +155,7 @@ def _rows(new: models.NewOutputs) -> list[OutputRow]:
 )
 def import_output_csv(
     request: Request,
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -148,9 +171,9 @@ def import_output_csv(
     """Import a file of output, all rows or none; or, with check_only, report what that would do.
 
     Columns: date or period, worker_id, units, and optionally shift, hours, attendance; common other headers
-    are recognised. A file in another layout is read by a profile of the site, or as it is found with `yes`. A file of
-    more than 20,000 lines is imported by a job, whose result is the response otherwise; If-Match is then checked at the
-    time of the request.
+    are recognised. A file in another layout is read by a profile of the site, or as it is found with `yes`. Unusual
+    output is a conflict unless accept_unusual confirms it. A file of more than 20,000 lines is imported by a job, whose
+    result is the response otherwise; If-Match is then checked at the time of the request.
     """
     options = ImportOptions(
         mapping_of(maps),
@@ -169,9 +192,10 @@ def import_output_csv(
         if here.expected is not None:
             with here.store.writing(here.name, here.caller.name, here.expected):
                 pass  # only to check If-Match
-        return queued(request, here, OUTPUT_IMPORT, vars(options), file=data, again=True)
+        keyed = {} if here.request is None else {REQUEST: here.request.to_json()}
+        return queued(request, here, OUTPUT_IMPORT, {**vars(options), **keyed}, file=data, again=True)
     file = ImportFile(OUTPUT.kind, data, options)
-    document = take_in(here.store, here.name, file, here.caller.name, here.expected)
+    document = take_in(here.writer, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())
 
 

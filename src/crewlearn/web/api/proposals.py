@@ -20,6 +20,7 @@ from crewlearn.advisor.ledger.events import (
     ProposalTurnedDown,
 )
 from crewlearn.advisor.ledger.queries import read_events, read_proposals
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.advisor.wording import documents, undoing
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -35,7 +36,7 @@ from crewlearn.web.api.common import (
     ProposalNumber,
     answer,
     at,
-    changing,
+    changing_once,
     page,
     unless_known,
 )
@@ -109,7 +110,7 @@ def _find(here: Here, number: int) -> tuple[Snapshot, Proposal]:
     responses=WRITING | VERSIONED,
 )
 def approve(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
 ) -> Response:
@@ -121,7 +122,7 @@ def approve(
 
     def give() -> list[str]:
         return commands.approve(
-            here.store, here.name, proposal, here.caller.name, out=out, into=into, expected=here.expected
+            here.writer, here.name, proposal, here.caller.name, out=out, into=into, expected=here.expected
         )
 
     return _answered(here, wanted, give)
@@ -134,7 +135,7 @@ def approve(
     responses=WRITING | VERSIONED,
 )
 def reject(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     proposal: ProposalNumber,
     rejection: models.Rejection,
 ) -> Response:
@@ -151,7 +152,7 @@ def reject(
 
     def give() -> None:
         commands.reject(
-            here.store,
+            here.writer,
             here.name,
             proposal,
             here.caller.name,
@@ -172,7 +173,7 @@ def _turned_down(here: Here, proposal: int, rejection: models.Rejection, how: st
 
     def give() -> None:
         turn_down(
-            here.store,
+            here.writer,
             here.name,
             proposal,
             here.caller.name,
@@ -192,13 +193,13 @@ def _turned_down(here: Here, proposal: int, rejection: models.Rejection, how: st
     responses=WRITING | VERSIONED,
 )
 def record_offer(
-    here: Annotated[Here, changing(MANAGER)], proposal: ProposalNumber, offer: models.OfferModel
+    here: Annotated[Here, changing_once(MANAGER)], proposal: ProposalNumber, offer: models.OfferModel
 ) -> Response:
     """Record how an offer went; a decline brings the next candidate."""
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
     wanted = Answer(OfferRecorded, proposal, outcome=offer.outcome, period=when, leaver=leaver)
-    store, actor = here.store, here.caller.name
+    store, actor = here.writer, here.caller.name
     return _answered(
         here,
         wanted,
@@ -215,20 +216,25 @@ def _number(here: Here, worker_id: str | None) -> int | None:
 def _answered(here: Here, wanted: Answer, give: Callable[[], list[str] | None]) -> Response:
     """Record an answer once; respond with the proposal and the advice as they are then."""
     _find(here, wanted.proposal)
-    warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+    try:
+        warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+    except RequestRepeated:
+        warnings = []
     now, proposal = _find(here, wanted.proposal)
     return answer({"proposal": _document(now, proposal), "warnings": warnings, "advice": now.advice}, now)
 
 
 @router.post("/undo", response_model=models.Undone, operation_id="undo", responses=WRITING | VERSIONED)
-def undo(here: Annotated[Here, changing(MANAGER)]) -> Response:
+def undo(here: Annotated[Here, changing_once(MANAGER)]) -> Response:
     """Undo the last answer, if nothing was recorded since; both stay on record.
 
     With If-Match, repeating the request changes nothing.
     """
     words = None
     try:
-        words = undoing.undo(here.store, here.name, here.caller.name, expected=here.expected)
+        words = undoing.undo(here.writer, here.name, here.caller.name, expected=here.expected)
+    except RequestRepeated:
+        pass
     except Stale:
         if not _took_back(here):
             raise

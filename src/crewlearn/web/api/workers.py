@@ -1,6 +1,7 @@
 """Workers: list, import, read, change and erase them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
@@ -11,7 +12,9 @@ from crewlearn.advisor.advice.remarks import FOR_GOOD, Term
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WORKERS, WorkerRow, row_fields
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
+from crewlearn.advisor.files.recorded_imports import result_of
 from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import Member
 from crewlearn.web import snapshots
@@ -24,6 +27,7 @@ from crewlearn.web.api.common import (
     answer,
     at,
     changing,
+    changing_once,
     page,
 )
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body
@@ -93,11 +97,16 @@ def _called(people: People, number: int) -> str:
 
 
 @router.post("/workers", response_model=Recorded, operation_id="importWorkers", responses=WRITING | VERSIONED)
-def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWorkers) -> Response:
+def import_workers(here: Annotated[Here, changing_once(MANAGER)], new: models.NewWorkers) -> Response:
     """Import workers, all or none: newcomers join, changes are recorded, and what is known already is skipped."""
     rows = [WorkerRow(**row_fields(WORKERS, worker)) for worker in new.workers]
     data = as_json(new.model_dump(mode="json", exclude_unset=True))
-    done = worker_imports.import_workers(here.store, here.name, rows, data, here.caller.name, expected=here.expected)
+    try:
+        done = worker_imports.import_workers(
+            here.writer, here.name, rows, data, here.caller.name, expected=here.expected
+        )
+    except RequestRepeated as repeated:
+        done = result_of(here.store, here.name, repeated.event)
     after = here.now()
     return answer(documents.recorded(done, after.sentence), after)
 
@@ -110,7 +119,7 @@ def import_workers(here: Annotated[Here, changing(MANAGER)], new: models.NewWork
     responses=WRITING | answers(415) | VERSIONED,
 )
 def import_workers_csv(
-    here: Annotated[Here, changing(MANAGER)],
+    here: Annotated[Here, changing_once(MANAGER)],
     data: CsvBody,
     maps: Maps = None,
     decimal: DecimalMark = None,
@@ -122,24 +131,25 @@ def import_workers_csv(
     headers are recognised.
     """
     file = ImportFile(WORKERS.kind, data, ImportOptions(mapping_of(maps), decimal, check_only=check_only))
-    document = take_in(here.store, here.name, file, here.caller.name, here.expected)
+    document = take_in(here.writer, here.name, file, here.caller.name, here.expected)
     return answer(document, here.now())
 
 
 @router.post("/notes", response_model=models.WorkerView, operation_id="addNote", responses=WRITING | VERSIONED)
-def add_note(here: Annotated[Here, changing(MANAGER)], note: models.NewNote) -> Response:
+def add_note(here: Annotated[Here, changing_once(MANAGER)], note: models.NewNote) -> Response:
     """Write a note on a worker, which may end on a day; advice does not depend on it."""
     here.snapshot.number_of(note.worker_id)
     term = Term(note.until, note.days)
-    remarks.add_note(
-        here.store,
-        here.name,
-        note.worker_id,
-        here.caller.name,
-        note.text,
-        term=term if term.is_named else FOR_GOOD,
-        expected=here.expected,
-    )
+    with suppress(RequestRepeated):
+        remarks.add_note(
+            here.writer,
+            here.name,
+            note.worker_id,
+            here.caller.name,
+            note.text,
+            term=term if term.is_named else FOR_GOOD,
+            expected=here.expected,
+        )
     return _worker(Here(here.caller, here.store, here.now()), note.worker_id)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crewlearn.advisor.files.tables import CsvErrors
+from crewlearn.advisor.files.guard import HeldOutput, Oddity
+from crewlearn.advisor.files.tables import MOST_ERRORS, CsvErrors
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.narration import changes_since
@@ -120,6 +121,8 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
     if isinstance(error, Conflict):
         if isinstance(error, Stale):
             return problem(412, str(error), [field_error], changes_since(error))
+        if isinstance(error, HeldOutput):
+            return problem(409, str(error), [field_error, *map(_of_oddity, error.oddities[:MOST_ERRORS])])
         return problem(409, str(error), [field_error])
     if isinstance(error, Unknown) and str(error.value) in in_path:
         if error.field == "site":  # the error lists all sites, some of which the caller may not see
@@ -128,6 +131,12 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
             )
         return problem(404, f"{field_error.field} {field_error.value}: {field_error.remedy}", [field_error])
     return problem(422, str(error), [field_error])
+
+
+def _of_oddity(odd: Oddity) -> FieldError:
+    """Return a finding as an error: a row of the file, or line 0 for a whole day."""
+    who = f"{odd.day}, {odd.worker_id}" if odd.worker_id else odd.day
+    return FieldError(field="units", value=f"{who}: {odd.value}", remedy=odd.why, line=odd.line, column="units")
 
 
 def shown(value: object) -> str | None:

@@ -13,7 +13,10 @@ from typing import Any, Literal, get_args
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
+from crewlearn.advisor.files.recorded_imports import result_of
 from crewlearn.advisor.files.sources.sheets import is_workbook
+from crewlearn.advisor.ledger.events import REQUEST
+from crewlearn.advisor.ledger.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording import documents
@@ -48,7 +51,10 @@ def take_in(store: Store, site: str, file: ImportFile, actor: str, expected: int
     """Import a file, or with `check_only` make a dry run; return the document of the result."""
     if file.options.check_only:
         return documents.checked(dry_run.check(store, site, file, actor, expected=expected))
-    done = imports.take_in(store, site, file, actor, expected=expected)
+    try:
+        done = imports.take_in(store, site, file, actor, expected=expected)
+    except RequestRepeated as repeated:
+        done = result_of(store, site, repeated.event)
     return documents.recorded(done, _advice(store, site))
 
 
@@ -64,7 +70,9 @@ def _advice(store: Store, site: str) -> str:
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Import a large file of output."""
     progress(0.1, "reading the file")
-    options = {name: value for name, value in job.input.items() if name not in ("digest", "name")}
+    options = {name: value for name, value in job.input.items() if name not in ("digest", "name", REQUEST)}
+    if REQUEST in job.input:
+        store = store.keyed(RequestKey.from_json(job.input[REQUEST]))
     file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options), job.input.get("name", ""))
     return take_in(store, job.site, file, job.actor)
 

@@ -4,21 +4,25 @@ from functools import partial
 from typing import Annotated
 
 import sqlalchemy as sa
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
+from crewlearn.advisor.files.recorded_imports import recorded_imports, undo_import
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.queries import count_proposals, read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.web import formats
-from crewlearn.web.auth.access import VIEWER, Caller, require
-from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
+from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.pages.common import Pager, do, reading_of, show_site, store_of
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
-from crewlearn.web.views.reading import Reading
+from crewlearn.web.views.imports import import_line
+from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter(prefix="/sites/{site}")
+IMPORTS = 10
+"""Imports listed, the newest first."""
 
 
 @router.get("/history")
@@ -41,6 +45,7 @@ def history(
         if reading.place(stint.since) <= window.last
         and (stint.until is None or reading.place(stint.until) > window.first)
     }
+    until = reading.snapshot.version + 1  # others may write meanwhile
     with store.reading() as connection:
         periods = {reading.period(place) for place in range(window.first, window.last + 1)}
         around = range(min(periods), max(periods) + 1)
@@ -48,6 +53,7 @@ def history(
         rows = [row for _, row in standing if row.period in periods]
         answers = answers_by_proposal(connection, reading.key)
         shown, pages = _decisions(connection, reading, before, withdrawn)
+        imports = recorded_imports(connection, reading.key, before=until, newest_first=True, limit=IMPORTS)
     values = {
         "view": past.history(reading, stints, acted_on, rows, window, stations - 1),
         "windows": _windows(reading, window, stations),
@@ -56,8 +62,25 @@ def history(
         "pages": pages,
         "withdrawn": withdrawn,
         "people": len(reading.site.workers),
+        "imports": [import_line(reading, imported) for imported in imports],
     }
     return show_site(request, caller, reading, "History", "history.html", values)
+
+
+@router.post("/history/imports/{number}/undo")
+def undo(
+    request: Request,
+    site: str,
+    number: Annotated[int, Path(ge=1, le=MOST_NUMBER)],
+    caller: Annotated[Caller, require(MANAGER)],
+) -> Response:
+    """Take an import of output back."""
+
+    def take_back() -> str:
+        done = undo_import(store_of(request), site, number, caller.name)
+        return f"Import {number} was taken back: {formats.count(done.rows, 'row')} no longer count."
+
+    return do(request, f"{site_url(site, 'history')}#imports", take_back)
 
 
 def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:

@@ -38,6 +38,8 @@ from crewlearn.web.views.reading import Reading
 router = APIRouter(prefix="/sites/{site}/import")
 SHOWN = 8
 """Rows shown of a file without errors."""
+UNUSUAL = 50
+"""Unusual findings shown."""
 WRONG = MOST_ERRORS
 """Rows with errors shown: as many as errors are listed."""
 _EXAMPLES = {
@@ -108,16 +110,21 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
             raise
         return _ask(request, caller, reading, error.remedy, 422)
     confirmed = _text(form, "step") == "confirm"
-    # corrections are counted here and need a confirmation
-    tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True))
+    # corrections and what is unusual are shown here and need a confirmation
+    tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True, accept_unusual=True))
     checked = dry_run.check(store, reading.name, tried, caller.name)
     if not checked.sound and checked.reading and not file.options.yes and not confirmed:
         # the file can be read in another way, which is shown for confirmation
         file, tried = (with_options(each, yes=True, overtime=True, mapping={}) for each in (file, tried))
         checked = dry_run.check(store, reading.name, tried, caller.name)
-    if confirmed and checked.sound and (file.options.correct or not checked.result.corrected):
-        return _import(request, reading, file, caller)
-    refused = "Check the box to replace the rows on record." if confirmed and checked.sound else ""
+    refused = ""
+    if confirmed and checked.sound:
+        if checked.result.corrected and not file.options.correct:
+            refused = "Check the box to replace the rows on record."
+        elif checked.result.unusual and not file.options.accept_unusual:
+            refused = "Check the box to record what is unusual."
+        else:
+            return _import(request, reading, file, caller)
     return _preview(request, caller, reading, file, checked, refused)
 
 
@@ -146,6 +153,7 @@ def _read(form: FormData, data: bytes, name: str, store: Store, reading: Reading
         yes=_text(form, "yes") == "yes",
         where=tuple(line.strip() for line in _text(form, "where").splitlines() if line.strip()),
         overtime=_text(form, "yes") == "yes",
+        accept_unusual=_text(form, "accept_unusual") == "yes",
     )
     if kind not in IMPORTED:
         kind = imports.kind_of(store, reading.name, data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
@@ -218,6 +226,9 @@ def _preview(
         "where": "\n".join(file.options.where),
         "corrected": checked.result.corrected,
         "refused": refused,
+        "differing": checked.result.differing[:UNUSUAL],
+        "unusual": checked.result.unusual[:UNUSUAL],
+        "unusual_more": max(0, len(checked.result.unusual) - UNUSUAL),
         "headers": headers,
         "columns": [
             (

@@ -42,14 +42,18 @@ class _Cause:
     pattern: re.Pattern[str]
     words: tuple[str, str]
     action: str
+    noun: str = "row"
 
     def sentence(self, count: int, part: str) -> str:
         """Return what is wrong with so many rows."""
-        return f"{counted(count, 'row')} {self.words[count != 1].format(part=part)}"
+        return f"{counted(count, self.noun)} {self.words[count != 1].format(part=part)}"
 
 
-def _cause(columns: str, pattern: str, one: str, many: str, action: str) -> _Cause:
-    return _Cause(tuple(columns.split()), re.compile(pattern), (one, many), action)
+def _cause(columns: str, pattern: str, one: str, many: str, action: str, noun: str = "row") -> _Cause:
+    return _Cause(tuple(columns.split()), re.compile(pattern), (one, many), action, noun)
+
+
+_IF_RIGHT = "check them; if they are right, record them as they are: `accept_unusual`"
 
 
 _KNOWN = (
@@ -91,6 +95,19 @@ _KNOWN = (
         *("date", "^a date that exists", "has no readable date", "have no readable date"),
         "correct the cells, or let the file be read as it is written: `yes`",
     ),
+    _cause(
+        *("units", "^usual of this person is about", "is far from what is usual of the person"),
+        *("are far from what is usual of the person", _IF_RIGHT),
+    ),
+    _cause(
+        *("units", "^usual of others is about", "of somebody new is far from what is usual of others"),
+        *("of people who are new are far from what is usual of others", _IF_RIGHT),
+    ),
+    _cause(
+        *("units", "^the output of everybody is", "is unusual for everybody", "are unusual for everybody", _IF_RIGHT),
+        noun="day",
+    ),
+    _cause("units", "^usually about", "has few people", "have few people", _IF_RIGHT, noun="day"),
 )
 
 

@@ -14,6 +14,7 @@ from crewlearn.advisor.files.detection.site_view import SiteView, view_of
 from crewlearn.advisor.files.detection.summing import Summed, sum_rows
 from crewlearn.advisor.files.detection.writing import Writing
 from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
+from crewlearn.advisor.files.guard import collect
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile
@@ -134,9 +135,14 @@ def record(
 
 
 def _collect_meaning(store: Rehearsal, site: str, file: ImportFile, reading: OutputReading, actor: str) -> None:
-    """Add the errors that the sound rows would have, to those of the others."""
+    """Add the errors that the sound rows would have, to those of the others.
+
+    Days that have few people or are off for everybody are not told: the other rows may be theirs.
+    """
     try:
-        _import(store, site, file, reading, actor, None)
+        done = _import(store, site, with_options(file, accept_unusual=True), reading, actor, None)
+        if not file.options.accept_unusual:
+            collect(reading.errors, [oddity for oddity in done.unusual if oddity.line])
     except CsvErrors as error:
         reading.errors.merge(error)
     except InvalidInput as error:
@@ -149,13 +155,11 @@ def _import(
     store: Store, site: str, file: ImportFile, reading: OutputReading, actor: str, expected: int | None
 ) -> ImportResult:
     options, plan = file.options, reading.plan
-    enrolled = 0
 
     def prepare(work: SiteTransaction) -> None:
-        nonlocal enrolled
         newcomers = options.yes or (plan is not None and plan.newcomers)
         if newcomers and not options.skip_unknown:
-            enrolled = enrol(work, (row.worker_id for row in reading.rows), reading.names, file.data)
+            enrol(work, (row.worker_id for row in reading.rows), reading.names, file.data)
         if plan is not None and reading.keep:
             profiles.keep(work, reading.keep, plan)
 
@@ -169,18 +173,19 @@ def _import(
         skip_unknown=options.skip_unknown,
         overtime=options.yes or options.overtime or (plan is not None and plan.overtime),
         team_from_output=options.team_from_output or (plan is not None and plan.team_from_output),
+        accept_unusual=options.accept_unusual,
         what=file.what,
         expected=expected,
         normalised=True,
         prepare=prepare,
     )
     warnings = (*reading.notices, *done.warnings)
-    return dataclasses.replace(done, warnings=warnings, enrolled=enrolled, reading=reading.sentences)
+    return dataclasses.replace(done, warnings=warnings, reading=reading.sentences)
 
 
 def accepted_reading(store: Store, site: str, file: ImportFile, actor: str) -> tuple[str, ...]:
     """Return how the file would be read if the caller accepted it, in sentences; nothing if that would fail too."""
-    accepted = with_options(file, yes=True)
+    accepted = with_options(file, yes=True, accept_unusual=True)
     try:
         reading = read_output_file(store, site, accepted)
         if reading.plan is None or not reading.rows:

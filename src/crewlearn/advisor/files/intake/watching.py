@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.files.guard import HeldOutput
 from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.intake.output_files import take_in_output
@@ -51,8 +52,7 @@ class WatchedFile:
         """Return the report as plain data."""
         if self.result is None:
             return {"file": self.name, "outcome": FAILED, "moved_to": str(self.moved_to), "fault": self.fault}
-        done = {**vars(self.result), "warnings": list(self.result.warnings), "reading": list(self.result.reading)}
-        return {"file": self.name, "outcome": DONE, "moved_to": str(self.moved_to), **done}
+        return {"file": self.name, "outcome": DONE, "moved_to": str(self.moved_to), **self.result.to_json()}
 
 
 @dataclass
@@ -112,6 +112,8 @@ class FolderWatch:
             result = take_in_output(self.store, self.site, file, self.actor)
         except StoreUnavailable:
             raise
+        except HeldOutput as held:
+            return self._move(path, None, "\n".join([str(held), *(f"- {oddity}" for oddity in held.oddities)]))
         except InvalidInput as error:
             return self._move(path, None, str(error))
         return self._move(path, result, "")

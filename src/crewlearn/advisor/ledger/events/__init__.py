@@ -15,6 +15,7 @@ from crewlearn.advisor.ledger.events.envelope import (
     DERIVABLE,
     FIRST_HASH,
     LIMIT_ON_REFILLS,
+    REQUEST,
     RULE_VERSION,
     WHOLE_MEMORY,
     Event,
@@ -32,6 +33,7 @@ from crewlearn.advisor.ledger.events.fact import (
     kinds_of,
     parse_fact,
 )
+from crewlearn.advisor.ledger.events.import_undone import ImportUndone
 from crewlearn.advisor.ledger.events.output import OutputImported
 from crewlearn.advisor.ledger.events.profiles import ImportProfileSet
 from crewlearn.advisor.ledger.events.refusals import KEEP, NOT_CANDIDATE, NOT_NOW, REFUSALS, ProposalTurnedDown
@@ -50,7 +52,7 @@ from crewlearn.advisor.ledger.events.rows import (
     observe,
     row_document,
 )
-from crewlearn.advisor.ledger.events.sites import SiteChanged, SiteCreated
+from crewlearn.advisor.ledger.events.sites import RangeChanged, SiteChanged, SiteCreated
 from crewlearn.advisor.ledger.events.team import TeamRecorded
 from crewlearn.advisor.ledger.events.undone import AnswerUndone
 from crewlearn.advisor.ledger.events.workers import (
@@ -77,6 +79,7 @@ __all__ = [
     "OBSERVED",
     "OUTCOMES",
     "REFUSALS",
+    "REQUEST",
     "RULE_VERSION",
     "WHOLE_MEMORY",
     "Advised",
@@ -88,6 +91,7 @@ __all__ = [
     "Fact",
     "History",
     "ImportProfileSet",
+    "ImportUndone",
     "LedgerEntry",
     "Names",
     "NoteAdded",
@@ -98,6 +102,7 @@ __all__ = [
     "ProposalApproved",
     "ProposalRejected",
     "ProposalTurnedDown",
+    "RangeChanged",
     "RecordedRow",
     "SiteChanged",
     "SiteCreated",

@@ -8,6 +8,7 @@ from typing import Any
 
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
+from crewlearn.advisor.ledger.request_keys import RequestKey
 
 RULE_VERSION = "4"
 """The version of the rules that derive advice; the same facts give the same event under each of them."""
@@ -20,6 +21,9 @@ WHOLE_MEMORY = "3"
 
 DERIVABLE = (LIMIT_ON_REFILLS, WHOLE_MEMORY, RULE_VERSION)
 """The versions of the rules under which advice can be derived again."""
+
+REQUEST = "request"
+"""The payload's key for the request that an event was recorded for, in events of any kind."""
 
 FIRST_HASH = "0" * 64
 
@@ -55,12 +59,16 @@ class Event:
     fact: Fact
     previous: str
     hash: str
+    request: RequestKey | None = None
 
     @classmethod
     def of(cls, entry: LedgerEntry) -> "Event":
         """Parse a stored event."""
-        fact = parse_fact(entry.type, entry.payload)
-        return cls(entry.number, entry.at, entry.actor, entry.rule_version, fact, entry.previous, entry.hash)
+        payload = {name: value for name, value in entry.payload.items() if name != REQUEST}
+        sent = entry.payload.get(REQUEST)
+        request = None if sent is None else RequestKey.from_json(sent)
+        fact = parse_fact(entry.type, payload)
+        return cls(entry.number, entry.at, entry.actor, entry.rule_version, fact, entry.previous, entry.hash, request)
 
 
 def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payload: Any, previous: str) -> str:
@@ -69,8 +77,11 @@ def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payl
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def next_entry(number: int, at: str, actor: str, fact: Fact, previous: str) -> LedgerEntry:
-    """Return the entry that follows the one with hash `previous`."""
-    plain = json.loads(canonical(fact.to_payload()))  # hash exactly what will be read back
+def next_entry(
+    number: int, at: str, actor: str, fact: Fact, previous: str, request: RequestKey | None = None
+) -> LedgerEntry:
+    """Return the entry that follows the one with hash `previous`; `request` is the key of the request behind it."""
+    sent = {} if request is None else {REQUEST: request.to_json()}
+    plain = json.loads(canonical({**fact.to_payload(), **sent}))  # hash exactly what will be read back
     digest = hash_of(number, at, actor, RULE_VERSION, fact.type, plain, previous)
     return LedgerEntry(number, at, actor, RULE_VERSION, fact.type, plain, previous, digest)

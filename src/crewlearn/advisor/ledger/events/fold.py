@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from crewlearn.advisor.ledger.events.envelope import Event
 from crewlearn.advisor.ledger.events.fact import FoldStep, Stints, no_stints
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
+from crewlearn.advisor.ledger.request_keys import MOST_KEYS, UsedKey
 from crewlearn.advisor.ledger.site import Site
 
 
@@ -27,4 +28,8 @@ def apply(
     if site is None:
         return event.fact.begin()
     step = FoldStep(event.number, rows, history, observed, stints, event.actor, event.at)
-    return event.fact.apply(site, step)
+    after = event.fact.apply(site, step)
+    if event.request is not None:
+        used = UsedKey(event.request.key, event.request.content, event.number)
+        after.used_keys = [*after.used_keys, used][-MOST_KEYS:]
+    return after

@@ -34,11 +34,11 @@ def add_rows(site: Site, number: int, rows: Iterable[ObservedRow]) -> None:
 
 
 def _learn(site: Site, row: RecordedRow, value: float | None) -> float:
-    """Learn from a row's observation; return the row's money value, at the value of a unit in its period.
+    """Learn from a row's observation; return the row's money value, by the units and their value in its period.
 
     Where less is better, only observations count: fewer errors on half a day are no saving.
     """
-    units = site.config.units
+    units = site.units_in(row.period)
     if value is not None:
         record(site.estimates, row.worker, value)
     if row.units is None or (value is None and units.lower_is_better):

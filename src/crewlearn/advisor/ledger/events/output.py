@@ -71,6 +71,8 @@ class OutputImported(Happening):
         first, last, coming = (*_ends(place), calendar.order_of(site.period))
         site.forget_from(first)
         if not had_begun or _is_earlier(site, first):
+            if had_begun and not site.began:
+                site.named_team = site.first_team
             _take_first_team(site, first, zip(rows, values, strict=True))
         if place[last] >= coming:
             seen = {row.worker: value for row, value in zip(rows, values, strict=True) if row.period == last}

@@ -1,13 +1,15 @@
-"""Events about a site as a whole: it was set up, or its settings changed."""
+"""Events about a site as a whole: it was set up, its settings changed, or the range of its output."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.rows import RecordedRow
+from crewlearn.advisor.ledger.events.learning import in_order, sum_again
+from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.settings.config import SiteConfig
-from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, FormerUnits, Site, Worker
 
 
 @event_kind("site-created")
@@ -95,6 +97,52 @@ class SiteChanged(Happening):
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return which settings changed."""
         return f"the site's {', '.join(name.replace('_', ' ') for name in details['changes'])} changed"
+
+
+@event_kind("range-changed")
+@dataclass(frozen=True)
+class RangeChanged(SiteChanged):
+    """Settings changed, and among them what counts as 0 and as 1, or the hours of a period.
+
+    Everything that was learned is learned anew from the units on record. Money keeps the units of its day. Reasons of
+    earlier proposals stay in the former units, so proposals that wait for an answer are withdrawn and made anew.
+    """
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Apply the new settings; convert prior data, and measure every recorded row again."""
+        before = site.config.units
+        super().change(site, step)
+        units = site.config.units
+        last = max((worker.recorded_to for worker in site.workers), key=site.config.calendar.order_of, default=0)
+        site.former_units.append(FormerUnits(site.period, site.next_proposal, before))
+        latest = dict[int, float | None]()
+        for number, worker in enumerate(site.workers):
+            if worker.prior_n:
+                site.set_worker(number, **_converted(before, units, worker))
+            rows = [(row, observation(units, row)) for row in in_order(site, step.history(number))]
+            sum_again(site, number, rows)
+            if rows and rows[-1][0].period == last:
+                latest[number] = rows[-1][1]
+        site.last_output = {number: value for number, value in latest.items() if value is not None}
+        for proposal in site.open_proposals(PROPOSED):
+            site.set_proposal(proposal.id, status=WITHDRAWN)
+        site.checkpoints = []
+        if site.policy.interview(site.setting()) is None:  # interviews are not paid again
+            site.memory = site.after = None
+
+    @classmethod
+    def retell(cls, details: Mapping[str, Any], names: Names) -> str:
+        """Say that the range changed."""
+        return "the output range changed"
+
+
+def _converted(before: Units, after: Units, worker: Worker) -> dict[str, float]:
+    """Return the mean of a worker's earlier observations in the new units; older records have it only as clipped."""
+    given = before.people_output(worker.prior_mean) if worker.prior_given is None else worker.prior_given
+    if (before.hours_per_period is None) != (after.hours_per_period is None):  # it was an amount, and is a rate now
+        given *= (before.hours_per_period or 1.0) / (after.hours_per_period or 1.0)
+    hour = None if after.hours_per_period is None else 1.0
+    return {"prior_given": given, "prior_mean": after.policy_output(given, hour).value}
 
 
 def _setting(name: str, value: Any) -> str:

@@ -206,7 +206,8 @@ def make_reports(
     """Yield the periods on record after a checkpoint and before the coming one, oldest first.
 
     A period is on record if it has a row, even if nobody was present, or if a hire started or failed in it, or somebody
-    left the team. Output is by station, as in a simulation, and then that of people without one.
+    left the team, or if its day was opened as worked, even if the rows were of another shift or taken back. Output
+    is by station, as in a simulation, and then that of people without one.
     """
     units, calendar = site.config.units, site.config.calendar
     first = calendar.first_order if after is None else calendar.order_of(after.period) + 1
@@ -223,6 +224,10 @@ def make_reports(
         observed = output.setdefault(place, {})
         if value is not None:
             observed[worker] = value
+    opened = (calendar.order_of(number) for day in calendar.opened if day.worked for number in day.numbers)
+    for place in opened:
+        if place in places:
+            output.setdefault(place, {})
     completed, failed = _pairs(proposals, calendar, places)
     left = _left(held, completed, places)
     for place in sorted(output.keys() | completed.keys() | failed.keys() | left.keys()):

@@ -54,6 +54,18 @@ _ESTIMATE: dict[str, Any] = {
     "ramp_up": None,
     "trend": _TREND,
 }
+_IMPORT: dict[str, Any] = {
+    "number": 12,
+    "at": "2026-11-16T17:30:00.000+00:00",
+    "actor": "mia",
+    "rows": 24,
+    "corrected": 0,
+    "replaced": 0,
+    "from": "2026-11-16",
+    "to": "2026-11-16",
+    "undone": None,
+    "can_undo": True,
+}
 _PROPOSAL: dict[str, Any] = {
     "id": 7,
     "status": "proposed",
@@ -391,6 +403,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             ]
         }
     ],
+    "Imports": _page(_IMPORT),
+    "ImportTakenBack": [{"import": {**_IMPORT, "undone": 13, "can_undo": False}, "advice": _SENTENCE}],
     "Events": _page(_EVENT),
     "PlanRequest": [{}, {"runs": 200, "team": 14, "fee": 250.0}],
     "Job": [

@@ -46,6 +46,16 @@ class Outputs(Page[Output]):
     """Output by worker, in the order they joined, and then by day."""
 
 
+class UnusualModel(Model):
+    """Output far from what the record leads one to expect."""
+
+    line: Count = Field(description="The line of the file or the place of the row; 0 for a whole day.")
+    day: str
+    worker_id: str = Field(description="Empty for a whole day.")
+    value: str
+    why: str = Field(description="What is usual.")
+
+
 class Recorded(Model):
     """The result of an import."""
 
@@ -58,6 +68,9 @@ class Recorded(Model):
         default_factory=list, description="How the file was read, in sentences, if it is not laid out as ours."
     )
     warnings: list[str]
+    unusual: list[UnusualModel] | None = Field(
+        default=None, description="What was recorded although it is unusual; left out if nothing was."
+    )
     advice: str = Field(description="The current advice in a sentence.")
 
 
@@ -95,6 +108,9 @@ class CheckedModel(Model):
         default_factory=list, description="How the file is read, or would be if you accept it with `yes`."
     )
     warnings: list[str]
+    unusual: list[UnusualModel] | None = Field(
+        default=None, description="What would be recorded although it is unusual; left out if nothing would."
+    )
     errors: list[CellError] = Field(description="The first hundred errors.")
     total_errors: Count
     causes: list[ErrorCause] = Field(default_factory=list, description="All errors by cause.")

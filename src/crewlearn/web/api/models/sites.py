@@ -118,7 +118,7 @@ class NewSite(Model):
 
 @all_optional
 class UnitsChange(UnitsModel):
-    """Changes of the units; the range itself is fixed once output is recorded."""
+    """Changes of the units; with another range or hours, everything is estimated anew from the recorded output."""
 
 
 @all_optional
