@@ -220,7 +220,7 @@ def _doubts(work: SiteTransaction, entrant: int) -> list[str]:
 
 
 def _held_off(site: Site, number: int) -> str:
-    """Say why a worker is not proposed now."""
+    """Return why a worker is not proposed now."""
     block = site.block_on(number)
     if block is not None and block.until is not None:
         return f"blocked until {block.until}"

@@ -17,13 +17,13 @@ def limit_words(limit: Limit) -> str:
 
 
 def reached_words(site: Site) -> str:
-    """Say which limits are reached, as the end of a sentence."""
+    """Return which limits are reached, as the end of a sentence."""
     reached = [limit_words(limit) for limit in holding_back(site)]
     return f"{some_of(reached)} {'is' if len(reached) == 1 else 'are'} reached"
 
 
 def held_back_words(site: Site) -> str:
-    """Say how many replacements are held back, and by what; empty if none is."""
+    """Return in words how many replacements are held back, and by what; empty if none is."""
     if not site.held_back:
         return ""
     return f"{len(site.held_back)} more held back by {some_of([limit_words(limit) for limit in holding_back(site)])}."

@@ -8,12 +8,12 @@ from crewlearn.advisor.ledger.site import BLOCKED, Site
 
 
 def pinned_words(site: Site, number: int, written: Callable[[date], str] = str) -> str:
-    """Say that a worker is pinned, and until when; empty if they are not."""
+    """Return in words that a worker is pinned, and until when; empty if they are not."""
     return f"pinned{_until(site.protection_of(number), written)}" if site.is_pinned(number) else ""
 
 
 def blocked_words(site: Site, number: int, written: Callable[[date], str] = str) -> str:
-    """Say that a worker is blocked, and until when; empty if they are not."""
+    """Return in words that a worker is blocked, and until when; empty if they are not."""
     block = site.block_on(number)
     is_blocked = block is not None or site.workers[number].status == BLOCKED
     return f"blocked{_until(block, written)}" if is_blocked else ""

@@ -27,7 +27,7 @@ class DaysOpened(Fact):
         return {"days": numbers_to_json(self.days)}
 
     def apply(self, site: Site, step: FoldStep) -> Site:
-        """Give the days their numbers; what was learned from later ones is forgotten, as their places in time move."""
+        """Number the days; what was learned from later ones is forgotten, as their places in time move."""
         open_days(site, self.days, worked=True)
         site.undo = None
         return site
@@ -40,7 +40,7 @@ class DaysOpened(Fact):
 
 
 def open_days(site: Site, days: DayNumbers, *, worked: bool) -> None:
-    """Give days numbers in a site's calendar."""
+    """Number days in a site's calendar."""
     if not days:
         return
     calendar = site.config.calendar.with_opened(days, worked=worked)

@@ -132,7 +132,7 @@ class RangeChanged(SiteChanged):
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
-        """Say that the range changed."""
+        """Return what changed, in words."""
         return "the output range changed"
 
 
