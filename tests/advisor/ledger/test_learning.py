@@ -12,9 +12,11 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.ledger import transaction
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.backup import back_up, restore
 from crewlearn.advisor.ledger.db.engine import make_engine
+from crewlearn.advisor.ledger.events import LEARNED_OTHERWISE, envelope
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.learned.stored_states import policy_state
 from crewlearn.advisor.ledger.rebuild import upgrade
@@ -22,6 +24,7 @@ from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
+from crewlearn.beliefs.evolving import packing
 from crewlearn.policies.contract import Report
 from crewlearn.problem.floor import EXPERIENCED
 from support.learners import Recent, RecentState
@@ -427,3 +430,18 @@ def test_a_backup_holds_what_was_learned(tmp_path: Path) -> None:
         sound(store)
         record(store, 7)
         sound(store)
+
+
+def test_what_was_learned_otherwise_by_earlier_rules_stays_sound(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state of another form has another digest; advice by it is counted as older, and learning begins anew."""
+    with monkeypatch.context() as before:
+        for module in (envelope, transaction):
+            before.setattr(module, "RULE_VERSION", LEARNED_OTHERWISE)
+        before.setattr(packing, "FORM", packing.FORM - 1)
+        begun(life, policy=EVOLVING)
+        life.days(6, w0=GOOD, w1=BAD)
+    checked = verify(life.store, "s")
+    assert (checked.sound, checked.older) == (True, checked.advice)
+    life.days(1, w0=GOOD, w1=BAD)
+    again = verify(life.store, "s")
+    assert (again.sound, again.older, again.advice) == (True, checked.older, checked.advice + 1)

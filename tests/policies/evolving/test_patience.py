@@ -16,9 +16,13 @@ KNOWN = ValueOfReplacementEvolving(centre=0.63, between_sd=0.05, noise_sd=0.05, 
 FEE = 1.5
 
 
-def floor_with_newcomer(policy: ValueOfReplacementEvolving, level: float, days: int) -> EvolvingSite:
+def floor_with_newcomer(
+    policy: ValueOfReplacementEvolving, level: float, days: int, experience: int = 0, prior: int = 0
+) -> EvolvingSite:
     """Return a floor of experienced people around 0.63, joined by worker 5 for some days; 6 and 7 were never seen."""
-    site = EvolvingSite(policy, 8, 6, [EXPERIENCED] * 5 + [0] * 3)
+    site = EvolvingSite(policy, 8, 6, [EXPERIENCED] * 5 + [experience, 0, 0])
+    site.prior.counts[5], site.prior.sums[5] = prior, prior * level
+    site.state = policy.start(site.situation(), 7)
     random = np.random.default_rng(7)
     levels = {0: 0.57, 1: 0.60, 2: 0.63, 3: 0.67, 4: 0.70}
     for day in range(60):
@@ -29,8 +33,8 @@ def floor_with_newcomer(policy: ValueOfReplacementEvolving, level: float, days: 
     return site
 
 
-def let_go(policy: ValueOfReplacementEvolving, level: float, days: int) -> bool:
-    site = floor_with_newcomer(policy, level, days)
+def let_go(policy: ValueOfReplacementEvolving, level: float, days: int, experience: int = 0, prior: int = 0) -> bool:
+    site = floor_with_newcomer(policy, level, days, experience, prior)
     pairs, _ = policy.decide(site.state, site.situation(cost=FEE))
     return any(out == 5 for out, _ in pairs)
 
@@ -45,6 +49,20 @@ def test_a_middling_newcomer_stays_until_more_is_known(days: int) -> None:
 def test_patience_ends_once_enough_is_known() -> None:
     """Twelve times the pool's information are about twelve days here."""
     assert let_go(KNOWN, 0.585, 20)
+
+
+def test_days_elsewhere_count_only_if_they_were_observed() -> None:
+    """Experience alone tells nothing of somebody's level; twenty earlier observations tell enough."""
+    assert not let_go(KNOWN, 0.585, 4, experience=EXPERIENCED)
+    assert let_go(KNOWN, 0.585, 4, prior=20)
+
+
+def test_people_who_are_alike_are_not_protected_however_patient() -> None:
+    """With twice the noise, a day has four times the variance between people; more patience never protects less."""
+    alike = replace(KNOWN, noise_sd=0.1, sure=1.0)
+    site = floor_with_newcomer(alike, 0.62, 3)
+    assert alike.waiting(site.state, site.situation()).least_observed is None
+    assert not let_go(replace(KNOWN, patience=25.0), 0.585, 4)
 
 
 def test_a_hopeless_newcomer_is_let_go_at_once() -> None:

@@ -15,6 +15,7 @@ from crewlearn.advisor.ledger.events import (
     DERIVABLE,
     FIRST_HASH,
     KINDS,
+    LEARNED_OTHERWISE,
     Advised,
     Event,
     ImportUndone,
@@ -238,12 +239,13 @@ class Rebuilt:
     def _check_advice(self, entry: LedgerEntry) -> list[str]:
         """Derive the advice again from the facts before it; advice under rules that are gone is only counted."""
         self.advice += 1
-        if entry.rule_version not in DERIVABLE:
+        assert self.site is not None
+        learned_otherwise = entry.rule_version == LEARNED_OTHERWISE and self.site.policy.learns_by_day
+        if learned_otherwise or entry.rule_version not in DERIVABLE:
             self.older += 1
             self.underivable.add(entry.number)
             return []
         if self.derive is None:
             return []
-        assert self.site is not None
         again = json.loads(canonical(self.derive(self.site, entry.rule_version, self).to_payload()))
         return [] if again == entry.payload else [f"the advice of event {entry.number} does not follow from the facts"]

@@ -46,7 +46,7 @@ from crewlearn.policies.evolving.rule import (
     stakes_of,
     worth_now,
 )
-from crewlearn.policies.evolving.trials import best_length, gain_of
+from crewlearn.policies.evolving.trials import best_length, empty_tables, fill_tables, gain_of
 from crewlearn.policies.explanations import (
     Belief,
     DayReading,
@@ -233,17 +233,22 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         return None if reason.gain is None else reason.gain / (1.0 + self.margin)
 
     def waiting(self, state: EvolvingState, situation: Situation) -> PolicyWait:
-        """Return the period of the next decision, and the newcomer at a station who is judged last.
+        """Return the period of the next decision, and who at a station is judged last.
 
-        Newcomers are judged when they have ramped up and enough is known of them.
+        People are judged when they have ramped up and enough is known of them.
         """
         learned = self._grown(state, situation).learned
         parameters = self.parameters(situation.setting)
-        learning = max(ramp_up_days(learned) or 0, days_of_patience(parameters, learned))
+        tables, ramp_up = empty_tables(), ramp_up_days(learned) or 0
+        fill_tables(learned, tables)
         longest, needed = NOBODY, 0
         for worker in situation.roster.stations:
-            if worker != NOBODY and learning - int(learned.people.days[worker]) > needed:
-                longest, needed = worker, learning - int(learned.people.days[worker])
+            if worker == NOBODY:
+                continue
+            patience = days_of_patience(parameters, learned, tables, worker) if situation.setting.cost > 0.0 else 0
+            learning = max(ramp_up - int(learned.people.days[worker]), patience)
+            if learning > needed:
+                longest, needed = worker, learning
         next_decision = min(situation.period, situation.setting.horizon) + 1
         if longest == NOBODY:
             return PolicyWait(look_again=next_decision)

@@ -61,8 +61,9 @@ class EvolvingParameters(NamedTuple):
     told: Told
 
 
-LONGEST_PATIENCE = 20.0
-"""Where telling people apart takes more days than this, they are so much alike that patience protects nobody."""
+MOST_ALIKE = 5.0 / 3.0
+"""Where a day's noise has more than so many times the variance between people, these are so much alike that patience
+protects nobody."""
 
 PATIENCE_COST = 0.75
 """Patience may cost at most this many fees."""
@@ -318,17 +319,25 @@ def days_to_learn(tables: Tables, days: int, information: float) -> int:
     return periods
 
 
-def days_to_tell_apart(parameters: EvolvingParameters, tables: Tables, noise: float) -> float:
-    """Return how many days of somebody ramped up tell `patience` times as much of a person as the pool does."""
-    return parameters.patience * noise / float(tables.parts[PART_VARIANCE])
+def still_to_learn(
+    parameters: EvolvingParameters, learned: Evolving, tables: Tables, noise: float, worker: int
+) -> float:
+    """Return how many more days of somebody ramped up tell `patience` times as much of a person as the pool does.
+
+    It is 0 or less if that much is known, and where people are too much alike.
+    """
+    alike = noise / float(tables.parts[PART_VARIANCE])
+    if alike > MOST_ALIKE:
+        return 0.0
+    people, began = learned.people, int(learned.people.first_days[worker])
+    known = int(people.prior_counts[worker]) + taught_from(tables, began, float(people.days[worker] - began))
+    return parameters.patience * alike - known
 
 
-def days_of_patience(parameters: EvolvingParameters, learned: Evolving) -> int:
-    """Return for how many days a newcomer is let go only for somebody who is probably better."""
-    tables = empty_tables()
-    fill_tables(learned, tables)
-    needed = days_to_tell_apart(parameters, tables, float(learned.numbers[NOISE_USED]))
-    return 0 if needed > LONGEST_PATIENCE else days_to_learn(tables, 0, needed)
+def days_of_patience(parameters: EvolvingParameters, learned: Evolving, tables: Tables, worker: int) -> int:
+    """Return for how many more days somebody is let go only for a person who is probably better."""
+    missing = still_to_learn(parameters, learned, tables, float(learned.numbers[NOISE_USED]), worker)
+    return 0 if missing <= 0.0 else days_to_learn(tables, int(learned.people.days[worker]), missing)
 
 
 def too_soon(
@@ -343,11 +352,10 @@ def too_soon(
 
     Waiting for the missing days postpones the gain, which must not cost more than a part of the fee.
     """
-    people, needed = memory.learned.people, days_to_tell_apart(parameters, stakes.tables, stakes.noise)
-    began = int(people.first_days[leaver])
-    known = int(people.prior_counts[leaver]) + taught_from(stakes.tables, began, float(people.days[leaver] - began))
-    cost = (gain + stakes.fee) * (needed - known) / stakes.left
-    if needed > LONGEST_PATIENCE or known >= needed or cost > PATIENCE_COST * stakes.fee:
+    people = memory.learned.people
+    missing = still_to_learn(parameters, memory.learned, stakes.tables, stakes.noise, leaver)
+    cost = (gain + stakes.fee) * missing / stakes.left
+    if missing <= 0.0 or cost > PATIENCE_COST * stakes.fee:
         return False
     chance = chance_better(stakes, prospect, float(people.means[leaver]), float(people.variances[leaver]))
     return chance < parameters.sure

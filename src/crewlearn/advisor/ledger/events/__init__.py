@@ -14,6 +14,7 @@ from crewlearn.advisor.ledger.events.days import DaysOpened
 from crewlearn.advisor.ledger.events.envelope import (
     DERIVABLE,
     FIRST_HASH,
+    LEARNED_OTHERWISE,
     LIMIT_ON_REFILLS,
     REQUEST,
     RULE_VERSION,
@@ -73,6 +74,7 @@ __all__ = [
     "FIRST_HASH",
     "KEEP",
     "KINDS",
+    "LEARNED_OTHERWISE",
     "LIMIT_ON_REFILLS",
     "NOT_CANDIDATE",
     "NOT_NOW",
