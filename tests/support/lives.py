@@ -12,15 +12,15 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
-from crewlearn.advisor.ledger.stints import Stint, read_stints
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team.stints import Stint, read_stints
 from crewlearn.advisor.ledger.verify import verify
 from support.stores import STATIONARY
 

@@ -8,10 +8,10 @@ from datetime import date, timedelta
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.output_imports import import_output
-from crewlearn.advisor.files.team_inference import GAP
+from crewlearn.advisor.files.recording.team_inference import GAP
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY
-from crewlearn.advisor.ledger.stints import Stint
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.team.recording import TeamRow
+from crewlearn.advisor.ledger.team.stints import Stint
 from support.lives import Life
 
 REST = GAP + 2

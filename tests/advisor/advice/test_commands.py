@@ -9,7 +9,7 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger import transaction
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, envelope
@@ -17,7 +17,7 @@ from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
-from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording.explain import members, sentence
 from crewlearn.problem.arrays import NOBODY

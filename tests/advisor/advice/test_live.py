@@ -13,8 +13,8 @@ from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
-from crewlearn.advisor.ledger.stints import Stint, read_stints
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team.stints import Stint, read_stints
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.engine.interpreted import Step, play
 from crewlearn.engine.streams import policy_key, seed_root

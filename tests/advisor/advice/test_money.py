@@ -12,7 +12,7 @@ from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
-from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.explain import explain, members, sentence
 from support.lives import BAD, GOOD, Life
 

@@ -8,8 +8,8 @@ import pytest
 from crewlearn.advisor.advice import commands, remarks
 from crewlearn.advisor.advice.remarks import A_WHILE, FOR_GOOD, Term
 from crewlearn.advisor.ledger.errors import Conflict
-from crewlearn.advisor.ledger.remarks import Remark
 from crewlearn.advisor.ledger.site import BLOCKED, POOL, Proposal
+from crewlearn.advisor.ledger.site.remarks import Remark
 from crewlearn.advisor.wording.explain import members
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput

@@ -7,12 +7,12 @@ import pytest
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.output_imports import import_output
+from crewlearn.advisor.files.recording.team_inference import GAP
 from crewlearn.advisor.files.team_files import read_team
-from crewlearn.advisor.files.team_inference import GAP
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.team.recording import TeamRow
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.floor import EXPERIENCED
 from support.lives import BAD, GOOD, Life

@@ -12,11 +12,11 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import ImportFile, take_in
 from crewlearn.advisor.files.measuring import as_stored
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar

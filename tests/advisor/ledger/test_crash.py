@@ -26,11 +26,11 @@ from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
-from crewlearn.advisor.files.recorded_imports import undo_import
-from crewlearn.advisor.ledger.request_keys import RequestKey
+from crewlearn.advisor.files.recording.recorded_imports import undo_import
 from crewlearn.advisor.ledger.site import FAILURES
+from crewlearn.advisor.ledger.site.request_keys import RequestKey
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.team.recording import TeamRow
 from support.forking import forked
 from support.stores import (
     BACKENDS,

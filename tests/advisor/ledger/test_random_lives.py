@@ -20,19 +20,19 @@ from crewlearn.advisor.files import imports, output_imports, worker_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, WorkerRow
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
-from crewlearn.advisor.files.recorded_imports import recorded_imports, undo_import
+from crewlearn.advisor.files.recording.recorded_imports import recorded_imports, undo_import
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import REFUSALS
 from crewlearn.advisor.ledger.learned.learning import LearnedState, LearnedText, learned_anew
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays, policy_state
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, state_of, state_text
-from crewlearn.advisor.ledger.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, UNDER_WAY, Site
-from crewlearn.advisor.ledger.stints import read_stints
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.site.request_keys import RequestKey, RequestRepeated
+from crewlearn.advisor.ledger.team.recording import TeamRow
+from crewlearn.advisor.ledger.team.stints import read_stints
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.request_keys import MOST_KEYS, RequestKey, RequestRepeated
+from crewlearn.advisor.ledger.site.request_keys import MOST_KEYS, RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.jobs.work import BIG_LINES

@@ -7,8 +7,8 @@ from typing import Any
 
 from crewlearn.advisor.advice.facts import ProposalFacts, facts
 from crewlearn.advisor.advice.reasons import Knowledge, beliefs_of, knowledge, reasons_of
-from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import Reasons
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.policies.explanations import Readings
 from crewlearn.problem.arrays import NOBODY

@@ -11,7 +11,6 @@ from typing import Any
 
 from crewlearn.advisor.advice.candidates import reasons_in_place
 from crewlearn.advisor.advice.limits import limits_of
-from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold
 from crewlearn.advisor.ledger.events import (
@@ -34,6 +33,7 @@ from crewlearn.advisor.ledger.settings.changes import changed, differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL, PROPOSED, STARTED, STATUSES, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import Reasons
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction

@@ -12,10 +12,10 @@ from typing import Any
 
 from crewlearn.advisor.advice.limits import within_limits
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
-from crewlearn.advisor.ledger.advice_record import Reasons
 from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
 from crewlearn.advisor.ledger.learned.learning import NO_DAYS, DayRecord, interview_scores, learn
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.ledger.site.advice_record import Reasons
 from crewlearn.policies.contract import Pair, Policy, Report, Situation
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.transitions import LEGAL, request_fault

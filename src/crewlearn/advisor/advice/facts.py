@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from crewlearn.advisor.advice.readings import PeopleTrend, RampUp, people_trend
-from crewlearn.advisor.ledger.advice_record import Believed
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED, REJECTED, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import Believed
 from crewlearn.beliefs.posterior import TWO_SIDED_95
 from crewlearn.policies.explanations import Trend
 from crewlearn.problem.arrays import NOBODY

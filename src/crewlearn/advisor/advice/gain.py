@@ -12,7 +12,7 @@ from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import FAILURES, STARTED, UNDER_WAY, Proposal, Site
-from crewlearn.advisor.ledger.stints import Stint, read_stints
+from crewlearn.advisor.ledger.team.stints import Stint, read_stints
 from crewlearn.problem.arrays import FloatArray
 
 Estimated = Sequence[Mapping[str, float]]

@@ -15,7 +15,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerBlocked,
     WorkerProtected,
 )
-from crewlearn.advisor.ledger.events.refusals import leaving
+from crewlearn.advisor.ledger.events.advice.refusals import leaving
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text

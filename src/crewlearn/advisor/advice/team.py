@@ -9,12 +9,12 @@ from datetime import date, timedelta
 
 from crewlearn.advisor.advice.commands import unknown_worker
 from crewlearn.advisor.ledger.errors import Conflict
-from crewlearn.advisor.ledger.events.team import FROM_FILE, LEAVING, NAMED, TOOK
+from crewlearn.advisor.ledger.events.people.team import FROM_FILE, LEAVING, NAMED, TOOK
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import EARLIEST
-from crewlearn.advisor.ledger.stints import Held, Stint, painted
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.team_record import TeamRow, record_spans
+from crewlearn.advisor.ledger.team.recording import TeamRow, record_spans
+from crewlearn.advisor.ledger.team.stints import Held, Stint, painted
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.arrays import NOBODY

@@ -7,12 +7,12 @@ from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import OUTPUT, columns_of
 from crewlearn.advisor.files.errors.file_errors import ErrorCollector
 from crewlearn.advisor.files.errors.grouping import CsvError, ErrorGroup
-from crewlearn.advisor.files.guard import UnusualOutput, collect
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import scan_workers, take_in
 from crewlearn.advisor.files.intake.import_file import ImportFile
 from crewlearn.advisor.files.intake.output_files import accepted_reading, read_output_file, record
 from crewlearn.advisor.files.intake.rehearsal import rehearsal_of
+from crewlearn.advisor.files.recording.guard import UnusualOutput, collect
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.tables import CsvErrors, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

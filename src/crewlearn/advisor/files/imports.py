@@ -7,10 +7,10 @@
 from collections.abc import Iterable
 
 from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, Columns, columns_of
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.intake.output_files import is_output, take_in_output
 from crewlearn.advisor.files.reading import ScannedTable, scan, worker_rows
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.tables import read_table
 from crewlearn.advisor.files.worker_imports import import_workers
 from crewlearn.advisor.ledger.store import Store

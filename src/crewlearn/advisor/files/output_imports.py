@@ -7,11 +7,11 @@ from datetime import date
 from operator import itemgetter
 
 from crewlearn.advisor.files.columns import OutputRow
-from crewlearn.advisor.files.guard import HeldOutput, Oddity, UnusualOutput, find_oddities
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.measuring import MeasuredFile, MeasuredRow, measure
+from crewlearn.advisor.files.recording.guard import HeldOutput, Oddity, UnusualOutput, find_oddities
+from crewlearn.advisor.files.recording.import_result import ImportResult
+from crewlearn.advisor.files.recording.team_inference import CONTEXT, inferred_spans
 from crewlearn.advisor.files.tables import MOST_ERRORS
-from crewlearn.advisor.files.team_inference import CONTEXT, inferred_spans
 from crewlearn.advisor.ledger.events import (
     AWAY,
     OBSERVED,
@@ -22,12 +22,12 @@ from crewlearn.advisor.ledger.events import (
     added_values,
     digest_of_rows,
 )
-from crewlearn.advisor.ledger.events.team import FROM_OUTPUT
+from crewlearn.advisor.ledger.events.people.team import FROM_OUTPUT
 from crewlearn.advisor.ledger.queries import read_events, read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import STARTED, Site
-from crewlearn.advisor.ledger.stints import read_stints
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.team_record import record_spans
+from crewlearn.advisor.ledger.team.recording import record_spans
+from crewlearn.advisor.ledger.team.stints import read_stints
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 

@@ -7,7 +7,7 @@ from crewlearn.advisor.files.cells import DateOrder
 from crewlearn.advisor.files.columns import WORKERS, Column, Columns
 from crewlearn.advisor.files.reading import parsed_rows, scan
 from crewlearn.advisor.files.tables import read_table
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.team.recording import TeamRow
 
 TEAM = Columns(
     "team",

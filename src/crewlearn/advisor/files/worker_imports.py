@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor.files.columns import WorkerRow
-from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import WorkerFacts, WorkersImported, WorkerUpdate
 from crewlearn.advisor.ledger.settings.units import MOST_FEE

@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger.advice_record import NO_REASONS, Reasons
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Retold, UnusablePolicy
 from crewlearn.advisor.ledger.events import ADDED_COLUMNS, Event, Fact, LedgerEntry, RecordedRow
 from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import NO_REASONS, Reasons
 from crewlearn.problem.errors import InvalidInput
 
 AT_ONCE = 500

@@ -6,7 +6,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors
 from crewlearn.advisor.ledger.db.upgrade import make_tables, migrate, other_schema, schema_version
@@ -35,6 +34,7 @@ from crewlearn.advisor.ledger.learned.learning import (
 from crewlearn.advisor.ledger.learned.stored_states import write_anew
 from crewlearn.advisor.ledger.queries import proposal_row, read_entries, rows_of_event, state_text, unusable_policy
 from crewlearn.advisor.ledger.site import Proposal, Site
+from crewlearn.advisor.ledger.team import stints
 from crewlearn.advisor.ledger.transaction import DeriveAdvice
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.errors import InvalidInput

@@ -21,9 +21,9 @@ from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
 from crewlearn.advisor.ledger.queries import read_events, retold, state_of
-from crewlearn.advisor.ledger.request_keys import RequestKey, check_unused
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site.request_keys import RequestKey, check_unused
 from crewlearn.advisor.ledger.site_cache import SiteCache
 from crewlearn.advisor.ledger.text import checked_text
 from crewlearn.advisor.ledger.transaction import Clock, DeriveAdvice, SiteTransaction

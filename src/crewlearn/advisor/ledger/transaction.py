@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import (
     RULE_VERSION,
@@ -23,8 +22,9 @@ from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.learning import DayRecord
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays
 from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, rows_of_event, standing_rows, state_text
-from crewlearn.advisor.ledger.request_keys import RequestKey
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site.request_keys import RequestKey
+from crewlearn.advisor.ledger.team import stints
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.problem.errors import InvalidInput
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.ledger import stints
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.learned.stored_states import read_learned
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team import stints
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from crewlearn.advisor.advice.limits import limits_of
 from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
 from crewlearn.advisor.ledger.events import KINDS, REQUEST, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
-from crewlearn.advisor.ledger.remarks import Remark
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
+from crewlearn.advisor.ledger.site.remarks import Remark
 from crewlearn.advisor.wording.candidates import candidate_documents
 from crewlearn.advisor.wording.explain import Member, explain, is_overdue, members, sentence, what_changed
 from crewlearn.advisor.wording.learned import person_notes
@@ -26,7 +26,7 @@ from crewlearn.advisor.wording.waiting import cycle_of
 if TYPE_CHECKING:  # advice does not need these modules at run time
     from crewlearn.advisor.files.dry_run import DryRun
     from crewlearn.advisor.files.errors.grouping import ErrorGroup
-    from crewlearn.advisor.files.import_result import ImportResult
+    from crewlearn.advisor.files.recording.import_result import ImportResult
     from crewlearn.advisor.ledger.verify import Verified
 
 

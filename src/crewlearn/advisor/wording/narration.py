@@ -3,9 +3,9 @@
 Each kind of event describes itself; this module adds who did it and when.
 """
 
-from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.errors import Retold, Stale
 from crewlearn.advisor.ledger.events import KINDS, Event, Names
+from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.advisor.wording.names import RecordNames
 
 

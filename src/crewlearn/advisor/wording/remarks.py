@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import date
 
-from crewlearn.advisor.ledger.remarks import Remark
 from crewlearn.advisor.ledger.site import BLOCKED, Site
+from crewlearn.advisor.ledger.site.remarks import Remark
 
 
 def pinned_words(site: Site, number: int, written: Callable[[date], str] = str) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.site import Site
-from crewlearn.advisor.ledger.stints import Stint, read_stints
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.team.stints import Stint, read_stints
 from crewlearn.problem.arrays import NOBODY
 
 

@@ -23,7 +23,7 @@ from crewlearn.cli.live.session import (
 from crewlearn.cli.output import option_said, print_json
 
 if TYPE_CHECKING:
-    from crewlearn.advisor.files.import_result import ImportResult
+    from crewlearn.advisor.files.recording.import_result import ImportResult
 
 workers = typer.Typer(help="Import, change and erase workers.", no_args_is_help=True)
 output = typer.Typer(help="Import output.", no_args_is_help=True)
@@ -201,8 +201,8 @@ def import_output_command(
     with opened(db) as store:
         from crewlearn.advisor.files.cells import date_order, decimal_mark
         from crewlearn.advisor.files.columns import OUTPUT
-        from crewlearn.advisor.files.guard import HeldOutput
         from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of, take_in
+        from crewlearn.advisor.files.recording.guard import HeldOutput
 
         data = read_bytes(file)
         options = ImportOptions(

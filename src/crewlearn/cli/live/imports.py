@@ -12,7 +12,7 @@ from crewlearn.cli.output import print_json, print_table
 def list_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     """List the imports of output with their numbers, oldest first."""
     with opened(db) as store:
-        from crewlearn.advisor.files.recorded_imports import recorded_imports
+        from crewlearn.advisor.files.recording.recorded_imports import recorded_imports
 
         with store.reading() as connection:
             key, state, _ = store.site(connection, site)
@@ -49,7 +49,7 @@ def undo_command(
     It cannot be taken back once a proposal was answered, one of its rows corrected, or the team taken from the output.
     """
     with opened(db) as store:
-        from crewlearn.advisor.files.recorded_imports import undo_import
+        from crewlearn.advisor.files.recording.recorded_imports import undo_import
         from crewlearn.advisor.ledger.text import counted
 
         done = undo_import(store, site, number, who(actor))

@@ -80,7 +80,7 @@ def impact_command(
         from crewlearn.advisor.files.reading import read_groups
         from crewlearn.advisor.ledger.identities import read_people
         from crewlearn.advisor.ledger.queries import read_proposals
-        from crewlearn.advisor.ledger.stints import read_stints
+        from crewlearn.advisor.ledger.team.stints import read_stints
         from crewlearn.advisor.ledger.text import counted
 
         rows = read_groups(read_bytes(groups), what=groups.name)

@@ -9,7 +9,7 @@ from fastapi import Depends, Header, Path, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from crewlearn.advisor.ledger.request_keys import MOST_KEYS, RequestKey
+from crewlearn.advisor.ledger.site.request_keys import MOST_KEYS, RequestKey
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import etags, snapshots

@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from crewlearn.advisor.files import recorded_imports as imports
-from crewlearn.advisor.ledger.request_keys import RequestRepeated
+from crewlearn.advisor.files.recording import recorded_imports as imports
+from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once, page

@@ -10,15 +10,15 @@ from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OUTPUT, OutputRow, row_fields
 from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.exports import output_document
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.reading import normalised
-from crewlearn.advisor.files.recorded_imports import result_of
+from crewlearn.advisor.files.recording.import_result import ImportResult
+from crewlearn.advisor.files.recording.recorded_imports import result_of
 from crewlearn.advisor.files.tables import ErrorCollector
 from crewlearn.advisor.ledger.events import REQUEST, RecordedRow
 from crewlearn.advisor.ledger.queries import standing_rows
-from crewlearn.advisor.ledger.request_keys import RequestRepeated
+from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import snapshots as reads

@@ -12,8 +12,8 @@ from crewlearn.advisor.files.imports import mapping_of
 from crewlearn.advisor.files.team_files import read_team
 from crewlearn.advisor.ledger.events import TeamRecorded
 from crewlearn.advisor.ledger.queries import read_events
-from crewlearn.advisor.ledger.request_keys import RequestRepeated
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
+from crewlearn.advisor.ledger.team.recording import TeamRow
 from crewlearn.advisor.wording.team import team_document
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once
 from crewlearn.web.api.files import CsvBody, DateOrder, Maps, csv_body

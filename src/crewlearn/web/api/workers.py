@@ -12,9 +12,9 @@ from crewlearn.advisor.advice.remarks import FOR_GOOD, Term
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WORKERS, WorkerRow, row_fields
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, mapping_of
-from crewlearn.advisor.files.recorded_imports import result_of
+from crewlearn.advisor.files.recording.recorded_imports import result_of
 from crewlearn.advisor.ledger.identities import People
-from crewlearn.advisor.ledger.request_keys import RequestRepeated
+from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import Member
 from crewlearn.web import snapshots

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crewlearn.advisor.files.guard import HeldOutput, Oddity
+from crewlearn.advisor.files.recording.guard import HeldOutput, Oddity
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvErrors
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.text import counted

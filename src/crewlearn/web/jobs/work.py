@@ -13,10 +13,10 @@ from typing import Any, Literal, get_args
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
-from crewlearn.advisor.files.recorded_imports import result_of
+from crewlearn.advisor.files.recording.recorded_imports import result_of
 from crewlearn.advisor.files.sources.sheets import is_workbook
 from crewlearn.advisor.ledger.events import REQUEST
-from crewlearn.advisor.ledger.request_keys import RequestKey, RequestRepeated
+from crewlearn.advisor.ledger.site.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording import documents

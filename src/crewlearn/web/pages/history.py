@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files.recorded_imports import recorded_imports, undo_import
+from crewlearn.advisor.files.recording.recorded_imports import recorded_imports, undo_import
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.queries import count_proposals, read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import Proposal

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from crewlearn.advisor.advice import team
 from crewlearn.advisor.advice.team import TeamResult
 from crewlearn.advisor.files.team_files import read_team
-from crewlearn.advisor.ledger.team_record import TeamRow
+from crewlearn.advisor.ledger.team.recording import TeamRow
 from crewlearn.problem.errors import InvalidInput, one_of
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require

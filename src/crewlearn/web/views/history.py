@@ -11,7 +11,7 @@ from crewlearn.advisor.advice.gain import gain_by_period
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.events import RecordedRow, observation
 from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal
-from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.learned import effect_words
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from crewlearn.advisor.files.recorded_imports import RecordedImport
+from crewlearn.advisor.files.recording.recorded_imports import RecordedImport
 from crewlearn.web import formats
 from crewlearn.web.views.reading import Reading
 

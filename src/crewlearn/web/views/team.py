@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crewlearn.advisor.ledger.site import LEFT
-from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web.views.reading import Reading
 

@@ -14,14 +14,14 @@ from crewlearn.advisor.files.detection.site_view import SiteView, view_of
 from crewlearn.advisor.files.detection.summing import Summed, sum_rows
 from crewlearn.advisor.files.detection.writing import Writing
 from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
-from crewlearn.advisor.files.guard import collect
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.intake import profiles
 from crewlearn.advisor.files.intake.import_file import ImportFile
 from crewlearn.advisor.files.intake.newcomers import enrol
 from crewlearn.advisor.files.intake.rehearsal import Rehearsal, rehearsal_of
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import scan, sound_output_rows
+from crewlearn.advisor.files.recording.guard import collect
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.tables import MOST_ROWS, FileTable, read_table
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

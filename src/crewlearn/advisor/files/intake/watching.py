@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crewlearn.advisor.files.columns import OUTPUT
-from crewlearn.advisor.files.guard import HeldOutput
-from crewlearn.advisor.files.import_result import ImportResult
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.intake.output_files import take_in_output
+from crewlearn.advisor.files.recording.guard import HeldOutput
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.sources.opening import MOST_BYTES
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store

@@ -1,7 +1,7 @@
 """Events: everything that is recorded for a site. Importing the package registers every kind."""
 
-from crewlearn.advisor.ledger.events.advised import Advised
-from crewlearn.advisor.ledger.events.answers import (
+from crewlearn.advisor.ledger.events.advice.advised import Advised
+from crewlearn.advisor.ledger.events.advice.answers import (
     OUTCOMES,
     AnswerTrail,
     OfferRecorded,
@@ -9,8 +9,9 @@ from crewlearn.advisor.ledger.events.answers import (
     ProposalApproved,
     ProposalRejected,
 )
+from crewlearn.advisor.ledger.events.advice.refusals import KEEP, NOT_CANDIDATE, NOT_NOW, REFUSALS, ProposalTurnedDown
+from crewlearn.advisor.ledger.events.advice.undone import AnswerUndone
 from crewlearn.advisor.ledger.events.canonical import canonical
-from crewlearn.advisor.ledger.events.days import DaysOpened
 from crewlearn.advisor.ledger.events.envelope import (
     DERIVABLE,
     FIRST_HASH,
@@ -34,11 +35,19 @@ from crewlearn.advisor.ledger.events.fact import (
     kinds_of,
     parse_fact,
 )
-from crewlearn.advisor.ledger.events.import_undone import ImportUndone
-from crewlearn.advisor.ledger.events.output import OutputImported
-from crewlearn.advisor.ledger.events.profiles import ImportProfileSet
-from crewlearn.advisor.ledger.events.refusals import KEEP, NOT_CANDIDATE, NOT_NOW, REFUSALS, ProposalTurnedDown
-from crewlearn.advisor.ledger.events.remarks import NoteAdded, WorkerBlocked, WorkerProtected
+from crewlearn.advisor.ledger.events.output.import_undone import ImportUndone
+from crewlearn.advisor.ledger.events.output.imported import OutputImported
+from crewlearn.advisor.ledger.events.people.remarks import NoteAdded, WorkerBlocked, WorkerProtected
+from crewlearn.advisor.ledger.events.people.team import TeamRecorded
+from crewlearn.advisor.ledger.events.people.workers import (
+    StaffFact,
+    WorkerChanged,
+    WorkerErased,
+    WorkerFacts,
+    WorkersImported,
+    WorkerUpdate,
+    worker_facts,
+)
 from crewlearn.advisor.ledger.events.rows import (
     ADDED_COLUMNS,
     ATTENDANCE,
@@ -53,18 +62,9 @@ from crewlearn.advisor.ledger.events.rows import (
     observe,
     row_document,
 )
-from crewlearn.advisor.ledger.events.sites import RangeChanged, SiteChanged, SiteCreated
-from crewlearn.advisor.ledger.events.team import TeamRecorded
-from crewlearn.advisor.ledger.events.undone import AnswerUndone
-from crewlearn.advisor.ledger.events.workers import (
-    StaffFact,
-    WorkerChanged,
-    WorkerErased,
-    WorkerFacts,
-    WorkersImported,
-    WorkerUpdate,
-    worker_facts,
-)
+from crewlearn.advisor.ledger.events.site.days import DaysOpened
+from crewlearn.advisor.ledger.events.site.profiles import ImportProfileSet
+from crewlearn.advisor.ledger.events.site.sites import RangeChanged, SiteChanged, SiteCreated
 
 __all__ = [
     "ADDED_COLUMNS",

@@ -8,7 +8,7 @@ from typing import Any
 
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
-from crewlearn.advisor.ledger.request_keys import RequestKey
+from crewlearn.advisor.ledger.site.request_keys import RequestKey
 
 RULE_VERSION = "5"
 """The version of the rules that derive advice; the same facts give the same event under each of them."""

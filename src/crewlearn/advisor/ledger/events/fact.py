@@ -11,10 +11,10 @@ from datetime import date
 from enum import Enum, auto
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
 from crewlearn.advisor.ledger.site import Site, Slip
-from crewlearn.advisor.ledger.stints import Change, Seat, Stint, changes, seats_now
+from crewlearn.advisor.ledger.site.advice_record import Cause
+from crewlearn.advisor.ledger.team.stints import Change, Seat, Stint, changes, seats_now
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -178,7 +178,7 @@ class Happening(Fact):
         site.because.append(self.cause())
         self.change(site, step)
         site.seats = seats_now(site.seats, site)
-        site.undo = None if before is None else Slip.between(step.number, *before, site)
+        site.undo = None if before is None else Slip.between(step.number, *before, site.workers)
         return site
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from crewlearn.advisor.ledger.events.envelope import Event
 from crewlearn.advisor.ledger.events.fact import FoldStep, Stints, no_stints
 from crewlearn.advisor.ledger.events.rows import History, RecordedRow
-from crewlearn.advisor.ledger.request_keys import MOST_KEYS, UsedKey
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site.request_keys import MOST_KEYS, UsedKey
 
 
 def _no_rows(worker: int) -> Sequence[RecordedRow]:

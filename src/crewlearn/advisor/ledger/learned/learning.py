@@ -19,7 +19,7 @@ from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import FAILURES, REJECTED, STARTED, Proposal, Site
-from crewlearn.advisor.ledger.stints import Stint
+from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.beliefs.estimates import Estimates
 from crewlearn.policies.contract import NOT_INTERVIEWED, Pair, Policy, Report, Situation
 from crewlearn.problem.arrays import FloatArray

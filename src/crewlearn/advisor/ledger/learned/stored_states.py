@@ -19,7 +19,7 @@ from crewlearn.advisor.ledger.learned.learning import (
 )
 from crewlearn.advisor.ledger.queries import ended_proposals, rows_after
 from crewlearn.advisor.ledger.site import Site
-from crewlearn.advisor.ledger.stints import read_stints
+from crewlearn.advisor.ledger.team.stints import read_stints
 from crewlearn.policies.contract import Policy
 
 _FAST = 1

@@ -6,12 +6,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from crewlearn.advisor.files.import_result import ImportResult
+from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger.answers import last_standing_answer
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import Event, ImportUndone, OutputImported, TeamRecorded
-from crewlearn.advisor.ledger.events.team import FROM_OUTPUT
+from crewlearn.advisor.ledger.events.people.team import FROM_OUTPUT
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import Site

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crewlearn.advisor.ledger.advice_record import EarlyReasons, Reasons, StandingAdvice, reasons_from_json
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import EarlyReasons, Reasons, StandingAdvice, reasons_from_json
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.policies.contract import Pair
 

@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any, ClassVar, Self
 
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.remarks import Remark
 from crewlearn.advisor.ledger.site import BLOCKED, POOL, Site
+from crewlearn.advisor.ledger.site.remarks import Remark
 
 
 class WorkerHold(Happening):

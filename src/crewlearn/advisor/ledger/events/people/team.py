@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crewlearn.advisor.ledger.advice_record import Cause
-from crewlearn.advisor.ledger.events.days import open_days
+from crewlearn.advisor.ledger.events.advice.offers import start
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Stints, event_kind
-from crewlearn.advisor.ledger.events.offers import start
+from crewlearn.advisor.ledger.events.site.days import open_days
 from crewlearn.advisor.ledger.settings.opened_days import DayNumbers, numbers_from_json, numbers_to_json
 from crewlearn.advisor.ledger.site import LEFT, POOL, PROPOSED, STARTED, UNDER_WAY, WITHDRAWN, Proposal, Site
-from crewlearn.advisor.ledger.stints import Change, Held, Seat, Stint, painted, rewritten, seats_of
+from crewlearn.advisor.ledger.site.advice_record import Cause
+from crewlearn.advisor.ledger.team.stints import Change, Held, Seat, Stint, painted, rewritten, seats_of
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of

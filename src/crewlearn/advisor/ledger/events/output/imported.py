@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.learning import ObservedRow, add_rows, in_order, sum_again
+from crewlearn.advisor.ledger.events.output.learning import ObservedRow, add_rows, in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import RecordedRow, digest_of_rows, observation
 from crewlearn.advisor.ledger.site import OPEN, REJECTED, WITHDRAWN, Proposal, Site
+from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.problem.errors import InvalidInput
 

@@ -5,155 +5,29 @@ history.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor.ledger.advice_record import NO_ADVICE, NO_REASONS, Cause, Reasons, StandingAdvice
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
-from crewlearn.advisor.ledger.remarks import NO_REMARKS, Remark, Remarks
-from crewlearn.advisor.ledger.request_keys import UsedKey
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.site.advice_record import NO_ADVICE, Cause, StandingAdvice
+from crewlearn.advisor.ledger.site.former_units import FormerUnits
+from crewlearn.advisor.ledger.site.proposals import OPEN, Proposal
+from crewlearn.advisor.ledger.site.remarks import NO_REMARKS, Remark, Remarks
+from crewlearn.advisor.ledger.site.request_keys import UsedKey
+from crewlearn.advisor.ledger.site.slip import Slip
+from crewlearn.advisor.ledger.site.workers import BLOCKED, LEFT, POOL, Worker
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data
 from crewlearn.policies.contract import Pair, Policy, Situation
 from crewlearn.problem.arrays import NOBODY, IntArray
 from crewlearn.problem.floor import EXPERIENCED
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
-
-POOL, BLOCKED, LEFT = "pool", "blocked", "left"
-"""A worker's status: available, not to be hired, or gone."""
-
-STATUSES = (POOL, BLOCKED, LEFT)
-
-PROPOSED, APPROVED, OFFERED, ACCEPTED = "proposed", "approved", "offered", "accepted"
-OPEN = (PROPOSED, APPROVED, OFFERED, ACCEPTED)
-UNDER_WAY = (APPROVED, OFFERED, ACCEPTED)
-STARTED = "started"
-FAILURES = ("declined", "expired", "no-show", "cancelled")
-REJECTED, WITHDRAWN = "rejected", "withdrawn"
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A worker in the record, which holds no names.
-
-    `since` is the period they took their station in, or 0 for none, as in other periods here. `barred_until` is the
-    period before which they are not proposed again. `recorded_to` is their last period with a row, `earned` the money
-    value of all their output. `prior_mean` is in the policy's units; `prior_given` is the mean as given, before
-    clipping.
-    """
-
-    status: str = POOL
-    pinned: bool = False
-    fee: float | None = None
-    prior_n: int = 0
-    prior_mean: float = 0.0
-    interview: float | None = None
-    since: int = 0
-    barred_until: int = 0
-    recorded_to: int = 0
-    earned: float = 0.0
-    prior_given: float | None = None
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A replacement proposed in a period: `out` (-1: an empty station, or open until arrival) by `into`.
-
-    `decided_in` is the period of the answer, `reason` the reason of a rejection, `settled_in` the period in which the
-    offer was settled. `fee` was agreed on approval and fell due in period `paid_in`. `why` are the reasons for the
-    proposal.
-    """
-
-    id: int
-    period: int
-    out: int
-    into: int
-    status: str = PROPOSED
-    decided_in: int = 0
-    fee: float = 0.0
-    reason: str = ""
-    leaver: int = NOBODY
-    settled_in: int = 0
-    paid_in: int = 0
-    why: Reasons = NO_REASONS
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Proposal":
-        """Rebuild what `to_json` described."""
-        return cls(**{**data, "why": Reasons.from_json(data["why"])})
-
-    def to_json(self) -> dict[str, Any]:
-        """Describe the proposal as plain data."""
-        return {**vars(self), "why": self.why.to_json()}
-
-    @property
-    def paid(self) -> bool:
-        """Whether the fee has fallen due."""
-        return self.paid_in != 0
-
-    @property
-    def filled_empty_station(self) -> bool:
-        """Whether there was an empty station for the incoming worker when this was proposed."""
-        return self.out == NOBODY and self.why.leaver == NOBODY
-
-    @property
-    def makes_room(self) -> int:
-        """Who makes room, or made it once the hire started; -1 for an empty station, or open until arrival."""
-        return self.leaver if self.status == STARTED else self.out
-
-
-@dataclass(frozen=True)
-class FormerUnits:
-    """Units that held until they changed: for periods before `period`, and proposals with a number below `proposal`."""
-
-    period: int
-    proposal: int
-    units: Units
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "FormerUnits":
-        """Rebuild what `to_json` described."""
-        return cls(data["period"], data["proposal"], Units.from_json(data["units"]))
-
-    def to_json(self) -> dict[str, Any]:
-        """Describe the units as plain data."""
-        return {**vars(self), "units": self.units.to_json()}
-
-
-@dataclass(frozen=True)
-class Slip:
-    """What undoing the last answer, event `number`, restores.
-
-    `before` is the part of the state that an answer may change, as `Site.answered_json` returned it; `workers` are the
-    workers that the answer changed, as they were.
-    """
-
-    number: int
-    before: Mapping[str, Any]
-    workers: Mapping[int, Worker]
-
-    @classmethod
-    def between(cls, number: int, before: Mapping[str, Any], workers: Sequence[Worker], site: "Site") -> "Slip":
-        """Return the slip of an event, given the site's state and workers before it."""
-        pairs = enumerate(zip(workers, site.workers, strict=True))
-        return cls(number, before, {worker: was for worker, (was, now) in pairs if was is not now})
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Slip":
-        """Rebuild what `to_json` described."""
-        workers = {int(number): Worker(**worker) for number, worker in data["workers"].items()}
-        return cls(data["number"], data["before"], workers)
-
-    def to_json(self) -> dict[str, Any]:
-        """Describe the slip as plain data."""
-        workers = {str(number): dict(vars(worker)) for number, worker in self.workers.items()}
-        return {"number": self.number, "before": dict(self.before), "workers": workers}
 
 
 @dataclass
@@ -331,22 +205,15 @@ class Site:
 
     def protection_of(self, number: int) -> Remark | None:
         """Return why and until when a worker is to be kept; None if they are not, or if nobody said why."""
-        return self._holding(self.remarks.protected, number, for_good=self.workers[number].pinned)
+        return self.remarks.protection_of(number, self.day, for_good=self.workers[number].pinned)
 
     def block_on(self, number: int) -> Remark | None:
         """Return why and until when a worker is not to be brought in; None if they are not, or if nobody said why."""
-        return self._holding(self.remarks.blocked, number, for_good=self.workers[number].status == BLOCKED)
-
-    def _holding(self, remarks: Mapping[int, Remark], number: int, *, for_good: bool) -> Remark | None:
-        """Return a remark that holds now; the worker's flag decides about one without an end."""
-        remark = remarks.get(number)
-        if remark is None:
-            return None
-        return remark if (for_good if remark.until is None else remark.holds_on(self.day)) else None
+        return self.remarks.block_on(number, self.day, for_good=self.workers[number].status == BLOCKED)
 
     def notes_on(self, number: int) -> tuple[Remark, ...]:
         """Return the notes on a worker that hold now, oldest first."""
-        return tuple(note for note in self.remarks.notes.get(number, ()) if note.holds_on(self.day))
+        return self.remarks.notes_on(number, self.day)
 
     def is_set_aside(self, out: int, into: int) -> bool:
         """Return whether an exchange is not to be proposed now."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.learning import in_order, sum_again
+from crewlearn.advisor.ledger.events.output.learning import in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
-from crewlearn.advisor.ledger.advice_record import Cause
+from crewlearn.advisor.ledger.events.advice.offers import release
 from crewlearn.advisor.ledger.events.fact import Cached, FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.events.learning import in_order, sum_again
-from crewlearn.advisor.ledger.events.offers import release
+from crewlearn.advisor.ledger.events.output.learning import in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import observation
 from crewlearn.advisor.ledger.site import LEFT, POOL, Site, Worker
+from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.beliefs.estimates import grown
 from crewlearn.problem.roster import Roster
 

@@ -79,7 +79,7 @@ def test_another_schema_is_refused_and_left_alone(database: Database, version: s
     assert _files(database) == files
 
 
-OLDER = Path(__file__).parents[2] / "data" / "store_0001.json"
+OLDER = Path(__file__).parents[3] / "data" / "store_0001.json"
 
 
 """The rows of `busy_site` as the code of schema 0001 wrote them."""

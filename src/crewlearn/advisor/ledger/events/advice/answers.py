@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crewlearn.advisor.ledger.advice_record import Cause, Reasons
+from crewlearn.advisor.ledger.events.advice.offers import bar, fail, start
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.events.offers import bar, fail, start
 from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
+from crewlearn.advisor.ledger.site.advice_record import Cause, Reasons
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 

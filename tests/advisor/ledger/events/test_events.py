@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from crewlearn.advisor.ledger.advice_record import NO_REASONS
 from crewlearn.advisor.ledger.errors import (
     Conflict,
     StoreBusy,
@@ -36,12 +35,13 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.queries import read_entries, unused_columns
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site.advice_record import NO_REASONS
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.problem.errors import InvalidInput
 from support.stores import CALENDAR, busy_site, config, contents, state_of
 
-OLDEST = Path(__file__).parents[2] / "data" / "store_0001.json"
+OLDEST = Path(__file__).parents[3] / "data" / "store_0001.json"
 
 STATES: list[dict[str, Any]] = [
     {"memory": {"a": 1}, "after": {"a": 2}},

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from crewlearn.advisor.ledger.events.answers import AnswerTrail, ProposalAnswer, proposal_words
+from crewlearn.advisor.ledger.events.advice.answers import AnswerTrail, ProposalAnswer, proposal_words
 from crewlearn.advisor.ledger.events.fact import FoldStep, Names, Subject, event_kind
-from crewlearn.advisor.ledger.events.remarks import block, day_in, ending, protect, until_words
-from crewlearn.advisor.ledger.remarks import Remark
+from crewlearn.advisor.ledger.events.people.remarks import block, day_in, ending, protect, until_words
 from crewlearn.advisor.ledger.site import REJECTED, Site
+from crewlearn.advisor.ledger.site.remarks import Remark
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 

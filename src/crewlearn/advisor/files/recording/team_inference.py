@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from crewlearn.advisor.ledger.events import AWAY, RecordedRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.stints import Held, Stint, joined
+from crewlearn.advisor.ledger.team.stints import Held, Stint, joined
 from crewlearn.problem.arrays import NOBODY
 
 GAP = 2

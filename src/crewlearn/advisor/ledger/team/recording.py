@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from crewlearn.advisor.ledger.events import TeamRecorded
-from crewlearn.advisor.ledger.events.team import settlements
+from crewlearn.advisor.ledger.events.people.team import settlements
 from crewlearn.advisor.ledger.settings.opened_days import DayNumbers
-from crewlearn.advisor.ledger.stints import Held, painted, seats_of
+from crewlearn.advisor.ledger.team.stints import Held, painted, seats_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 
 

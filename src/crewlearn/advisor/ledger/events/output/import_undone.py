@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crewlearn.advisor.ledger.advice_record import Cause
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, event_kind
-from crewlearn.advisor.ledger.events.learning import in_order, sum_again
+from crewlearn.advisor.ledger.events.output.learning import in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import observation
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.advisor.ledger.text import counted
 
 

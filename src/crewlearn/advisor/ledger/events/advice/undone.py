@@ -6,7 +6,7 @@ from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import KINDS, NO_SUBJECT, Fact, FoldStep, Names, Stints, Subject, event_kind
 from crewlearn.advisor.ledger.site import WITHDRAWN, Site
-from crewlearn.advisor.ledger.stints import Change, Seat, changes
+from crewlearn.advisor.ledger.team.stints import Change, Seat, changes
 from crewlearn.problem.errors import InvalidInput
 
 

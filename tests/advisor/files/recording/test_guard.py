@@ -17,9 +17,9 @@ import pytest
 from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.dry_run import check
-from crewlearn.advisor.files.guard import DAYS, WINDOW, Expectation, Oddity, UnusualOutput
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions, take_in
 from crewlearn.advisor.files.measuring import MeasuredRow
+from crewlearn.advisor.files.recording.guard import DAYS, WINDOW, Expectation, Oddity, UnusualOutput
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.events import RecordedRow
 from crewlearn.advisor.ledger.settings.units import Units

@@ -78,6 +78,18 @@ class Remarks:
             },
         }
 
+    def protection_of(self, worker: int, day: date, *, for_good: bool) -> Remark | None:
+        """Return what protects a worker on a day; `for_good` is the flag that decides about one without an end."""
+        return _holding(self.protected.get(worker), day, for_good=for_good)
+
+    def block_on(self, worker: int, day: date, *, for_good: bool) -> Remark | None:
+        """Return what blocks a worker on a day; `for_good` is the flag that decides about one without an end."""
+        return _holding(self.blocked.get(worker), day, for_good=for_good)
+
+    def notes_on(self, worker: int, day: date) -> tuple[Remark, ...]:
+        """Return the notes on a worker that hold on a day, oldest first."""
+        return tuple(note for note in self.notes.get(worker, ()) if note.holds_on(day))
+
     def protecting(self, worker: int, remark: Remark) -> "Remarks":
         """Return the remarks with a worker protected."""
         return replace(self, protected={**self.protected, worker: remark})
@@ -93,8 +105,7 @@ class Remarks:
 
     def noting(self, worker: int, note: Remark, day: date) -> "Remarks":
         """Return the remarks with one more note on a worker; notes on them that ended by `day` are dropped."""
-        standing = tuple(earlier for earlier in self.notes.get(worker, ()) if earlier.holds_on(day))
-        return replace(self, notes={**self.notes, worker: (*standing, note)})
+        return replace(self, notes={**self.notes, worker: (*self.notes_on(worker, day), note)})
 
     def without(self, worker: int, *kinds: str) -> "Remarks":
         """Return the remarks without those of some kinds on a worker.
@@ -111,6 +122,12 @@ class Remarks:
         return any(remark.holds_on(first) and not remark.holds_on(last) for remark in dated) or any(
             since < end <= period for end in self.set_aside.values()
         )
+
+
+def _holding(remark: Remark | None, day: date, *, for_good: bool) -> Remark | None:
+    if remark is None:
+        return None
+    return remark if (for_good if remark.until is None else remark.holds_on(day)) else None
 
 
 def _without(remarks: Mapping[int, Any], worker: int) -> dict[int, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from crewlearn.advisor.files.guard import Oddity
+from crewlearn.advisor.files.recording.guard import Oddity
 
 
 @dataclass(frozen=True)

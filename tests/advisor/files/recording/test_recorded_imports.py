@@ -10,7 +10,7 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
-from crewlearn.advisor.files.recorded_imports import RecordedImport, recorded_imports, undo_import
+from crewlearn.advisor.files.recording.recorded_imports import RecordedImport, recorded_imports, undo_import
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.learned.stored_states import policy_state

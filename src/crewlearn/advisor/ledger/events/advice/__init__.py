@@ -1,0 +1,1 @@
+"""Events about advice, and the answers to it."""

@@ -1,0 +1,1 @@
+"""Events about output, and what a site learns from it."""

@@ -1,0 +1,1 @@
+"""Who held which station when: stints, and recording the team as it is."""
