@@ -15,6 +15,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, Proposal
 from crewlearn.policies.registry import live_policies, make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Setting
+from support import holds
 from support.lives import BAD, GOOD, Life
 
 
@@ -80,7 +81,7 @@ def test_what_a_candidate_brings_is_what_a_proposal_of_them_would_say(life: Life
 
 def test_those_who_may_not_come_are_no_candidates(life: Life) -> None:
     proposal = with_known(life)
-    remarks.block_worker(life.store, "s", "w5", "ann", term=Term(days=9))
+    holds.block(life.store, "s", "w5", "ann", term=Term(days=9))
     commands.change_worker(life.store, "s", "w4", "ann", status="left")
     found = listed(life)[life.first().id]
     assert {4, 5, proposal.into}.isdisjoint(candidate.worker for candidate in found)
@@ -126,7 +127,7 @@ def test_choosing_who_was_proposed_elsewhere_withdraws_that_proposal(life: Life)
 def test_both_may_be_chosen_and_doubts_are_told(life: Life) -> None:
     proposal = with_known(life, budget_a_week=5.0)
     commands.change_worker(life.store, "s", "w2", "ann", fee=7.0)
-    remarks.block_worker(life.store, "s", "w2", "ann", "late twice", term=Term(days=30))
+    holds.block(life.store, "s", "w2", "ann", "late twice", term=Term(days=30))
     until = life.site.block_on(2)
     assert until is not None
     warnings = commands.approve(life.store, "s", proposal.id, "bo", out="w0", into="w2")

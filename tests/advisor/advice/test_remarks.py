@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.site.remarks import Remark
 from crewlearn.advisor.wording.explain import members
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
+from support import holds
 from support.lives import BAD, GOOD, WEEKDAYS, Life
 
 POLICIES = (
@@ -108,8 +109,8 @@ def test_what_is_kept_or_blocked_until_a_day_ends_by_itself_on_that_day(life: Li
     life.create(workers=3, team=2, policy=policy)
     life.days(9, w0=GOOD, w1=BAD)
     saturday = next(life.site.day + timedelta(days=days) for days in range(7, 14) if _is_saturday(life, days))
-    remarks.protect_worker(life.store, "s", "w1", "ann", "trains the others", term=Term(until=saturday))
-    remarks.block_worker(life.store, "s", "w2", "ann", "on holiday", term=Term(until=saturday))
+    holds.pin(life.store, "s", "w1", "ann", "trains the others", term=Term(until=saturday))
+    holds.block(life.store, "s", "w2", "ann", "on holiday", term=Term(until=saturday))
     while life.site.day < saturday:
         assert life.open() == []
         assert (life.site.may_leave(1), life.site.may_enter(2)) == (False, False)
@@ -132,7 +133,7 @@ def test_for_good_uses_the_flags_that_there_were_and_says_why(life: Life) -> Non
     assert (block.text, block.by, block.until) == ("because", "bo", None)
     commands.change_worker(life.store, "s", f"w{proposal.into}", "ann", status="pool")
     assert life.site.block_on(proposal.into) is None
-    remarks.protect_worker(life.store, "s", "w1", "ann", "trains the others")
+    holds.pin(life.store, "s", "w1", "ann", "trains the others")
     assert life.site.workers[1].pinned
     assert life.site.protection_of(1) is not None
     assert not life.open()
@@ -143,15 +144,15 @@ def test_for_good_uses_the_flags_that_there_were_and_says_why(life: Life) -> Non
 
 def test_a_pin_with_an_end_is_lifted_or_replaced_like_any_other(life: Life) -> None:
     proposed(life)
-    remarks.protect_worker(life.store, "s", "w1", "ann", term=Term(days=30))
+    holds.pin(life.store, "s", "w1", "ann", term=Term(days=30))
     assert (life.site.is_pinned(1), life.site.workers[1].pinned) == (True, False)
     assert commands.change_worker(life.store, "s", "w1", "ann", pinned=False) == {"pinned": (True, False)}
     assert not life.site.is_pinned(1)
-    remarks.protect_worker(life.store, "s", "w1", "ann", term=Term(days=30))
+    holds.pin(life.store, "s", "w1", "ann", term=Term(days=30))
     assert commands.change_worker(life.store, "s", "w1", "ann", pinned=True) == {"pinned": (True, True)}
     assert life.site.workers[1].pinned
     assert commands.change_worker(life.store, "s", "w1", "ann", pinned=True) == {}
-    remarks.block_worker(life.store, "s", "w5", "ann", term=Term(days=30))
+    holds.block(life.store, "s", "w5", "ann", term=Term(days=30))
     assert commands.change_worker(life.store, "s", "w5", "ann", status="pool") == {"status": ("blocked", "pool")}
     assert life.site.may_enter(5)
 
@@ -190,14 +191,14 @@ def test_a_note_stands_until_its_day_and_does_not_prevent_an_undo(life: Life) ->
 
 def test_erasing_a_person_drops_what_was_said_of_them(life: Life) -> None:
     proposed(life)
-    remarks.protect_worker(life.store, "s", "w1", "ann", "a reason", term=Term(days=9))
+    holds.pin(life.store, "s", "w1", "ann", "a reason", term=Term(days=9))
     commands.erase_worker(life.store, "s", "w1", "ann")
     assert not life.site.remarks
 
 
 def test_a_person_may_let_go_somebody_who_is_kept_with_a_warning(life: Life) -> None:
     proposal = proposed(life)
-    remarks.protect_worker(life.store, "s", "w0", "ann", term=Term(until=date(2026, 3, 2)))
+    holds.pin(life.store, "s", "w0", "ann", term=Term(until=date(2026, 3, 2)))
     warnings = commands.approve(life.store, "s", proposal.id, "bo", out="w0")
     assert warnings == ["w0 is pinned until 2026-03-02, and leaves by your decision"]
 
@@ -205,7 +206,7 @@ def test_a_person_may_let_go_somebody_who_is_kept_with_a_warning(life: Life) -> 
 def test_members_say_until_when(life: Life) -> None:
     proposal = proposed(life)
     turned_down(life, proposal.id, "keep", Term(until=date(2026, 3, 2)))
-    remarks.block_worker(life.store, "s", "w5", "ann", term=Term(until=date(2026, 3, 3)))
+    holds.block(life.store, "s", "w5", "ann", term=Term(until=date(2026, 3, 3)))
     notes = {member.number: member.note for member in members(life.site, life.people)}
     assert notes[1] == "pinned until 2026-03-02"
     assert notes[5] == "blocked until 2026-03-03"
@@ -233,5 +234,5 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(life: Life) -> None:
         turned_down(life, 99, "not-now")
     commands.change_worker(life.store, "s", "w5", "ann", status="left")
     with pytest.raises(InvalidInput, match="has left"):
-        remarks.block_worker(life.store, "s", "w5", "ann")
+        holds.block(life.store, "s", "w5", "ann")
     assert life.events == before + 2, "the change of w5, and advice"

@@ -51,10 +51,12 @@ def expected(shape: Shape, *weeks: int) -> Days:
 
 
 def rounded(days: Days) -> Days:
-    return {
-        place: tuple(None if value is None else round(value, 6) for value in values)  # type: ignore[misc]
-        for place, values in days.items()
-    }
+    return {place: (to_six(units), to_six(hours)) for place, (units, hours) in days.items()}
+
+
+def to_six(value: float | None) -> float | None:
+    """Return a value rounded to six decimals."""
+    return None if value is None else round(value, 6)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

@@ -31,6 +31,7 @@ from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.site.request_keys import RequestKey
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team.recording import TeamRow
+from support import holds
 from support.forking import forked
 from support.stores import (
     BACKENDS,
@@ -136,8 +137,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     ),
     "not this candidate": ("proposed", lambda store: remarks.turn_down(store, "proposed", 1, ME, "not-candidate")),
     "not now": ("proposed", lambda store: remarks.turn_down(store, "proposed", 1, ME, "not-now")),
-    "protect": ("recorded", lambda store: remarks.protect_worker(store, "recorded", "a", ME, "no", term=Term(days=9))),
-    "block": ("recorded", lambda store: remarks.block_worker(store, "recorded", "f", ME, "no", term=Term(days=9))),
+    "protect": ("recorded", lambda store: holds.pin(store, "recorded", "a", ME, "no", term=Term(days=9))),
+    "block": ("recorded", lambda store: holds.block(store, "recorded", "f", ME, "no", term=Term(days=9))),
     "note": ("recorded", lambda store: remarks.add_note(store, "recorded", "a", ME, "a note")),
     "reject for good": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no", keep_out=True)),
     **{outcome: offer(outcome) for outcome in ("offered", "accepted", "started", *FAILURES)},

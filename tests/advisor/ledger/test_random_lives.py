@@ -36,6 +36,7 @@ from crewlearn.advisor.ledger.team.stints import read_stints
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
+from support import holds
 
 POLICIES = (
     "value-of-replacement",
@@ -55,7 +56,7 @@ CHANGES: list[dict[str, Any]] = [
 
 DATES = st.integers(-40, 60).map(lambda day: date(2026, 1, 5) + timedelta(days=day))
 TERMS = [A_WHILE, FOR_GOOD, Term(days=1), Term(days=4), Term(until=date(2026, 1, 12))]
-SAID = [remarks.protect_worker, remarks.block_worker, remarks.add_note]
+SAID = [holds.pin, holds.block, remarks.add_note]
 
 
 class AnySite(RuleBasedStateMachine):

@@ -4,7 +4,8 @@ A command either raises and writes nothing, or has recorded everything when it r
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -240,10 +241,18 @@ def reject(
     expected: int | None = None,
 ) -> None:
     """Reject a proposal, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
+    with refusing(store, name, number, actor, reason, expected) as (work, _):
+        work.add(ProposalRejected(number, reason, keep_out))
+
+
+@contextmanager
+def refusing(
+    store: Store, name: str, number: int, actor: str, reason: str, expected: int | None
+) -> Iterator[tuple[SiteTransaction, Proposal]]:
+    """Yield a transaction and the open proposal that it rejects for a reason, which is checked."""
     checked_text("reason", reason, LONGEST_REASON)
     with store.writing(name, actor, expected) as work:
-        open_proposal(work.site, number, PROPOSED)
-        work.add(ProposalRejected(number, reason, keep_out))
+        yield work, open_proposal(work.site, number, PROPOSED)
 
 
 def record_offer(

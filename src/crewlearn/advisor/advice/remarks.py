@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from crewlearn.advisor.advice.commands import check_changes, numbered, open_proposal, record_changes
+from crewlearn.advisor.advice.commands import check_changes, numbered, record_changes, refusing
 from crewlearn.advisor.ledger.events import (
     KEEP,
     NOT_NOW,
@@ -16,7 +16,7 @@ from crewlearn.advisor.ledger.events import (
     WorkerProtected,
 )
 from crewlearn.advisor.ledger.events.advice.refusals import leaving
-from crewlearn.advisor.ledger.site import BLOCKED, LEFT, PROPOSED, Site
+from crewlearn.advisor.ledger.site import BLOCKED, LEFT, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text
 from crewlearn.problem.arrays import NOBODY
@@ -87,47 +87,17 @@ def turn_down(
     site's `ask_again_after` periods.
     """
     one_of("as", how, REFUSALS)
-    checked_text("reason", reason, LONGEST_REASON)
     if how == NOT_NOW and term.is_named:
         remedy = "`not-now` lasts as long as the site's ask_again_after says; leave out the end"
         raise InvalidInput("until", str(term.until or term.days or "for good"), remedy)
-    with store.writing(name, actor, expected) as work:
+    with refusing(store, name, number, actor, reason, expected) as (work, proposal):
         site = work.site
-        proposal = open_proposal(site, number, PROPOSED)
         if how == KEEP and leaving(proposal.out, proposal.why.leaver) == NOBODY:
             remedy = "nobody would leave, as the station is empty; reject it as not-candidate or not-now"
             raise InvalidInput("as", how, remedy)
         until = term.end(site)
         work.add(ProposalTurnedDown(number, how, None if how == NOT_NOW else until, reason))
         return site.config.calendar.date_of(site.period + site.config.ask_again_after) if how == NOT_NOW else until
-
-
-def protect_worker(
-    store: Store,
-    name: str,
-    worker_id: str,
-    actor: str,
-    reason: str = "",
-    *,
-    term: Term = FOR_GOOD,
-    expected: int | None = None,
-) -> date | None:
-    """Keep a worker whatever is advised, until a day or until they are unpinned; return that day."""
-    return set_worker(store, name, worker_id, actor, {"pinned": True}, reason, term=term, expected=expected).until
-
-
-def block_worker(
-    store: Store,
-    name: str,
-    worker_id: str,
-    actor: str,
-    reason: str = "",
-    *,
-    term: Term = FOR_GOOD,
-    expected: int | None = None,
-) -> date | None:
-    """Do not propose to bring in a worker, until a day or until they are unblocked; return that day."""
-    return set_worker(store, name, worker_id, actor, {"status": BLOCKED}, reason, term=term, expected=expected).until
 
 
 class Said(NamedTuple):

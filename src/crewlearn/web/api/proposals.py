@@ -119,13 +119,7 @@ def approve(
     _, shown = _find(here, proposal)
     entrant = _number(here, into)
     wanted = Answer(ProposalApproved, proposal, out=_number(here, out), into=None if entrant == shown.into else entrant)
-
-    def give() -> list[str]:
-        return commands.approve(
-            here.writer, here.name, proposal, here.caller.name, out=out, into=into, expected=here.expected
-        )
-
-    return _answered(here, wanted, give)
+    return _answered(here, wanted, partial(commands.approve, out=out, into=into))
 
 
 @router.post(
@@ -149,19 +143,7 @@ def reject(
     if term.is_named:
         raise InvalidInput("until", str(term.until or term.days or "for good"), "belongs to a rejection with `as`")
     wanted = Answer(ProposalRejected, proposal, reason=rejection.reason, keep_out=rejection.keep_out or None)
-
-    def give() -> None:
-        commands.reject(
-            here.writer,
-            here.name,
-            proposal,
-            here.caller.name,
-            rejection.reason,
-            keep_out=rejection.keep_out,
-            expected=here.expected,
-        )
-
-    return _answered(here, wanted, give)
+    return _answered(here, wanted, partial(commands.reject, reason=rejection.reason, keep_out=rejection.keep_out))
 
 
 def _turned_down(here: Here, proposal: int, rejection: models.Rejection, how: str, term: Term) -> Response:
@@ -171,17 +153,8 @@ def _turned_down(here: Here, proposal: int, rejection: models.Rejection, how: st
         )
     wanted = Answer(ProposalTurnedDown, proposal, reason=rejection.reason, how=how, until=rejection.until)
 
-    def give() -> None:
-        turn_down(
-            here.writer,
-            here.name,
-            proposal,
-            here.caller.name,
-            how,
-            rejection.reason,
-            term=term,
-            expected=here.expected,
-        )
+    def give(**place: Any) -> None:
+        turn_down(how=how, reason=rejection.reason, term=term, **place)
 
     return _answered(here, wanted, give)
 
@@ -199,25 +172,26 @@ def record_offer(
     when = None if offer.on is None else here.snapshot.site.config.calendar.period_of(offer.on)
     leaver = _number(here, offer.out) if offer.outcome == "started" else None
     wanted = Answer(OfferRecorded, proposal, outcome=offer.outcome, period=when, leaver=leaver)
-    store, actor = here.writer, here.caller.name
-    return _answered(
-        here,
-        wanted,
-        lambda: commands.record_offer(
-            store, here.name, proposal, offer.outcome, actor, on=offer.on, out=offer.out, expected=here.expected
-        ),
-    )
+    give = partial(commands.record_offer, outcome=offer.outcome, on=offer.on, out=offer.out)
+    return _answered(here, wanted, give)
 
 
 def _number(here: Here, worker_id: str | None) -> int | None:
     return None if worker_id is None else here.snapshot.number_of(worker_id)
 
 
-def _answered(here: Here, wanted: Answer, give: Callable[[], list[str] | None]) -> Response:
-    """Record an answer once; respond with the proposal and the advice as they are then."""
+def _answered(here: Here, wanted: Answer, give: Callable[..., list[str] | None]) -> Response:
+    """Record an answer once; respond with the proposal and the advice as they are then.
+
+    `give` is called with the place of the answer: store, site, proposal, actor, and the version that it expects.
+    """
     _find(here, wanted.proposal)
+    actor = here.caller.name
+    give_here = partial(
+        give, store=here.writer, name=here.name, number=wanted.proposal, actor=actor, expected=here.expected
+    )
     try:
-        warnings = answered.give_once(here.store, here.name, here.caller.name, wanted, give)
+        warnings = answered.give_once(here.store, here.name, actor, wanted, give_here)
     except RequestRepeated:
         warnings = []
     now, proposal = _find(here, wanted.proposal)

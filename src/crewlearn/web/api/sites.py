@@ -159,11 +159,7 @@ def change_site(here: Annotated[Here, changing(MANAGER, must_say=True)], changes
 )
 def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Return the team, the pool, replacements under way, and money so far."""
-    known = unless_known(if_none_match, here.snapshot)
-    if known is not None:
-        return known
-    with snapshots.making(here.store, here.snapshot, "status_text") as now:
-        return answer(now.status_text, now)
+    return _rendered(here, "status_text", if_none_match)
 
 
 @router.get(
@@ -175,8 +171,13 @@ def get_status(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = N
 )
 def get_advice(here: Annotated[Here, at(VIEWER)], if_none_match: IfNoneMatch = None) -> Response:
     """Return what to do in the coming period, or what the site waits for; reading changes nothing."""
+    return _rendered(here, "advice_text", if_none_match)
+
+
+def _rendered(here: Here, text: str, if_none_match: str | None) -> Response:
+    """Return a document that a snapshot renders once, or 304 if the client has it."""
     known = unless_known(if_none_match, here.snapshot)
     if known is not None:
         return known
-    with snapshots.making(here.store, here.snapshot, "advice_text") as now:
-        return answer(now.advice_text, now)
+    with snapshots.making(here.store, here.snapshot, text) as now:
+        return answer(getattr(now, text), now)

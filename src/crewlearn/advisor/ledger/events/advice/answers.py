@@ -148,9 +148,22 @@ class ProposalApproved(ProposalAnswer):
         return replace(trail, answered_by=actor, answered_at=at)
 
 
+class Refusal(ProposalAnswer):
+    """A proposal was not approved."""
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        return f"the rejection of {proposal_words(subject, names)}"
+
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+        return replace(trail, answered_by=actor, answered_at=at).settled("rejected", actor, at)
+
+
 @event_kind("proposal-rejected")
 @dataclass(frozen=True)
-class ProposalRejected(ProposalAnswer):
+class ProposalRejected(Refusal):
     """A proposal was rejected, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
 
     proposal: int
@@ -197,15 +210,6 @@ class ProposalRejected(ProposalAnswer):
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was rejected."""
         return about_incoming(details, names, "was rejected")
-
-    @classmethod
-    def slip(cls, subject: Subject, names: Names) -> str:
-        """Name what was taken back."""
-        return f"the rejection of {proposal_words(subject, names)}"
-
-    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
-        """Return the trail of the proposal after this answer."""
-        return replace(trail, answered_by=actor, answered_at=at).settled("rejected", actor, at)
 
 
 @event_kind("offer-recorded")

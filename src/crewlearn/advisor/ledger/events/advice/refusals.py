@@ -1,12 +1,12 @@
 """The event that turns a proposal down as one of three things, none of which punishes the other of the pair."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from crewlearn.advisor.ledger.events.advice.answers import AnswerTrail, ProposalAnswer, proposal_words
-from crewlearn.advisor.ledger.events.fact import FoldStep, Names, Subject, event_kind
+from crewlearn.advisor.ledger.events.advice.answers import Refusal
+from crewlearn.advisor.ledger.events.fact import FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.events.people.remarks import block, day_in, ending, protect, until_words
 from crewlearn.advisor.ledger.site import REJECTED, Site
 from crewlearn.advisor.ledger.site.remarks import Remark
@@ -23,7 +23,7 @@ _WORDS = {KEEP: "keep the person", NOT_CANDIDATE: "not this candidate", NOT_NOW:
 
 @event_kind("proposal-turned-down")
 @dataclass(frozen=True)
-class ProposalTurnedDown(ProposalAnswer):
+class ProposalTurnedDown(Refusal):
     """A proposal was turned down, with a reason for the record.
 
     `how` says as what. With `keep`, who would leave is kept until a day; the candidate stays available. With
@@ -89,15 +89,6 @@ class ProposalTurnedDown(ProposalAnswer):
         """Return who was rejected, and as what."""
         who = names.incoming(details["proposal"])
         return "" if who is None else f"the proposal of {who} was rejected ({_WORDS[details['as']]})"
-
-    @classmethod
-    def slip(cls, subject: Subject, names: Names) -> str:
-        """Name what was taken back."""
-        return f"the rejection of {proposal_words(subject, names)}"
-
-    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
-        """Return the trail of the proposal after this answer."""
-        return replace(trail, answered_by=actor, answered_at=at).settled("rejected", actor, at)
 
 
 def leaving(out: int, leaver: int) -> int:
