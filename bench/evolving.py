@@ -43,12 +43,12 @@ AHEAD = 120
 """Periods over which a replacement is judged."""
 
 
-def floors(runs: int) -> Results:
+def floors(runs: int, seed: int) -> Results:
     """Return the share captured of the oracle's gain, and the share of worlds worse than keep-team, by floor."""
     results: Results = {}
     for name in FLOORS:
         problem = FAMILIES[name].problem()
-        played = simulate(problem, [OURS], runs=runs)
+        played = simulate(problem, [OURS], runs=runs, seed=seed)
         captured = played.captured(OURS, at=problem.horizon)
         assert captured is not None
         results[name] = {
@@ -78,11 +78,11 @@ class Story(NamedTuple):
     good_let_go: int
 
 
-def told_by_world(problem: Problem, run: int, rule: dict[str, Callable[..., Any]]) -> Story:
+def told_by_world(problem: Problem, seed: int, run: int, rule: dict[str, Callable[..., Any]]) -> Story:
     """Play a world with compiled rule functions, and judge every decision by the truth."""
-    policy, course = ValueOfReplacementEvolving(), Course(World(problem, 1, run))
+    policy, course = ValueOfReplacementEvolving(), Course(World(problem, seed, run))
     parameters = policy.parameters(problem.setting)
-    memory = rule["fresh"](parameters, facts_of(policy, course.situation()), policy_key(seed_root(1), run))
+    memory = rule["fresh"](parameters, facts_of(policy, course.situation()), policy_key(seed_root(seed), run))
     learned: Evolving = memory.learned
     outs, ins = np.zeros(problem.team, dtype=np.int64), np.zeros(problem.team, dtype=np.int64)
     story = Story([], [], [], 0)
@@ -146,7 +146,7 @@ def _true_output(course: Course, learned: Evolving, worker: int) -> float:
     return float((levels * (1.0 - floor.depth[worker] * np.exp(-days / problem.ramp.days))).sum())
 
 
-def harm(runs: int) -> Results:
+def harm(runs: int, seed: int) -> Results:
     """Return what the policy does wrong on floors."""
     policy_rule = ValueOfReplacementEvolving.rule
     assert policy_rule.observe is not None
@@ -158,7 +158,7 @@ def harm(runs: int) -> Results:
     results: Results = {}
     for name in FLOORS:
         problem = FAMILIES[name].problem()
-        stories = [told_by_world(problem, run, rule) for run in range(runs)]
+        stories = [told_by_world(problem, seed, run, rule) for run in range(runs)]
         decisions = [decision for story in stories for decision in story.decisions]
         covered = [hit for story in stories for hit in story.covered]
         absolutely = [hit for story in stories for hit in story.covered_absolutely]
@@ -180,12 +180,12 @@ def _decliner_out(problem: Problem, story: Story) -> float:
     return leaves[0] if leaves else math.inf
 
 
-def stationary(runs: int) -> Results:
+def stationary(runs: int, seed: int) -> Results:
     """Return our regret on the paper's benchmark as a share of the stationary rule's."""
     results: Results = {}
     settings = {f"m = {team}": {"team": team} for team in (5, 10, 20)}
     for label, changes in settings.items():
-        played = simulate(benchmark(conventions="as-released", **changes), [STATIONARY, OURS], runs=runs)
+        played = simulate(benchmark(conventions="as-released", **changes), [STATIONARY, OURS], runs=runs, seed=seed)
         ours, theirs = (float(played.policies[name].regret[:, -1].mean()) for name in (OURS, STATIONARY))
         results[label] = {"ours": ours, "stationary": theirs, "ratio": ours / theirs, "at_most": 1.02}
     return results
@@ -196,7 +196,7 @@ def _stars(high: float, low: float, team: int, horizon: int, noise: Any) -> Prob
     return Problem(team, horizon, 5.0, pool, delay=AvailabilityDelay(1.0 / 3.0), output=noise)
 
 
-def stars(runs: int) -> Results:
+def stars(runs: int, seed: int) -> Results:
     """Return mean and 95th percentile of regret where few workers are far better, beside DR-UCB's."""
     settings = {
         "3 at .95, m = 3, T = 1,825": _stars(0.95, 0.45, 3, 1825, UniformOutput(0.1)),
@@ -205,11 +205,11 @@ def stars(runs: int) -> Results:
         "3 at .8, m = 5, T = 730": _stars(0.8, 0.4, 5, 730, UniformOutput(0.1)),
         "3 at .8, m = 10, T = 730": _stars(0.8, 0.4, 10, 730, UniformOutput(0.1)),
     }
-    return {label: _beside_rivals(problem, runs) for label, problem in settings.items()}
+    return {label: _beside_rivals(problem, runs, seed) for label, problem in settings.items()}
 
 
-def _beside_rivals(problem: Problem, runs: int) -> Results:
-    played = simulate(problem, [OURS, STATIONARY, RIVAL], runs=runs)
+def _beside_rivals(problem: Problem, runs: int, seed: int) -> Results:
+    played = simulate(problem, [OURS, STATIONARY, RIVAL], runs=runs, seed=seed)
     regrets = {name: played.policies[name].regret[:, -1] for name in (OURS, STATIONARY, RIVAL)}
     return {
         name: {"mean": float(regret.mean()), "p95": float(np.quantile(regret, 0.95))}
@@ -251,22 +251,22 @@ class Fatigue(LevelPath):
         return first * (1.0 - 0.001 * (worked - 10**7 if worked >= 10**7 else worked))
 
 
-def drift(runs: int) -> Results:
+def drift(runs: int, seed: int) -> Results:
     """Return regret against each period's best where levels change, beside the rivals'."""
     paths = {"walk of .01 a day": Walk(), "redrawn once a year": Redrawn(), "fatigue of .1% a day worked": Fatigue()}
     pool = Recipe("clipped-normal", 25, 0.5, 0.3, per_run=True)
     return {
         label: _beside_rivals(
-            Problem(10, 730, 5.0, pool, delay=AvailabilityDelay(1.0 / 3.0), output=UniformOutput(0.1), drift=path), runs
+            Problem(10, 730, 5.0, pool, delay=AvailabilityDelay(1.0 / 3.0), output=UniformOutput(0.1), drift=path), runs, seed
         )
         for label, path in paths.items()
     }
 
 
-def speed(runs: int) -> Results:
+def speed(runs: int, seed: int) -> Results:
     """Return the processor time of a two-year run at k = 25, m = 10, and the slowest day at large live sites."""
     problem = benchmark(10)
-    block = Block(problem, ValueOfReplacementEvolving(), 1, 0, 32, (problem.horizon,))
+    block = Block(problem, ValueOfReplacementEvolving(), seed, 0, 32, (problem.horizon,))
     play_block(block)
     least = math.inf
     for _ in range(5):
@@ -276,7 +276,7 @@ def speed(runs: int) -> Results:
     return {"two years, k = 25, m = 10": {"milliseconds": least, "at_most": 15.0}, **live_days()}
 
 
-PARTS: dict[str, Callable[[int], Results]] = {
+PARTS: dict[str, Callable[[int, int], Results]] = {
     "floors": floors,
     "harm": harm,
     "stationary": stationary,
@@ -291,10 +291,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = part_options("evolving", __doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="parts to measure; all by default")
     parser.add_argument("--runs", type=int, help="worlds a setting (200, or 40 with --quick)")
+    parser.add_argument("--seed", type=int, default=1, help="the worlds' seed (1)")
     options = parser.parse_args(arguments)
     runs = options.runs or (40 if options.quick else 200)
     names: Iterator[str] = iter(options.parts or PARTS)
-    report({name: PARTS[name](runs) for name in names}, options.out)
+    report({name: PARTS[name](runs, options.seed) for name in names}, options.out)
 
 
 if __name__ == "__main__":
