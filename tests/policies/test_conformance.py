@@ -46,9 +46,19 @@ PROBLEMS = {
     "all tables": TOGETHER,
 }
 
+DISTINCT = pytest.mark.parametrize(
+    ("name", "conventions"),
+    [
+        (name, conventions)
+        for name in REGISTRY
+        for conventions in CONVENTIONS
+        if conventions == CONVENTIONS[0] or make_policy(name, conventions) != make_policy(name, CONVENTIONS[0])
+    ],
+)
+"""Every policy, once for conventions that make it the same."""
 
-@pytest.mark.parametrize("conventions", CONVENTIONS)
-@pytest.mark.parametrize("name", list(REGISTRY))
+
+@DISTINCT
 def test_conformance(name: str, conventions: str) -> None:
     policy = make_policy(name, conventions)
     assert policy.name == name
@@ -68,8 +78,7 @@ def test_only_an_oracle_is_shown_what_is_hidden(name: str, problem: str, monkeyp
         shown.append(Situation(*arguments))
         return shown[-1]
 
-    for conventions in CONVENTIONS:
-        policy = make_policy(name, conventions)
+    for policy in dict.fromkeys(make_policy(name, conventions) for conventions in CONVENTIONS):
         world = World(PROBLEMS[problem], seed=8, run=1)
         with monkeypatch.context() as patch:
             patch.setattr(course, "Situation", watched)
@@ -81,8 +90,7 @@ def test_only_an_oracle_is_shown_what_is_hidden(name: str, problem: str, monkeyp
         shown.clear()
 
 
-@pytest.mark.parametrize("conventions", CONVENTIONS)
-@pytest.mark.parametrize("name", list(REGISTRY))
+@DISTINCT
 def test_nobody_waits_for_ever_for_who_is_absent_or_gone(name: str, conventions: str) -> None:
     """A place that somebody quit is filled, by the policy or under keep-team by the simulation.
 
