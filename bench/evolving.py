@@ -257,7 +257,9 @@ def drift(runs: int, seed: int) -> Results:
     pool = Recipe("clipped-normal", 25, 0.5, 0.3, per_run=True)
     return {
         label: _beside_rivals(
-            Problem(10, 730, 5.0, pool, delay=AvailabilityDelay(1.0 / 3.0), output=UniformOutput(0.1), drift=path), runs, seed
+            Problem(10, 730, 5.0, pool, delay=AvailabilityDelay(1.0 / 3.0), output=UniformOutput(0.1), drift=path),
+            runs,
+            seed,
         )
         for label, path in paths.items()
     }

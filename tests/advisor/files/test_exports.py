@@ -129,6 +129,27 @@ def test_decisions_say_who_answered_when_who_left_and_what_was_settled(store: St
     assert done["settled_at"] > done["accepted_at"]
 
 
+def test_a_start_on_a_day_off_counts_from_the_next_working_day(store: Store) -> None:
+    (proposal,) = with_proposals(store).open_proposals(PROPOSED)
+    commands.approve(store, "s", proposal.id, "cy")
+    with pytest.raises(InvalidInput, match=r"must be from the approval, 2026-01-12, to the coming period"):
+        commands.record_offer(store, "s", proposal.id, "started", "ed", on=date(2026, 1, 9))
+    warnings = commands.record_offer(store, "s", proposal.id, "started", "ed", on=date(2026, 1, 11))
+    assert warnings == ["2026-01-11 is not a working day: it counts as 2026-01-12."]
+    assert decisions(store)[str(proposal.id)]["settled_on"] == "2026-01-12"
+
+
+def test_output_is_exported_day_by_day_whenever_it_was_recorded(store: Store) -> None:
+    create(store)
+    import_workers(store, "s", [WorkerRow("w0", "Name", active=True), WorkerRow("w1", "Other")], b"", "ann")
+    days = [date(2026, 1, day) for day in (7, 5, 10, 6, 8, 9, 12)] + [date(2025, 12, day) for day in (30, 13, 29)]
+    for some in (days[:1], days[1:]):
+        rows = [OutputRow(2, day, None, "w0", 50.0, None, "worked") for day in some]
+        import_output(store, "s", rows, b"", "ann", accept_unusual=True)
+    table = csv.DictReader(io.StringIO("".join(export.output_as_csv(store, "s"))))
+    assert [row["date"] for row in table] == [str(day) for day in sorted(days)]
+
+
 def test_who_leaves_on_the_way_cancels_and_a_mistake_about_it_can_be_taken_back(store: Store) -> None:
     (proposal,) = with_proposals(store).open_proposals(PROPOSED)
     commands.approve(store, "s", proposal.id, "cy")

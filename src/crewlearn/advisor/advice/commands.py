@@ -282,6 +282,8 @@ def record_offer(
                 remedy = "nobody can make room for them; name who leaves with `out`, or record cancelled"
                 raise InvalidInput("started", f"proposal {number}", remedy)
             warnings = _objections(work, leaver)
+        if on is not None and not site.config.calendar.is_working(on):
+            warnings.append(f"{on} is not a working day: it counts as {site.config.calendar.date_of(when)}.")
         work.add(OfferRecorded(number, outcome, when, leaver))
         return warnings
 
@@ -291,11 +293,14 @@ _NO_ROOM = "cannot make room: not in the team, or already being replaced"
 
 
 def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -> int:
-    """Return the period of an answer: the day's first shift that is not before the approval, or the coming period."""
+    """Return the period of an answer: the day's first shift that is not before the approval, or the coming period.
+
+    A day off counts as the next working day: who starts on a Saturday works from Monday on.
+    """
     calendar, when = site.config.calendar, period or site.period
     order_of = calendar.order_of
     if on is not None:
-        when = calendar.period_of(on)
+        when = calendar.period_of(on) if calendar.is_working(on) else calendar.period_at(calendar.order_on(on))
         if calendar.date_of(proposal.decided_in) == on:
             when = max(when, proposal.decided_in, key=order_of)
     if not order_of(proposal.decided_in) <= order_of(when) <= order_of(site.period):

@@ -21,6 +21,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow, row_document
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event, unused_columns
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.arrays import NOBODY
@@ -109,9 +110,27 @@ def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
             .order_by(table.c.period, table.c.worker)
             .execution_options(yield_per=_ROWS_AT_ONCE)
         )
-        with connection.execute(query) as standing:  # closed even if the reader stops early
-            values = {**recorded_output(site, people), "period": _regular_period}
-            yield from _table(columns, values, standing)
+        values = {**recorded_output(site, people), "period": _regular_period}
+        standing = _in_order_of_time(connection, query, site.config.calendar)
+        yield from _table(columns, values, standing)
+
+
+def _in_order_of_time(connection: sa.Connection, query: sa.Select[Any], calendar: WorkCalendar) -> Iterator[Any]:
+    """Yield rows day by day; the numbers of days beside the planned ones are not in order of time."""
+    period = schema.output_rows.c.period
+    first = 1
+    for number in calendar.opened_periods:
+        following = calendar.following(number)
+        if first < following:
+            yield from _streamed(connection, query.where(period.between(first, following - 1)))
+            first = following
+        yield from _streamed(connection, query.where(period == number))
+    yield from _streamed(connection, query.where(period >= first))
+
+
+def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[Any]:
+    with connection.execute(query) as rows:  # closed even if the reader stops early
+        yield from rows
 
 
 def _regular_period(row: Any) -> int | None:

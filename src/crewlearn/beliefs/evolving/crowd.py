@@ -21,7 +21,7 @@ from crewlearn.beliefs.evolving.model import (
     has_no_filters,
 )
 from crewlearn.beliefs.evolving.parts import attributed, log_anywhere, log_evidence, mixed
-from crewlearn.beliefs.evolving.pool import mean_of_pool, variance_of_pool
+from crewlearn.beliefs.evolving.pool import averages_of, mean_of_pool, variance_of_pool
 
 CENTRE_MOVED = 0.05
 """A parabola is taken again once the centre has moved by this share of the hypothesis' spread."""
@@ -140,15 +140,8 @@ class Outlook(NamedTuple):
 def outlook_of(learned: Evolving) -> Outlook:
     """Return the pool as it is for people who have not worked here."""
     pool = learned.pool
-    centre = square = between = tail = 0.0
-    for ramp in range(RAMPS):
-        weight, middle = float(pool.weights[ramp]), float(pool.centre[ramp])
-        centre += weight * middle
-        square += weight * (float(pool.doubt[ramp]) + middle * middle)
-        between += weight * float(pool.between[ramp])
-        tail += weight * float(pool.tail[ramp])
-    doubt, noise = max(0.0, square - centre * centre), float(learned.numbers[CROWD_NOISE])
-    return Outlook(mean_of_pool(pool), variance_of_pool(pool), centre, doubt, between, tail, noise)
+    main, noise = averages_of(pool), float(learned.numbers[CROWD_NOISE])
+    return Outlook(mean_of_pool(pool), variance_of_pool(pool), main.centre, main.doubt, main.between, main.tail, noise)
 
 
 def expect(learned: Evolving, outlook: Outlook, worker: int) -> None:

@@ -1,6 +1,7 @@
 """What the people seen tell about the pool: its centre and spread, the shares of drifts, and the ramp of newcomers."""
 
 import math
+from typing import NamedTuple
 
 from crewlearn.beliefs.evolving.filters import SUMMARY, SUMMARY_FIELDS, summarise
 from crewlearn.beliefs.evolving.model import (
@@ -167,6 +168,30 @@ def _weigh_pools(pool: Pool, crowd: Crowd, ramp: int, summaries: FloatArray, see
     pool.between[ramp] = between / whole
     pool.tail[ramp] = tail / whole
     return best + math.log(whole)
+
+
+class PoolAverages(NamedTuple):
+    """The main part of the pool averaged over ramps.
+
+    `doubt` is the variance of its `centre`, `between` the variance between people, and `tail` the share of the tail.
+    """
+
+    centre: float
+    doubt: float
+    between: float
+    tail: float
+
+
+def averages_of(pool: Pool) -> PoolAverages:
+    """Return the main part of the pool averaged over ramps."""
+    centre = square = between = tail = 0.0
+    for ramp in range(RAMPS):
+        weight, middle = float(pool.weights[ramp]), float(pool.centre[ramp])
+        centre += weight * middle
+        square += weight * (float(pool.doubt[ramp]) + middle * middle)
+        between += weight * float(pool.between[ramp])
+        tail += weight * float(pool.tail[ramp])
+    return PoolAverages(centre, max(0.0, square - centre * centre), between, tail)
 
 
 def mean_of_pool(pool: Pool) -> float:

@@ -192,6 +192,8 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         newcomers = sum(worker >= len(slots) or has_no_filters(slots[worker]) for worker in report.output)
         learned = with_room(state.learned, workers, int(state.learned.counts[SLOTS]) + newcomers)
         memory = _memory(state, learned, 1)
+        if workers > len(slots):
+            expect_all(memory.learned)  # nothing but the pool is known of those whom nobody announced
         observe_day(self.parameters(_ANY_SETTING), memory, as_lists(happened_in(report)))
         return replace(state, learned=as_arrays(memory.learned, learned))
 

@@ -21,10 +21,10 @@ from crewlearn.beliefs.evolving.model import (
     FADED,
     NOISE_USED,
     OWN_RAMP,
-    RAMPS,
     TAIL_WIDTH,
     Evolving,
 )
+from crewlearn.beliefs.evolving.pool import averages_of
 from crewlearn.beliefs.posterior import chance_above
 from crewlearn.policies.value.excess import upside
 from crewlearn.policies.value.trials import NODES, WEIGHTS, sd_of_finding
@@ -79,22 +79,15 @@ def empty_tables() -> Tables:
 def fill_tables(learned: Evolving, tables: Tables) -> None:
     """Fill in the tables from what was learned."""
     pool, noise = learned.pool, float(learned.numbers[NOISE_USED])
-    centre = between = square = tail = 0.0
-    for ramp in range(RAMPS):
-        weight, middle = float(pool.weights[ramp]), float(pool.centre[ramp])
-        centre += weight * middle
-        between += weight * float(pool.between[ramp])
-        square += weight * (float(pool.doubt[ramp]) + middle * middle)
-        tail += weight * float(pool.tail[ramp])
-    doubt = max(0.0, square - centre * centre)
-    _fill_part(tables.parts, 0, 1.0 - tail - ANY_SHARE, centre, between + doubt)
-    _fill_part(tables.parts, 1, tail, centre, TAIL_WIDTH * TAIL_WIDTH * between + doubt)
+    main = averages_of(pool)
+    _fill_part(tables.parts, 0, 1.0 - main.tail - ANY_SHARE, main.centre, main.between + main.doubt)
+    _fill_part(tables.parts, 1, main.tail, main.centre, TAIL_WIDTH * TAIL_WIDTH * main.between + main.doubt)
     _fill_part(tables.parts, 2, ANY_SHARE, ANY_CENTRE, ANY_SD * ANY_SD)
     tables.lost[0] = 0.0
     tables.taught[0] = 0.0
     for day in range(FADED):
         share = float(pool.share[day])
-        own = OWN_RAMP * (1.0 - share) * centre
+        own = OWN_RAMP * (1.0 - share) * main.centre
         tables.lost[day + 1] = float(tables.lost[day]) + 1.0 - share
         tables.taught[day + 1] = float(tables.taught[day]) + share * share * noise / (noise + own * own)
 

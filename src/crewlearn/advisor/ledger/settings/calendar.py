@@ -138,6 +138,11 @@ class WorkCalendar:
         return places
 
     @property
+    def opened_periods(self) -> list[int]:
+        """The periods of days beside the planned ones, in order of time, worked or not."""
+        return [number for opened in self.opened for number in opened.numbers]
+
+    @property
     def first_order(self) -> int:
         """The place in time of the first period: 1, or less with worked days before the start."""
         return 1 - len(self._early)
