@@ -216,11 +216,11 @@ class Course:
                 continue
             centre = people.centre_of(self.form, world.output_form, self.floor, worker, period, day_effect)
             key = mix(period_key, worker)
-            output[worker] = people.output_of(world.output_form, self.floor, worker, period, centre, key)
+            output[worker] = people.put_out(self.form, world.output_form, self.floor, worker, period, centre, key)
             record(self.estimates, worker, output[worker])
             share = people.ramp_share(self.form, self.floor, worker)
             made += float(self.floor.levels[worker, period - 1]) * share
-            expected += centre
+            expected += people.counted_of(self.form, worker, period, centre)
         people.end_work(self.floor, roster)
         changes, team = self.form.best_changes, self.roster.team
         best = people.best_levels(self.floor, team, period) if changes else world.best_output()

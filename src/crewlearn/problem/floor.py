@@ -30,6 +30,7 @@ from crewlearn.problem.laws.output import (
 from crewlearn.problem.laws.own import NO_NUMBERS, numbers_of
 from crewlearn.problem.model import Problem
 from crewlearn.problem.people import MOST_DEPTH, Drift
+from crewlearn.problem.script import ABSENT, NO_SCRIPT, UNKNOWN, ScriptForm, noise_given, presence_given
 from crewlearn.problem.transitions import (
     FREE,
     INCOMING_LEFT_FOR_GOOD,
@@ -62,6 +63,7 @@ class FloorForm(NamedTuple):
     - `foreseeable` is whether levels can be known ahead.
     - `best_changes` is whether the best team may differ from period to period.
     - `day_shares` are everybody's share of an ordinary day by weekday and shock, one a period.
+    - `script` are the parts of the floor that are given instead of drawn.
     - The rest are the numbers of `Presence` and `Start`.
     """
 
@@ -89,6 +91,7 @@ class FloorForm(NamedTuple):
     gone: float
     spared: BoolArray
     tenure: IntArray
+    script: ScriptForm
 
 
 class FloorKeys(NamedTuple):
@@ -128,6 +131,8 @@ def floor_form(problem: Problem) -> FloorForm:
     """Return what a problem says of how people and days change."""
     workers, horizon, ramp = problem.workers.count, problem.horizon, problem.ramp
     presence, start, path = problem.presence, problem.start, problem.drift
+    script = (NO_SCRIPT if problem.script is None else problem.script).form()
+    given = len(script.levels) > 0 or bool(script.leaves.any()) or bool(script.joins.any())
     drift = path if isinstance(path, Drift) else Drift()
     step = None if path is None else path.own_step()
     low, high = (0.0, 0.0) if ramp is None else ramp.range
@@ -158,7 +163,7 @@ def floor_form(problem: Problem) -> FloorForm:
         own_path=NO_NUMBERS if step is None else numbers_of(path, step),
         is_own_path=step is not None,
         foreseeable=path is None or path.foreseeable,
-        best_changes=leavers or turnover or (path is not None and not path.neutral),
+        best_changes=leavers or turnover or given or (path is not None and not path.neutral),
         day_shares=problem.output.day_shares(horizon),
         absence=0.0 if presence is None else float(presence.absence),
         quits=0.0 if presence is None else float(presence.quits),
@@ -169,6 +174,7 @@ def floor_form(problem: Problem) -> FloorForm:
         gone=0.0 if start is None else float(start.gone),
         spared=spared,
         tenure=problem.tenure(),
+        script=script,
     )
 
 
@@ -206,6 +212,8 @@ def begin_run(
         floor.since[worker] = 1 - form.tenure[worker]
         floor.gone[worker] = False
         floor.may_enter[worker] = may_enter[worker]
+        if len(form.script.joins) > 0 and form.script.joins[worker] > 1:
+            floor.may_enter[worker] = False
         floor.absent[worker] = False
         floor.order[worker] = worker
         _move_level(form, keys, floor, means, worker, 1, floor.levels.shape[1] if form.foreseeable else 1)
@@ -213,6 +221,8 @@ def begin_run(
         if stations[station] != NOBODY:
             worker = stations[station]
             floor.experience[worker] = max(floor.experience[worker], form.team_experience)
+        elif form.script.refill:
+            floor.counts[VACANCIES] += 1
     for row in range(len(form.decliners)):
         _decline(form, floor, row)
 
@@ -228,6 +238,10 @@ def _move_level(
 ) -> None:
     """Fill in a worker's level from period `first` to `last`, each from the period before."""
     levels, own = floor.levels, mix(keys.drift, worker)
+    if len(form.script.levels) > 0:
+        for place in range(first - 1, last):
+            levels[worker, place] = form.script.levels[worker, place]
+        return
     if not form.is_own_path and form.drift_sd <= 0.0:
         levels[worker, first - 1 : last] = means[worker]
         return
@@ -264,12 +278,14 @@ def begin_period(
     if not form.foreseeable and period > 1:
         for worker in range(len(means)):
             _move_level(form, keys, floor, means, worker, period, period)
-    n = 0
+    n = _follow_script(form.script, floor, roster, period, quit)
     if form.quits > 0.0:
         own = mix(keys.quit, 2 * period)
         for station in range(len(roster.stations)):
             worker = int(roster.stations[station])
-            if worker != NOBODY and uniform(own, worker) < form.quits:
+            if worker == NOBODY or presence_given(form.script, worker, period) != UNKNOWN:
+                continue
+            if uniform(own, worker) < form.quits:
                 _leave_for_good(floor, roster, worker)
                 quit[n] = worker
                 n += 1
@@ -290,6 +306,27 @@ def begin_period(
                 floor.counts[VACANCIES] -= 1
         if form.turnover > 0 and period % form.turnover == 0:
             _change_hands(form, floor, roster, mix(keys.turnover, period), period)
+    return n
+
+
+def _follow_script(script: ScriptForm, floor: Floor, roster: RosterArrays, period: int, quit: IntArray) -> int:
+    """Let people join and leave the pool as scripted; list those who left a station and return their number.
+
+    Whoever is about to start leaves once they have started.
+    """
+    n = 0
+    for worker in range(len(script.joins)):
+        if script.joins[worker] == period and not floor.gone[worker]:
+            floor.may_enter[worker] = True
+    for worker in range(len(script.leaves)):
+        if 0 < script.leaves[worker] <= period and not floor.gone[worker]:
+            if roster.station_of[worker] >= 0:
+                _leave_for_good(floor, roster, worker)
+                quit[n] = worker
+                n += 1
+            elif roster.role[worker] == FREE:
+                floor.gone[worker] = True
+                floor.may_enter[worker] = False
     return n
 
 
@@ -368,7 +405,11 @@ def begin_work(form: FloorForm, keys: FloorKeys, floor: Floor, roster: RosterArr
     for station in range(len(roster.stations)):
         worker = int(roster.stations[station])
         if worker != NOBODY:
-            floor.absent[worker] = form.absence > 0.0 and uniform(own, worker) < form.absence
+            given = presence_given(form.script, worker, period)
+            if given != UNKNOWN:
+                floor.absent[worker] = given == ABSENT
+            else:
+                floor.absent[worker] = form.absence > 0.0 and uniform(own, worker) < form.absence
 
 
 def centre_of(form: FloorForm, output: OutputForm, floor: Floor, worker: int, period: int, day_effect: float) -> float:
@@ -383,6 +424,21 @@ def ramp_share(form: FloorForm, floor: Floor, worker: int) -> float:
     """Return the share of their level that a worker reaches with the days worked so far."""
     worked = min(floor.experience[worker], len(form.fading) - 1)
     return float(1.0 - floor.depth[worker] * form.fading[worked])
+
+
+def counted_of(form: FloorForm, worker: int, period: int, centre: float) -> float:
+    """Return what counts of a worker's output: its mean or, where their own noise is given, all of it."""
+    noise = noise_given(form.script, worker, period)
+    return centre if math.isnan(noise) else min(max(centre + noise, 0.0), 1.0)
+
+
+def put_out(
+    form: FloorForm, output: OutputForm, floor: Floor, worker: int, period: int, centre: float, key: int
+) -> float:
+    """Return a worker's output around its centre: as given, or drawn from the key of that worker and period."""
+    if math.isnan(noise_given(form.script, worker, period)):
+        return output_of(output, floor, worker, period, centre, key)
+    return counted_of(form, worker, period, centre)
 
 
 def output_of(output: OutputForm, floor: Floor, worker: int, period: int, centre: float, key: int) -> float:

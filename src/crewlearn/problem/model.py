@@ -11,6 +11,7 @@ from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS, DelayLaw, OutputLaw, UniformOutput
 from crewlearn.problem.people import LevelPath, Presence, Ramp
 from crewlearn.problem.recipes import Estimated, Recipe
+from crewlearn.problem.script import Script
 
 FEE_DUE = ("initiation", "completion")
 
@@ -196,7 +197,8 @@ class Problem:
     `conventions` are those that the problem was stated under. They change nothing in the world; policies given by name
     follow them unless told otherwise. With `rolling`, policies are told that so many periods are always ahead.
 
-    `ramp`, `drift` and `presence` say how people change; left out, they do not.
+    `ramp`, `drift` and `presence` say how people change; left out, they do not. A `script` gives parts of the floor
+    instead of drawing them; a problem file cannot hold it.
 
     >>> from crewlearn.problem.laws import GeometricDelay
     >>> problem = Problem(team=1, horizon=30, cost=2.0, workers=Pool((0.4, 0.8)), delay=GeometricDelay(mean=3.0))
@@ -218,12 +220,14 @@ class Problem:
     ramp: Ramp | None = None
     drift: LevelPath | None = None
     presence: Presence | None = None
+    script: Script | None = None
 
     def __post_init__(self) -> None:
         _check_kind("workers", self.workers, (Pool, Recipe, Estimated))
         _check_kind("delay", self.delay, (*DELAY_LAWS, DelayLaw))
         _check_kind("output", self.output, (*OUTPUT_LAWS, OutputLaw))
-        for name, kind in (("start", Start), ("ramp", Ramp), ("drift", LevelPath), ("presence", Presence)):
+        tables = {"start": Start, "ramp": Ramp, "drift": LevelPath, "presence": Presence, "script": Script}
+        for name, kind in tables.items():
             if getattr(self, name) is not None:
                 _check_kind(name, getattr(self, name), (kind,))
         whole("team", self.team, 1, MOST)
@@ -253,6 +257,8 @@ class Problem:
             self.drift.check(self.workers.count, self.horizon)
         if self.presence is not None:
             self.presence.check(self.horizon)
+        if self.script is not None:
+            self.script.check(self.workers.count, self.horizon)
 
     @cached_property
     def setting(self) -> Setting:
@@ -274,7 +280,8 @@ class Problem:
     def changes(self) -> bool:
         """Whether people, days or what policies are told of the horizon change; tables at neutral values do nothing."""
         people = any(table is not None and not table.neutral for table in (self.ramp, self.drift, self.presence))
-        return people or self.rolling is not None or self.warmup > 0 or self.output.days_differ
+        given = self.rolling is not None or self.script is not None
+        return people or given or self.warmup > 0 or self.output.days_differ
 
     @property
     def laws(self) -> tuple[OutputLaw | DelayLaw | LevelPath, ...]:

@@ -82,6 +82,8 @@ def problem_to_table(problem: Problem) -> dict[str, Any]:
 
     The table of a law or path of a user's own describes it, but no problem can be built from it.
     """
+    if problem.script is not None:
+        raise InvalidInput("script", "given", "cannot be written to a problem file; leave it out")
     table: dict[str, Any] = {
         field.name: getattr(problem, field.name)
         for field in dataclasses.fields(problem)

@@ -47,13 +47,14 @@ from crewlearn.problem.floor import (
     begin_work,
     best_levels,
     centre_of,
+    counted_of,
     day_effect_of,
     declined,
     draw_outsider,
     empty_floor,
     end_work,
     offer_fault,
-    output_of,
+    put_out,
     ramp_share,
 )
 from crewlearn.problem.interviews import score_interviews
@@ -280,10 +281,10 @@ def play_floor_runs(
                 if worker == NOBODY or floor.absent[worker]:
                     continue
                 centre = centre_of(form, output, floor, worker, period, day_effect)
-                amount = output_of(output, floor, worker, period, centre, mix(period_key, worker))
+                amount = put_out(form, output, floor, worker, period, centre, mix(period_key, worker))
                 record(estimates, worker, amount)
                 made += floor.levels[worker, period - 1] * ramp_share(form, floor, worker)
-                expected += centre
+                expected += counted_of(form, worker, period, centre)
                 worked[present] = worker
                 amounts[present] = amount
                 present += 1

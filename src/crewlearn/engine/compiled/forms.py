@@ -124,7 +124,7 @@ def _stacked(name: str, every: list[Any]) -> Any:
             columns[field] = _stacked(name, values)
         elif isinstance(values[0], np.ndarray) and values[0].shape == (1,):
             columns[field] = np.concatenate(values)
-        elif all(np.array_equal(value, values[0]) for value in values):
+        elif all(value is values[0] or np.array_equal(value, values[0]) for value in values):
             columns[field] = values[0]
         else:
             remedy = "depends on the horizon, which moves here; make it an array with one entry, read by period"
