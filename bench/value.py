@@ -1,11 +1,13 @@
-"""Benchmark of value-of-replacement's regret outside the paper and the leaderboard; prints Markdown tables.
+"""Benchmark of the value rules' regret outside the paper and the leaderboard; prints Markdown tables.
 
 Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings chosen before the policy
-was first measured; `random` and `random-2`, settings drawn at random; `constants`, one default changed at a time. The
-limits are just above the figures in docs/value-of-replacement.md.
+was first measured; `random` and `random-2`, settings drawn at random; `bound`, both value rules against a lower bound
+on any policy's regret; `constants`, one default changed at a time. The limits are just above the figures in
+docs/value-of-replacement.md and docs/search.md.
 """
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -27,6 +29,7 @@ from crewlearn.problem.recipes import Recipe
 from limits import Results, part_options, report
 
 OURS, RIVAL, IDLE = "value-of-replacement", "dr-ucb", "keep-team"
+SEARCHING = "value-of-replacement-2"
 Case = tuple[str, Problem, str, tuple[int, ...]]
 """A label, the problem, the conventions, and the checkpoints in periods."""
 
@@ -162,6 +165,77 @@ def _z(difference: FloatArray) -> float:
     return float(difference.mean()) / error if error > 0.0 else 0.0
 
 
+_SMALL_NOISE = UniformOutput(0.1)
+
+
+def _bounded(
+    workers: int = 25,
+    team: int = 10,
+    cost: float = 5.0,
+    horizon: int = 730,
+    delay: float = 3.0,
+    sd: float = 0.3,
+    output: OutputLaw = _SMALL_NOISE,
+) -> Problem:
+    return _case(team, horizon, cost, _pool(_NORMAL, workers, 0.5, sd), output, delay)
+
+
+BOUNDED = {
+    "base": (_bounded(), 93.0),
+    "fee 1": (_bounded(cost=1.0), 33.0),
+    "fee 30": (_bounded(cost=30.0), 462.0),
+    "fee 60": (_bounded(cost=60.0), 862.0),
+    "m = 5": (_bounded(team=5), 117.0),
+    "m = 20": (_bounded(team=20), 31.0),
+    "T = 90": (_bounded(horizon=90), 91.0),
+    "mean delay 14": (_bounded(delay=14.0), 150.0),
+    "k = 100": (_bounded(workers=100), 555.0),
+    "k = 200": (_bounded(workers=200), 870.0),
+    "k = 200, fee 30": (_bounded(workers=200, cost=30.0), 1872.0),
+    "k = 500, m = 50": (_bounded(workers=500, team=50), 2929.0),
+    "0/1": (_bounded(output=_BERNOULLI), 167.0),
+    "0/1, fee 30": (_bounded(output=_BERNOULLI, cost=30.0), 545.0),
+    "0/1, means 0.5 ± 0.08": (_bounded(output=_BERNOULLI, sd=0.08), 194.0),
+}
+"""Settings with fresh pools, and a lower bound on the expected regret of any policy in each.
+
+The bound takes each worker as a stopping problem of their own, at a price of places, with the price optimised.
+"""
+
+
+def compare_with_bound(runs: int, seed: int) -> Results:
+    """Print the regret of both value rules beside the bound; return the means of their ratios to it, and the times."""
+    print(f"\n## Against the bound, {runs} runs, seed {seed}\n")
+    print(f"| setting | bound | {OURS} | {SEARCHING} | of the bound | of {OURS} | standard error |")
+    print("|---|---|---|---|---|---|---|")
+    ratios: dict[str, list[float]] = {OURS: [], SEARCHING: []}
+    seconds = dict.fromkeys(ratios, 0.0)
+    worst = 0.0
+    for name in (OURS, SEARCHING):  # compiled before anything is timed
+        simulate(_bounded(), [name], 1, seed, threads=1)
+    for label, (problem, bound) in BOUNDED.items():
+        regret = {}
+        for name in (OURS, SEARCHING):
+            begun = time.process_time()
+            regret[name] = simulate(problem, [name], runs, seed, threads=1).policies[name].regret[:, -1]
+            seconds[name] += time.process_time() - begun
+            ratios[name].append(float(regret[name].mean()) / bound)
+        before, after = (float(regret[name].mean()) for name in (OURS, SEARCHING))
+        error = float((regret[SEARCHING] - regret[OURS]).std()) / math.sqrt(runs) / before
+        worst = max(worst, after / before)
+        figures = f"{before:,.0f} | {after:,.0f} | {after / bound:.2f} | {after / before:.3f} | {error:.3f}"
+        print(f"| {label} | {bound:,.0f} | {figures} |", flush=True)
+    means = {name: sum(shares) / len(shares) for name, shares in ratios.items()}
+    slower = seconds[SEARCHING] / seconds[OURS]
+    print(f"\nmean ratio to the bound: {means[OURS]:.3f} and {means[SEARCHING]:.3f}; {slower:.2f} times the time")
+    return {
+        "value_of_replacement": {"ratio": means[OURS]},
+        "searching": {"ratio": means[SEARCHING], "at_most": 1.20},
+        "largest_share": {"ratio": worst, "at_most": 1.02},
+        "time": {"ratio": slower, "at_most": 2.0},
+    }
+
+
 CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "others": other_cases,
     "random": random_cases,
@@ -171,6 +245,8 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
 
 LIMITS = {"others": 0.40, "random": 0.78, "random-2": 0.73}
 """Upper limit, by part, on the geometric mean of regret relative to the better rival."""
+
+PARTS = (*CASES, "bound", "constants")
 
 CHANGES = (
     "margin=0",
@@ -189,6 +265,8 @@ def measure(parts: Sequence[str], runs: int, seed: int) -> Results:
     for part in parts:
         if part in CASES:
             results[part] = {**compare(part, CASES[part](), runs, seed), "at_most": LIMITS[part]}
+    if "bound" in parts:
+        results["bound"] = compare_with_bound(runs, seed)
     if "constants" in parts:
         print(f"\n## The constants, on the others, {runs} runs, seed {seed}\n")
         for change in CHANGES:
@@ -199,14 +277,14 @@ def measure(parts: Sequence[str], runs: int, seed: int) -> Results:
 def main() -> None:
     """Print the requested tables and report the missed limits."""
     parser = part_options("value", __doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(CASES)}, constants")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(PARTS)}")
     parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    unknown = set(options.parts) - {*CASES, "constants"}
+    unknown = set(options.parts) - set(PARTS)
     if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}, constants")
-    parts = options.parts or (["others"] if options.quick else [*CASES])
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
+    parts = options.parts or (["others"] if options.quick else [*CASES, "bound"])
     report(measure(parts, options.runs, options.seed), options.out)
 
 

@@ -21,7 +21,7 @@ from crewlearn.policies.teams.aht import AAHT
 from crewlearn.policies.teams.omm import AOMM
 from crewlearn.policies.teams.screening import InterviewScreen, WorkTrial
 from crewlearn.policies.teams.simple import EpsilonGreedy, FixedScheduleGreedy, Threshold
-from crewlearn.policies.value.policy import ValueOfReplacement
+from crewlearn.policies.value.policy import ValueOfReplacement, ValueOfReplacement2
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import Setting
@@ -88,6 +88,10 @@ REGISTRY: Mapping[str, Entry] = {
     "value-of-replacement": Entry(
         ValueOfReplacement,
         "replaces where the expected gain over the periods left exceeds the fees, unless waiting gains more",
+    ),
+    "value-of-replacement-2": Entry(
+        ValueOfReplacement2,
+        "value of replacement for stations that go on searching after a failed trial",
     ),
     "value-of-replacement-evolving": Entry(
         ValueOfReplacementEvolving,

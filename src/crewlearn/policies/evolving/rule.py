@@ -36,11 +36,11 @@ from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import Happened, Rule, RuleFacts
 from crewlearn.policies.teams.rules import FOREVER
 from crewlearn.policies.value.excess import possible
+from crewlearn.policies.value.later import WAITS
 from crewlearn.policies.value.rule import (
     ENTERS,
     LEAST_GAIN,
     OUTSIDE,
-    WAITS,
     best_other,
     draw_queue,
     next_outside,

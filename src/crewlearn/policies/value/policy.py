@@ -1,4 +1,7 @@
-"""The policy `value-of-replacement`: the rule of `value.rule` with its state, beliefs and reasons."""
+"""The policies `value-of-replacement` and `value-of-replacement-2`.
+
+Both are the rule of `value.rule`, with its state, beliefs and reasons.
+"""
 
 import math
 from collections.abc import Sequence
@@ -32,6 +35,7 @@ from crewlearn.policies.value.rule import (
     periods_left,
     queue_of,
     rank_outside,
+    set_market,
     trial_of,
 )
 from crewlearn.policies.value.trials import gain_of
@@ -96,6 +100,9 @@ class ValueOfReplacement(Policy[ValueState]):
       are then taken as certain. By default they are learned from data.
     - `recheck`: if nothing is pending and nothing pays, the policy decides again after the least-observed active
       worker's observations have grown by one `recheck`-th.
+
+    `search`, fixed by the class, says whether a station goes on searching after a failed trial, rather than going back.
+    Then nobody is displaced who would be hired back later.
     """
 
     margin: float = 1.0
@@ -105,6 +112,7 @@ class ValueOfReplacement(Policy[ValueState]):
     between_sd: float | None = None
     noise_sd: float | None = None
     recheck: int = 16
+    search: ClassVar[bool] = False
     state_type: ClassVar[type[ValueState]] = ValueState
     rule: ClassVar[Rule] = VALUE_RULE
 
@@ -120,7 +128,7 @@ class ValueOfReplacement(Policy[ValueState]):
 
     def parameters(self, setting: Setting) -> ValueParameters:
         """Return the rule's parameters."""
-        return ValueParameters(int(self.recheck), float(self.margin), self._assumed())
+        return ValueParameters(int(self.recheck), float(self.margin), self._assumed(), self.search)
 
     def _assumed(self) -> Assumed:
         return assume(self.noise_guess, self.guess_weight, self.centre, self.between_sd, self.noise_sd)
@@ -170,6 +178,7 @@ class ValueOfReplacement(Policy[ValueState]):
         parameters = self.parameters(situation.setting)
         memory, facts = _memory(state, situation, parameters), _facts(self, situation)
         left = periods_left(facts, situation.period)
+        set_market(parameters, memory, facts, left)
         rank_outside(memory, facts)
         reasons = []
         for (out, into), other in zip(pairs, fallbacks(memory, pairs), strict=True):
@@ -184,7 +193,7 @@ class ValueOfReplacement(Policy[ValueState]):
                     chance_better=entering.chance_above(leaving),
                     periods=left,
                     trial=trial.length,
-                    fallback=max(other, leaving.mean),
+                    fallback=max(other, leaving.mean, trial.price),
                     gain=gain_of(trial, leaving.mean, left) + trial.fee,
                     fee=trial.fee,
                 )
@@ -203,6 +212,23 @@ class ValueOfReplacement(Policy[ValueState]):
         """Return each worker's posterior mean and sd, with a 95% interval clipped to [0, 1]."""
         _, everybody = self.beliefs(state, situation)
         return [Level.of_normal(belief.mean, belief.sd) for belief in everybody]
+
+
+@dataclass(frozen=True)
+class ValueOfReplacement2(ValueOfReplacement):
+    """Value of replacement for stations that search: a failed trial is followed by the next one.
+
+    The parameters are those of `ValueOfReplacement`, with other defaults. The prior guess of the noise has the weight
+    of one observation: what is learned of the noise in the first two periods is worth acting on.
+    """
+
+    guess_weight: float = 1.0
+    search: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """The policy's name."""
+        return "value-of-replacement-2"
 
 
 def _sparing_newcomers(state: ValueState, situation: Situation) -> ValueState:

@@ -13,6 +13,11 @@ waiting would not gain more. There are two reasons to wait:
 The pairs of a period share one pool: the r-th pair takes the r-th best entrant, and its fallback is the r-th best of
 those who stay outside. Ties between workers are broken by a random order drawn at the start of the run, so that low
 worker numbers are not tried first.
+
+With `search`, a station goes on searching after a failed trial rather than going back, and is then worth the price of
+`value.price`. Nobody above the price is displaced, except where nothing else is under way: then the worst may be, since
+otherwise a search could stop while a trial still pays. The price has taken the pending entrants into account, so no
+entrant is reserved for another station.
 """
 
 import math
@@ -28,7 +33,6 @@ from crewlearn.beliefs.posterior import (
     NOISE,
     Assumed,
     Beliefs,
-    chance_above,
     fresh_beliefs,
     learn,
 )
@@ -36,25 +40,21 @@ from crewlearn.policies.ranking import rank_descending, rank_leavers
 from crewlearn.policies.rule import Happened, Rule, RuleFacts
 from crewlearn.policies.teams.rules import FOREVER, NEXT, SETTLED, nothing_to_ask
 from crewlearn.policies.value.excess import possible
-from crewlearn.policies.value.trials import (
-    Trial,
-    best_trial,
-    gain_of,
-    later_gains_more,
-    may_pay,
-    sd_of_finding,
-)
+from crewlearn.policies.value.later import learning_pays, needed_elsewhere
+from crewlearn.policies.value.price import station_price
+from crewlearn.policies.value.trials import NO_PRICE, Trial, best_trial, gain_of, may_pay, sd_of_finding
 from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 from crewlearn.problem.chance import shuffle
-from crewlearn.problem.transitions import FREE, PENDING, RosterArrays, unclaimed_stations
+from crewlearn.problem.transitions import FREE, PENDING, unclaimed_stations
 
 
 class ValueParameters(NamedTuple):
-    """The policy's `recheck` and `margin`, and its assumptions about the pool."""
+    """The policy's `recheck` and `margin`, its assumptions about the pool, and whether failed trials search on."""
 
     recheck: int
     margin: float
     assumed: Assumed
+    search: bool
 
 
 OUTSIDE = 2
@@ -66,8 +66,8 @@ ENTERS = -1
 LEAST_GAIN = 0.01
 """Least total gain of a replacement, in units of output, so that equals are not exchanged if there is no fee."""
 
-WAITS = (0.5, 1.5)
-"""Waiting times considered for learning about a worker, as multiples of noise / variance."""
+PRICE, WAIT = range(2)
+"""Indices into `ValueMemory.market`."""
 
 
 class ValueMemory(NamedTuple):
@@ -78,6 +78,7 @@ class ValueMemory(NamedTuple):
       position in this list.
     - `entrants`, `scores`, `ranks`: the candidates to enter, the gains of their trials, and their order, best first.
     - `leavers`, `levels`, `order`: the candidates to leave, the worth of their stations, and their order, worst first.
+    - `market`: the price of a station that searches on, and the delay of what follows a trial.
     """
 
     numbers: IntArray
@@ -92,6 +93,7 @@ class ValueMemory(NamedTuple):
     levels: FloatArray
     leavers: IntArray
     order: IntArray
+    market: FloatArray
 
 
 class Ranked(Protocol):
@@ -166,6 +168,7 @@ def fresh_value_memory(team: int, spared_counts: IntArray, spared_sums: FloatArr
         np.zeros(workers + team, dtype=np.float64),
         np.zeros(workers + team, dtype=np.int64),
         np.zeros(workers + team, dtype=np.int64),
+        np.array([NO_PRICE, 0.0]),
     )
 
 
@@ -192,6 +195,7 @@ def decide_learned(
     if level < math.inf:
         n_in = _list_entrants(memory, facts, level, left)
     if n_in > 0:  # seldom: most decisions end before anybody is ranked
+        set_market(parameters, memory, facts, left)
         _rank_entrants(memory, facts, n_in, level, left)
         n = _make_pairs(parameters, memory, facts, _list_leavers(memory, facts), n_in, left, outs, ins)
     numbers[NEXT] = period + 1
@@ -202,6 +206,13 @@ def decide_learned(
 
 VALUE_RULE = Rule(fresh_value, decide_value, nothing_to_value, after_moves=look_again, revise=look_again_revised)
 """The rule of value-of-replacement."""
+
+
+def set_market(parameters: ValueParameters, memory: ValueMemory, facts: RuleFacts, left: float) -> None:
+    """Set the price of a station and the delay of what follows a trial, if failed trials search on."""
+    if parameters.search:
+        memory.market[PRICE] = station_price(memory.beliefs, facts, left)
+        memory.market[WAIT] = facts.mean_delay
 
 
 def periods_left(facts: RuleFacts, period: int) -> float:
@@ -289,7 +300,8 @@ def _rank_entrants(memory: ValueMemory, facts: RuleFacts, n: int, level: float, 
             sd = sd_of_finding(float(beliefs.variances[worker]), noise, trial.length)
             other = best_other(memory, worker, 0)
             mean = float(beliefs.means[worker])
-            scores[place] = gain_of(Trial(mean, sd, trial.length, other, facts.cost), level, left)
+            known = Trial(mean, sd, trial.length, other, facts.cost, trial.wait, trial.price)
+            scores[place] = gain_of(known, level, left)
     rank_descending(scores, memory.ranks, n)
 
 
@@ -325,9 +337,9 @@ def best_other(memory: Ranked, worker: int, claimed: int) -> float:
 
 def trial_of(memory: ValueMemory, fee: float, worker: int, level: float, left: float, other: float) -> Trial:
     """Return the best trial of an outside worker at a station worth `level`, with a fallback worth `other`."""
-    beliefs = memory.beliefs
-    mean, variance = float(beliefs.means[worker]), float(beliefs.variances[worker])
-    return best_trial(mean, variance, float(beliefs.pool[NOISE]), other, fee, level, left)
+    beliefs, market = memory.beliefs, memory.market
+    mean, variance, noise = float(beliefs.means[worker]), float(beliefs.variances[worker]), float(beliefs.pool[NOISE])
+    return best_trial(mean, variance, noise, other, fee, level, left, float(market[WAIT]), float(market[PRICE]))
 
 
 def _make_pairs(
@@ -341,7 +353,7 @@ def _make_pairs(
     ins: IntArray,
 ) -> int:
     """Pair the best entrants with the worst leavers while that pays, skipping leavers for whom waiting pays more."""
-    roster = facts.roster
+    roster, beliefs = facts.roster, memory.beliefs
     room = len(roster.stations) - roster.counts[PENDING]
     least = LEAST_GAIN + float(parameters.margin * facts.cost)
     n = 0
@@ -353,11 +365,14 @@ def _make_pairs(
         entrant = memory.entrants[memory.ranks[n]]
         trial = trial_of(memory, facts.cost, entrant, level, left, best_other(memory, entrant, n))
         gain = gain_of(trial, level, left)
-        if gain <= least:
+        if gain <= least or (parameters.search and level >= trial.price and n + roster.counts[PENDING] > 0):
             break
         if leaver == NOBODY or not (
-            _learning_pays(memory, leaver, trial, gain, left)
-            or _needed_elsewhere(memory, roster, entrant, n_in - n, level, trial, gain, left - facts.mean_delay)
+            learning_pays(beliefs, leaver, trial, gain, left)
+            or (
+                not parameters.search
+                and needed_elsewhere(beliefs, roster, entrant, n_in - n, level, trial, gain, left - facts.mean_delay)
+            )
         ):
             outs[n] = leaver
             ins[n] = entrant
@@ -390,42 +405,3 @@ def next_outside(memory: Ranked, place: int) -> int:
     while place < memory.numbers[OUTSIDE] and memory.standing[memory.outside[place]] == ENTERS:
         place += 1
     return place
-
-
-def _learning_pays(memory: ValueMemory, leaver: int, trial: Trial, gain: float, left: float) -> bool:
-    """Return whether to observe the leaver for longer before deciding."""
-    beliefs = memory.beliefs
-    mean, variance, noise = float(beliefs.means[leaver]), float(beliefs.variances[leaver]), float(beliefs.pool[NOISE])
-    for multiple in range(len(WAITS)):
-        periods = math.ceil(WAITS[multiple] * noise / variance)
-        if later_gains_more(trial, mean, sd_of_finding(variance, noise, periods), math.inf, left - periods, gain):
-            return True
-    return False
-
-
-def _needed_elsewhere(
-    memory: ValueMemory,
-    roster: RosterArrays,
-    entrant: int,
-    hopeful: int,
-    level: float,
-    trial: Trial,
-    gain: float,
-    left_then: float,
-) -> bool:
-    """Return whether to reserve the entrant for a station whose pending entrant may turn out worse."""
-    beliefs = memory.beliefs
-    stations, worst = 0, NOBODY
-    for slot in range(roster.counts[PENDING]):
-        coming = roster.pending_in[slot]
-        if beliefs.means[coming] < level:
-            stations += 1
-            if worst == NOBODY or beliefs.means[coming] < beliefs.means[worst]:
-                worst = coming
-    if stations == 0:
-        return False
-    better = hopeful * chance_above(trial.mean, math.sqrt(beliefs.variances[entrant]), level)
-    if better > stations:
-        return False
-    sd = math.sqrt(beliefs.variances[worst])
-    return later_gains_more(trial, float(beliefs.means[worst]), sd, level, left_then - 1.0, gain)

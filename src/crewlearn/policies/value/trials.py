@@ -8,6 +8,12 @@ j after the trial, the gain over the remaining periods is
 
 M is normal around j's current posterior mean. Its variance grows with the length of the trial, up to j's posterior
 variance for perfect information. The length is the one that gains most. Output is at most 1, so M is capped there.
+
+A station that searches on after a failed trial is worth the `price` of `value.price` per period, and what follows a
+trial begins only after another delay, `wait`. Then
+
+    gain = (length + wait) (E M - level) + rest E[max(M, fallback)] - rest level - fee,
+    fallback = max(price, better - fee / rest),   rest = left - length - wait.
 """
 
 import math
@@ -38,6 +44,9 @@ WEIGHTS = (
 EXACT, NEAR = True, False
 """How a gain is computed: exactly, or by a table."""
 
+NO_PRICE = -math.inf
+"""The price of stations if failed trials go back and do not search on."""
+
 ROUNDING = 1e-9
 """Generous upper limit on the rounding error of a gain, relative to the periods left and the fee."""
 
@@ -46,7 +55,8 @@ class Trial(NamedTuple):
     """A trial of a worker at any station.
 
     `mean` is the worker's posterior mean, `sd` the standard deviation of the posterior mean after `length` periods,
-    `other` the expected mean of the best other outside worker, and `fee` the fee of each replacement.
+    `other` the expected mean of the best other outside worker, and `fee` the fee of each replacement. `wait` is the
+    delay of what follows the trial, and `price` that of a station which searches on.
     """
 
     mean: float
@@ -54,6 +64,8 @@ class Trial(NamedTuple):
     length: float
     other: float
     fee: float
+    wait: float = 0.0
+    price: float = NO_PRICE
 
 
 def sd_of_finding(variance: float, noise: float, periods: float) -> float:
@@ -85,24 +97,33 @@ def error_of_near(sd: float, fee: float, left: float) -> float:
 
 
 def _gain(trial: Trial, level: float, left: float, exact: bool) -> float:
-    rest = left - trial.length
+    until = trial.length + trial.wait
+    rest = left - until
     if rest <= 0.0:
         return left * (trial.mean - level) - trial.fee
-    fallback = max(level, trial.other) - trial.fee / rest
+    fallback = max(trial.price, max(level, trial.other) - trial.fee / rest)
     above = upside(trial.mean, trial.sd, fallback) if exact else near_upside(trial.mean, trial.sd, fallback)
-    return trial.length * (trial.mean - level) + rest * (fallback - level + above) - trial.fee
+    return until * (trial.mean - level) + rest * (fallback - level + above) - trial.fee
 
 
 def best_trial(
-    mean: float, variance: float, noise: float, other: float, fee: float, level: float, left: float
+    mean: float,
+    variance: float,
+    noise: float,
+    other: float,
+    fee: float,
+    level: float,
+    left: float,
+    wait: float = 0.0,
+    price: float = NO_PRICE,
 ) -> Trial:
     """Return the trial of a worker at a station worth `level`, with the best length among powers of 2."""
-    best = Trial(mean, sd_of_finding(variance, noise, 1.0), 1.0, other, fee)
+    best = Trial(mean, sd_of_finding(variance, noise, 1.0), 1.0, other, fee, wait, price)
     most = near_gain(best, level, left)
     unsure = 2.0 * error_of_near(math.sqrt(variance), fee, left)
     length = 2.0
     while length < left:
-        trial = Trial(mean, sd_of_finding(variance, noise, length), length, other, fee)
+        trial = Trial(mean, sd_of_finding(variance, noise, length), length, other, fee, wait, price)
         gain = near_gain(trial, level, left)
         better = gain > most
         if abs(gain - most) <= unsure:
