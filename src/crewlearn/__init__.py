@@ -49,6 +49,7 @@ _HOME = {
     "DRUCB": "policies.dr_ucb.policy",
     "TunedDRUCB": "policies.dr_ucb.tuned",
     "ValueOfReplacement": "policies.value.policy",
+    "ValueOfReplacement2": "policies.value.policy",
     "ValueOfReplacementEvolving": "policies.evolving.policy",
     "Thompson": "policies.posterior.thompson",
     "KnowledgeGradient": "policies.posterior.knowledge_gradient",
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from crewlearn.policies.teams.simple import FixedScheduleGreedy as FixedScheduleGreedy
     from crewlearn.policies.teams.simple import Threshold as Threshold
     from crewlearn.policies.value.policy import ValueOfReplacement as ValueOfReplacement
+    from crewlearn.policies.value.policy import ValueOfReplacement2 as ValueOfReplacement2
     from crewlearn.problem.errors import InvalidInput as InvalidInput
     from crewlearn.problem.instances import benchmark as benchmark
     from crewlearn.problem.laws.delay import AvailabilityDelay as AvailabilityDelay

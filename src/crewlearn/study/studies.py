@@ -8,6 +8,7 @@ from crewlearn.problem.errors import unknown_name, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import CONVENTIONS
 from crewlearn.study.lab import Lab
+from crewlearn.study.limit.study import against_the_limit
 from crewlearn.study.outcome import Outcome, Part
 from crewlearn.study.paper import benchmark, differences, mechanics, promises, runtime, sweeps, value
 from crewlearn.study.result_cache import ResultCache
@@ -116,6 +117,14 @@ STUDIES: Mapping[str, Study] = {
             "beyond the paper: value-of-replacement against DR-UCB and keeping the team",
             value.against_dr_ucb,
             500,
+        ),
+        Study(
+            "limit",
+            "What no policy can do better than",
+            "beyond the paper: a lower bound on the regret of any policy, and how close policies come",
+            against_the_limit,
+            500,
+            one_part=True,
         ),
     )
 }
