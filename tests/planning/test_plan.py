@@ -159,7 +159,7 @@ def test_the_lead_and_what_is_said() -> None:
     assert outcome.lead is not None
     assert outcome.lead.mean == pytest.approx(outcome.best.net.mean - outcome.prospects[1].net.mean)
     assert outcome.headline == f"value-of-replacement: {outcome.best.gain.mean:+,.0f} against keeping the team."
-    assert outcome.details.startswith("Expected over the next 120 periods in 200 simulated worlds: 95% interval +")
+    assert outcome.details.startswith("Expected over the next 120 periods in 200 simulated worlds: in 9 of 10 worlds")
     same = plan(site_of([0.3, 0.8], [CERTAIN, CERTAIN], [0]), runs=20)
     assert "may earn as much" in same.headline
     only = plan(floor(), [], runs=5)
@@ -312,7 +312,15 @@ def test_rows_and_json() -> None:
     document = json.loads(json.dumps(outcome.to_json()))
     assert document["best"] == outcome.best.policy
     assert set(document["policies"]) == {VALUE, DR_UCB, KEEP}
-    assert set(document["policies"][VALUE]["gain"]) == {"mean", "low", "high", "worst", "best"}
+    assert set(document["policies"][VALUE]["gain"]) == {
+        "mean",
+        "low",
+        "high",
+        "worst",
+        "best",
+        "likely_low",
+        "likely_high",
+    }
     assert (document["runs"], document["seed"], document["periods"]) == (20, 1, 120)
 
 

@@ -17,10 +17,11 @@ KEEP = "keep-team"
 COMPARED = (STATIONARY_POLICY, "dr-ucb", KEEP)
 """Policies that are compared with the site's own by default."""
 
-CHANGES = ("team", "fee", "horizon", "mean_delay", "policy")
+CHANGES = ("team", "fee", "horizon", "mean_delay", "policy", "least_tenure", "most_a_week")
 """Settings that a what-if may change, with the meaning they have for the site."""
 
 FEWEST_RUNS, MOST_RUNS = 2, 10**5
+MOST_REPLAYS = 10**4
 MOST_PERIODS = 100_000
 MOST_WORK, MOST_PLAIN_WORK = 5e9, 5e7
 """Limit on workers × periods × runs × policies.

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crewlearn.cli.live.session import DEFAULT_DB, DbOption, SiteArgument, opened, read_site
+from crewlearn.cli.live.session import DEFAULT_DB, DbOption, SiteArgument, opened
 from crewlearn.cli.options import JsonOption, PolicyOption, SeedOption
 from crewlearn.cli.output import print_json, print_table, progress_bar
 
@@ -18,18 +18,28 @@ def plan_command(
     cost: Annotated[float | None, typer.Option(help="What if: fee of a replacement.")] = None,
     horizon: Annotated[int | None, typer.Option(help="What if: planned periods.")] = None,
     mean_delay: Annotated[float | None, typer.Option(help="What if: mean periods from offer to first day.")] = None,
+    least_tenure: Annotated[int | None, typer.Option(help="What if: periods that everybody stays at least.")] = None,
+    most_a_week: Annotated[int | None, typer.Option(help="What if: most replacements a week.")] = None,
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
     """Simulate this site's future, to see which policy is expected to earn most and by how much."""
     with opened(db) as store:
         from crewlearn.planning.plan import COLUMNS, plan
+        from crewlearn.planning.site_record import read_record
 
-        now, _ = read_site(store, site)
-        options = {"team": team, "fee": cost, "horizon": horizon, "mean_delay": mean_delay}
+        now, record = read_record(store, site)
+        options = {
+            "team": team,
+            "fee": cost,
+            "horizon": horizon,
+            "mean_delay": mean_delay,
+            "least_tenure": least_tenure,
+            "most_a_week": most_a_week,
+        }
         changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         with progress_bar("simulating", 4 * max(runs, 0)) as done:
-            outcome = plan(now, policy, runs, seed, progress=done, **changes)
+            outcome = plan(now, policy, runs, seed, record=record, progress=done, **changes)
     if json:
         print_json(outcome.to_json())
         return

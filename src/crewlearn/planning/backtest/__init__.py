@@ -1,0 +1,1 @@
+"""Backtests: what advice would have brought over the days on record."""
