@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from crewlearn.advisor.advice import commands
-from crewlearn.advisor.advice.gain import read_past
+from crewlearn.advisor.evidence.site_record import read_past
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger import site_cache

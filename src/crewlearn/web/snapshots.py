@@ -15,12 +15,14 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.advice.candidates import LISTED, Candidate, candidates_of, state_now
 from crewlearn.advisor.advice.commands import unknown_worker
-from crewlearn.advisor.advice.gain import Gain, Past, gain_over_first_team, read_past
 from crewlearn.advisor.advice.readings import SiteLearned, in_units, readings_at, state_for_readings
 from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.evidence.gain import Gain
+from crewlearn.advisor.evidence.site_record import Past, read_past, read_rows
+from crewlearn.advisor.evidence.track_record import TrackRecord, track_record
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import StoreUnavailable
-from crewlearn.advisor.ledger.events import Cached, invalidated_by
+from crewlearn.advisor.ledger.events import Cached, RecordedRow, invalidated_by
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
 from crewlearn.advisor.ledger.site import PROPOSED, Proposal, Site
@@ -42,7 +44,7 @@ class Snapshot:
     """A site's state, identities and past, read in one transaction; derived values are computed once.
 
     `policy_state` is the state of a policy that offers readings or learns by day, so that nothing is learned again;
-    None for other policies.
+    None for other policies. `rows` are the output that the gain is derived from.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Snapshot:
     people: People
     past: Past
     policy_state: Any = None
+    rows: tuple[RecordedRow, ...] = ()
 
     @property
     def site(self) -> Site:
@@ -92,9 +95,14 @@ class Snapshot:
         return tuple(members(self.site, self.people, self.estimates, self.learned))
 
     @cached_property
+    def track_record(self) -> TrackRecord:
+        """What the replacements so far have brought, one by one and as a whole."""
+        return track_record(self.site, self.past, self.rows, self.policy_state)
+
+    @property
     def gain(self) -> Gain:
-        """The gain over keeping the first team."""
-        return gain_over_first_team(self.site, self.past.stints, self.past.proposals, self.estimates)
+        """The gain over the same site without the advised replacements."""
+        return self.track_record.gain
 
     @cached_property
     def sentence(self) -> str:
@@ -129,7 +137,7 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as a JSON document."""
-        return documents.status(self.name, self.site, self.people, self.gain, self.members, self.learned)
+        return documents.status(self.name, self.site, self.people, self.track_record, self.members, self.learned)
 
     @cached_property
     def advice_text(self) -> bytes:
@@ -223,11 +231,12 @@ def _read(store: Store, connection: sa.Connection, name: str) -> Snapshot:
     key = now.version.key
     state = state_for_readings(connection, key, now.site)
     if cached is None or cached.key != key:
-        return Snapshot(name, now, read_people(connection, key), read_past(connection, key), state)
+        people, past = read_people(connection, key), read_past(connection, key)
+        return Snapshot(name, now, people, past, state, read_rows(connection, key, past))
     stale = _stale_since(connection, cached.standing.version)
     people = read_people(connection, key) if Cached.PEOPLE in stale else cached.people
     past = read_past(connection, key) if Cached.PAST in stale else cached.past
-    return Snapshot(name, now, people, past, state)
+    return Snapshot(name, now, people, past, state, read_rows(connection, key, past))
 
 
 def _stale_since(connection: sa.Connection, since: Version) -> frozenset[Cached]:

@@ -1,19 +1,16 @@
-"""Money: fees, the value of output, and the gain over the first team."""
-
-import math
+"""Money: fees, the value of output, and the gain of replacements."""
 
 import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.facts import facts
-from crewlearn.advisor.advice.gain import Gain, gain_by_period, gain_over_first_team
-from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.files import output_imports
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.team.stints import Stint
-from crewlearn.advisor.wording.explain import explain, members, sentence
+from crewlearn.advisor.wording.explain import explain, sentence
 from support.lives import BAD, GOOD, Life
 
 
@@ -65,28 +62,25 @@ def test_who_held_which_station_when(life: Life) -> None:
     assert life.stints == [Stint(0, 0, 1, 8), Stint(0, into, 8), Stint(1, 1, 1, 7), Stint(1, into, 7, 8)]
 
 
-def test_the_gain_over_the_first_team_is_that_of_each_day_added_up(life: Life) -> None:
+def test_the_gain_is_that_of_recorded_output_over_who_would_have_stayed(life: Life) -> None:
     life.create(units=Units(20.0, 80.0, value_per_unit=2.0), fee=10.0)
-    life.days(5, w0=70.0, w1=26.0)
+    life.days(10, w0=70.0, w1=26.0)
     into = life.first().into
     commands.approve(life.store, "s", life.first().id, "bo")
     commands.record_offer(life.store, "s", 1, "started", "bo")
-    life.days(3, w0=70.0, **{f"w{into}": 60.0})
+    life.days(10, w0=70.0, **{f"w{into}": 60.0})
     commands.change_site(life.store, "s", {"units": Units(20.0, 80.0, value_per_unit=3.0).to_json()}, "ann")
-    life.days(2, w0=70.0, **{f"w{into}": 60.0})
-    commands.change_worker(life.store, "s", "w0", "ann", status="left")  # a first team would have lost them too
-    life.days(4, **{f"w{into}": 60.0})
-    means = {number: member.estimate.mean for member in members(life.site, life.people) for number in [member.number]}
-    spreads = [estimate["sd"] for estimate in estimates_of(life.site)[0]]
-    weight = 3 * 2.0 + (2 + 4) * 3.0
-    expected = weight * (means[into] - means[1]) - 10.0
-    gain = gain_over_first_team(life.site, life.stints, life.proposals)
-    assert gain.expected == pytest.approx(expected)
-    assert gain.high - gain.expected == pytest.approx(1.959964 * weight * 60.0 * math.hypot(spreads[into], spreads[1]))
-    assert gain.expected - gain.low == pytest.approx(gain.high - gain.expected)
-    series = gain_by_period(life.site, life.stints, life.proposals)
-    assert len(series.expected) == 14
-    assert series.fees.tolist() == [0.0] * 5 + [10.0] * 9
+    life.days(10, w0=70.0, **{f"w{into}": 60.0})
+    record = life.track_record
+    exact = (10 * 2.0 + 10 * 3.0) * (60.0 - 26.0) - 10.0
+    assert record.gain.low < exact < record.gain.high
+    assert record.gain.expected == pytest.approx(exact, rel=0.15)
+    assert len(record.by_period.expected) == 30
+    assert record.by_period.fees.tolist() == [0.0] * 10 + [10.0] * 20
+    [outcome] = record.outcomes
+    assert (outcome.proposal.id, outcome.days, outcome.gain) == (1, 20, record.gain)
+    assert outcome.even_in is not None
+    assert 10 < outcome.even_in < 15  # 68 a day against a fee of 10
 
 
 def test_money_is_what_each_day_was_worth_then(life: Life) -> None:
@@ -146,7 +140,7 @@ def test_nothing_is_gained_where_nobody_was_replaced(life: Life) -> None:
     commands.change_worker(life.store, "s", "w0", "ann", status="left")
     commands.change_site(life.store, "s", {"team": 2}, "ann")
     life.days(15, w1=0.5, w2=0.7)
-    assert gain_over_first_team(life.site, life.stints, life.proposals) == Gain(0.0, 0.0, 0.0)
+    assert life.track_record.gain == Gain(0.0, 0.0, 0.0)
 
 
 def test_bringing_in_the_first_team_is_no_cost_of_replacing(life: Life) -> None:
@@ -156,7 +150,7 @@ def test_bringing_in_the_first_team_is_no_cost_of_replacing(life: Life) -> None:
         commands.record_offer(life.store, "s", number, "started", "bo")
     life.days(1, **{f"w{worker}": 0.5 for worker in life.site.roster.active})
     assert life.site.fees == 100.0
-    assert gain_over_first_team(life.site, life.stints, life.proposals) == Gain(0.0, 0.0, 0.0)
+    assert life.track_record.gain == Gain(0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("fee", [0.1, 0.0])

@@ -161,10 +161,8 @@ def test_an_import_says_that_others_produced_and_can_be_asked_for_the_team_later
 
 def test_gain_counts_replacements_by_advice_alone(life: Life) -> None:
     """Somebody better who came in outside advice is no gain of the advice."""
-    from crewlearn.advisor.advice.gain import gain_over_first_team
-
     life.create(team=1, workers=4, policy="keep-team")
     life.days(5, w0=BAD)
     team.add_to_team(life.store, "s", "w1", "ann", station=1)
     life.days(5, w1=GOOD)
-    assert gain_over_first_team(life.site, life.stints, life.proposals).expected == 0.0
+    assert life.track_record.gain.expected == 0.0

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice import commands, remarks, team
+from crewlearn.advisor.advice import commands, pilots, remarks, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import Term
 from crewlearn.advisor.files import imports, output_imports, worker_imports
@@ -33,6 +33,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team.recording import TeamRow
 from support import holds
 from support.forking import forked
+from support.pilots import pilot_plan
 from support.stores import (
     BACKENDS,
     ME,
@@ -58,6 +59,8 @@ def stages(store: Store) -> None:
     output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
     site_with_proposals(store, "profiled")
     imports.take_in(store, "profiled", EXPORT, ME)
+    site_with_proposals(store, "in a pilot")
+    pilots.start_pilot(store, PILOT, ME)
     site_with_proposals(store, "learning", policy="support.learners:Recent")
     commands.approve(store, "learning", proposed(store, "learning")[0], ME)
     for period in (1, 2, 3):
@@ -72,6 +75,9 @@ EXPORT = ImportFile(
     ImportOptions(yes=True),
 )
 """A file with a title, two areas, a newcomer and a total, whose reading becomes a profile."""
+
+
+PILOT = pilot_plan("in a pilot", stations=2, first=date(2024, 1, 1), days=20, looks=(date(2024, 1, 9),))
 
 
 def offer(outcome: str) -> tuple[str, Callable[[Store], object]]:
@@ -176,6 +182,12 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
             team_from_output=True,
         ),
     ),
+    "start a pilot": (
+        "recorded",
+        lambda store: pilots.start_pilot(store, pilot_plan("recorded", 2, date(2024, 1, 9), 20), ME),
+    ),
+    "look at a pilot": ("in a pilot", lambda store: pilots.record_look(store, PILOT, 1, 0.5, ME)),
+    "end a pilot": ("in a pilot", lambda store: pilots.end_pilot(store, PILOT, None, ME, "no more")),
     "erase": ("recorded", lambda store: commands.erase_worker(store, "recorded", "a", ME)),
 }
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crewlearn.advisor.advice import commands, remarks, team
+from crewlearn.advisor.advice import commands, pilots, remarks, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import A_WHILE, FOR_GOOD, Term
 from crewlearn.advisor.files import imports, output_imports, worker_imports
@@ -37,6 +37,7 @@ from crewlearn.advisor.ledger.verify import verify
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from support import holds
+from support.pilots import pilot_plan
 
 POLICIES = (
     "value-of-replacement",
@@ -113,6 +114,20 @@ class AnySite(RuleBasedStateMachine):
             call()
         except InvalidInput:
             assert self.site().to_json() == before
+
+    @rule(seed=st.sampled_from(["a", "b"]), days=st.integers(2, 9))
+    def pilot(self, seed: str, days: int) -> None:
+        site = self.site()
+        stations = site.config.team
+        if stations >= 2:
+            plan = pilot_plan("s", stations, site.day, days)
+            self.tried(lambda: pilots.start_pilot(self.store, plan, "ann", seed=seed))
+
+    @rule()
+    def end_pilot(self) -> None:
+        running = self.site().pilot
+        if running is not None:
+            self.tried(lambda: pilots.end_pilot(self.store, running.plan, None, "ann", "enough"))
 
     @rule(count=st.integers(1, 2), active=st.booleans())
     def join(self, count: int, active: bool = False) -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.facts import facts
-from crewlearn.advisor.advice.gain import Gain
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict, Stale
@@ -211,7 +210,7 @@ def test_advice_and_status_agree_on_who_is_awaited(life: Life) -> None:
     commands.approve(life.store, "s", first.id, "ann")
     told = documents.advice("s", life.site, life.people)
     assert told["waiting"]["awaited"] == [f"w{first.into}"]
-    assert documents.status("s", life.site, life.people, Gain(0.0, 0.0, 0.0))["cycle"] == told["waiting"]
+    assert documents.status("s", life.site, life.people, life.track_record)["cycle"] == told["waiting"]
 
 
 def test_nobody_is_better_than_an_empty_station(life: Life) -> None:

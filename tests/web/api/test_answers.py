@@ -66,6 +66,7 @@ def test_what_is_done_is_answered_in_one_way_except_where_it_may_have_been_done_
     }
     assert {name: statuses for name, statuses in several.items() if len(statuses) > 1} == {
         "plan": {"200", "202"},
+        "backtest": {"200", "202"},
         "createSite": {"200", "201"},
         "addUser": {"200", "201"},
         "importOutputCsv": {"200", "202"},

@@ -47,6 +47,7 @@ ROUTES = [
     ("POST", "/sites/{site}/ledger/verification", "manager"),
     ("GET", "/sites/{site}/jobs", "viewer"),
     ("POST", "/sites/{site}/plan", "manager"),
+    ("POST", "/sites/{site}/backtest", "manager"),
     ("GET", "/jobs/{job}", "viewer"),
     ("DELETE", "/jobs/{job}", "manager"),
     ("GET", "/me", "viewer"),
@@ -71,6 +72,7 @@ BODIES: dict[str, Any] = {
     "POST /sites/{site}/notes": {"worker_id": "a", "text": "a note"},
     "POST /sites/{site}/output": rows(1),
     "POST /sites/{site}/plan": {"runs": 2},
+    "POST /sites/{site}/backtest": {"runs": 2},
     "POST /users": {"name": "new", "role": "viewer"},
 }
 

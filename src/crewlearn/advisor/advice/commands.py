@@ -331,6 +331,8 @@ def _objections(work: SiteTransaction, leaver: int) -> list[str]:
         protection = site.protection_of(leaver)
         until = "" if protection is None or protection.until is None else f" until {protection.until}"
         objections.append(f"{who} is pinned{until}, and leaves by your decision")
+    if site.is_withheld(leaver):
+        objections.append(f"{who} holds a station in usual practice of the pilot, and leaves by your decision")
     stayed, least = site.tenure(leaver), site.config.least_tenure
     if stayed < least:
         objections.append(f"{who} has been in the team for {counted(stayed, 'period')}; the least stay is {least}")

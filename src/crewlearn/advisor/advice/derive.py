@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from crewlearn.advisor.advice.limits import within_limits
+from crewlearn.advisor.advice.limits import outside_pilot, within_limits
 from crewlearn.advisor.advice.reasons import reasons_of, too_dear, waiting_of
 from crewlearn.advisor.ledger.events import LIMIT_ON_REFILLS, RULE_VERSION, WHOLE_MEMORY, Advised, canonical
 from crewlearn.advisor.ledger.learned.learning import NO_DAYS, DayRecord, interview_scores, learn
@@ -30,7 +30,8 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
     what it has learned, whatever it was asked before.
 
     Of the replacements that the policy wants and that are not under way, those beyond the site's limits a week and
-    month are held back. Filling an empty station is exempt, except under version 2 of the `rules`.
+    month are held back. Filling an empty station is exempt, except under version 2 of the `rules`. During a pilot,
+    hires for empty stations in usual practice are held back too.
     """
     policy = site.policy
     interview = policy.interview(site.setting()) if site.memory is None else None
@@ -41,6 +42,7 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
     else:
         memory = _memory_before(site, policy, situation)
     situation, wanted, after, dear = _asked(site, policy, memory, situation)
+    wanted, left_to_usual = outside_pilot(site, wanted)
     proposed, held_back = within_limits(site, wanted, exempts=rules != LIMIT_ON_REFILLS)
     reasons = reasons_of(site, policy, after, situation, proposed)
     before, since = (None, None) if learned is not None else _told_once(site, policy, memory, after, rules)
@@ -48,7 +50,7 @@ def derive(site: Site, rules: str = RULE_VERSION, days: DayRecord = NO_DAYS) -> 
         period=site.period,
         kind=PROPOSE if proposed else WAIT,
         pairs=tuple(proposed),
-        held_back=tuple(held_back),
+        held_back=(*held_back, *left_to_usual),
         reasons=tuple(Reasons.from_json(reason) for reason in reasons),
         waiting={**waiting_of(policy, after, situation), "too_dear": sorted(dear)},
         interviews=0.0 if interview is None else site.config.units.money(interview.fee),
@@ -134,7 +136,7 @@ def _told_once(site: Site, policy: Policy[Any], memory: Any, after: Any, rules: 
 def _learned(site: Site, policy: Policy[Any], situation: Situation, days: DayRecord) -> tuple[Any, str]:
     """Return the state of a policy that learns by day before it is asked, and the digest of what it has learned."""
     learned, digest = learn(site, policy, days)
-    if site.revised or site.remarks_ended or learned.workers < len(site.workers):
+    if site.revised or site.remarks_ended or site.pilot_turned or learned.workers < len(site.workers):
         return policy.revise(learned.state, situation), digest
     return learned.state, digest
 
@@ -153,7 +155,7 @@ def _memory_before(site: Site, policy: Policy[Any], situation: Situation) -> Any
             failed=(*site.failed, *lapsed(site)),
         )
         memory = policy.observe(memory, report)
-    if site.revised or site.remarks_ended:
+    if site.revised or site.remarks_ended or site.pilot_turned:
         memory = policy.revise(memory, situation)
     return memory
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from crewlearn.advisor.ledger.site import FAILURES, PROPOSED, REJECTED, WITHDRAWN, Site
 from crewlearn.policies.brakes import fills_empty_station
 from crewlearn.policies.contract import Pair
+from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.transitions import unclaimed_stations
 
 WEEK, MONTH = "week", "month"
@@ -95,6 +96,30 @@ def within_limits(site: Site, wanted: Sequence[Pair], *, exempts: bool = True) -
             continue
         allowed.append((out, into))
     return allowed, held_back
+
+
+def outside_pilot(site: Site, wanted: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Split replacements into those that a pilot leaves to advice, and hires beyond the empty stations it does so for.
+
+    Nobody at a station in usual practice may leave by advice, so only hires for empty stations are to be told apart.
+    """
+    withheld = site.withheld_stations()
+    empty = [station for station, worker in enumerate(site.roster.stations) if worker == NOBODY]
+    left_to_usual = sum(station in withheld for station in empty)
+    if not left_to_usual:
+        return list(wanted), []
+    unclaimed = unclaimed_stations(site.roster.arrays)
+    room = max(0, unclaimed - left_to_usual)
+    allowed: list[Pair] = []
+    others: list[Pair] = []
+    for out, into in wanted:
+        if fills_empty_station(out, unclaimed):
+            unclaimed -= 1
+            room -= 1
+            (allowed if room >= 0 else others).append((out, into))
+        else:
+            allowed.append((out, into))
+    return allowed, others
 
 
 def holding_back(site: Site) -> list[Limit]:

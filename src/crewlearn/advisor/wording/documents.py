@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import facts
-from crewlearn.advisor.advice.gain import Gain
 from crewlearn.advisor.advice.limits import limits_of
 from crewlearn.advisor.advice.readings import PersonLearned, SiteLearned
+from crewlearn.advisor.evidence.track_record import AS_PREDICTED, BETTER, WORSE, Outcome, TrackRecord
 from crewlearn.advisor.ledger.events import KINDS, REQUEST, LedgerEntry
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
@@ -53,7 +53,7 @@ def status(
     name: str,
     site: Site,
     people: People,
-    gain: Gain,
+    record: TrackRecord,
     listed: Iterable[Member] | None = None,
     learned: SiteLearned | None = None,
 ) -> dict[str, Any]:
@@ -66,7 +66,8 @@ def status(
         "fees": site.fees,
         "mean_delay": site.mean_delay,
         **({"limits": limits(site)} if any(getattr(site.config, name) is not None for name in BUDGETS) else {}),
-        "gain": vars(gain),
+        "gain": vars(record.gain),
+        "track_record": track_record(site, people, record),
         "cycle": cycle_of(site, people),
         "proposals": [
             {**proposal(site, people, pending), "overdue": is_overdue(site, pending)}
@@ -74,6 +75,34 @@ def status(
         ],
         "workers": [worker(site, people, member) for member in (members(site, people) if listed is None else listed)],
         **({} if learned is None else {"learned": site_learned(learned)}),
+    }
+
+
+def track_record(site: Site, people: People, record: TrackRecord) -> dict[str, Any]:
+    """Describe what the replacements so far have brought."""
+    return {
+        "replacements": len(record.outcomes),
+        "ahead": record.ahead,
+        "better": record.count(BETTER),
+        "as_predicted": record.count(AS_PREDICTED),
+        "worse": record.count(WORSE),
+        "chance_paid": record.paid,
+        "results": [_outcome(site, people, outcome) for outcome in record.outcomes],
+    }
+
+
+def _outcome(site: Site, people: People, outcome: Outcome) -> dict[str, Any]:
+    even_in = outcome.even_in
+    return {
+        "proposal": outcome.proposal.id,
+        "out": people.ids.get(outcome.proposal.makes_room),
+        "in": people.ids.get(outcome.proposal.into),
+        "days": outcome.days,
+        "gain": vars(outcome.gain),
+        "chance_paid": outcome.paid,
+        "predicted": None if outcome.predicted is None else vars(outcome.predicted),
+        "verdict": outcome.verdict,
+        "breaks_even": None if even_in is None else str(site.config.calendar.date_of(even_in)),
     }
 
 

@@ -4,6 +4,8 @@ from crewlearn.advisor.advice.limits import Limit, holding_back, limits_of
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import counted, some_of
 
+_PILOT = "the pilot leaves the empty stations to usual practice"
+
 
 def limit_words(limit: Limit) -> str:
     """Name a limit.
@@ -19,6 +21,8 @@ def limit_words(limit: Limit) -> str:
 def reached_words(site: Site) -> str:
     """Return which limits are reached, as the end of a sentence."""
     reached = [limit_words(limit) for limit in holding_back(site)]
+    if not reached:
+        return _PILOT
     return f"{some_of(reached)} {'is' if len(reached) == 1 else 'are'} reached"
 
 
@@ -26,7 +30,10 @@ def held_back_words(site: Site) -> str:
     """Return in words how many replacements are held back, and by what; empty if none is."""
     if not site.held_back:
         return ""
-    return f"{len(site.held_back)} more held back by {some_of([limit_words(limit) for limit in holding_back(site)])}."
+    reached = [limit_words(limit) for limit in holding_back(site)]
+    if not reached:
+        return f"{len(site.held_back)} more held back: {_PILOT}."
+    return f"{len(site.held_back)} more held back by {some_of(reached)}."
 
 
 def use_lines(site: Site) -> list[str]:

@@ -15,7 +15,7 @@ from crewlearn.web.api.models import jobs as models
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
-from crewlearn.web.jobs.work import PLAN, VERIFY, Kind
+from crewlearn.web.jobs.work import BACKTEST, PLAN, VERIFY, Kind
 
 router = APIRouter(tags=["jobs"])
 
@@ -88,6 +88,21 @@ def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.Pl
     The site is not changed. The same request returns the same job for as long as the site has not changed.
     """
     return queued(request, here, PLAN, work.plan_input(here.snapshot, **wanted.model_dump()))
+
+
+@router.post(
+    "/sites/{site}/backtest",
+    response_model=models.JobModel,
+    status_code=202,
+    operation_id="backtest",
+    responses=BEGUN | DONE_BEFORE,
+)
+def backtest(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.BacktestRequest) -> Response:
+    """Replay the record as if the advice had been followed from a day on: what would it have brought?
+
+    The site is not changed. The same request returns the same job for as long as the site has not changed.
+    """
+    return queued(request, here, BACKTEST, {**wanted.model_dump(), "version": here.snapshot.version})
 
 
 @router.post(

@@ -1,4 +1,4 @@
-"""The kinds of job: plan, verify, and import of large files.
+"""The kinds of job: plan, backtest, verify, and import of large files.
 
 Each is safe to run twice: plans and checks change nothing, and rows already on record are skipped.
 
@@ -8,6 +8,7 @@ workers' estimates are those at the time it runs; the result names that version 
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Literal, get_args
 
 from crewlearn.advisor.files import dry_run, imports
@@ -28,9 +29,9 @@ from crewlearn.web.jobs.queue import Job, file_of
 from crewlearn.web.jobs.runner import Handler, Progress
 from crewlearn.web.snapshots import Snapshot
 
-Kind = Literal["plan", "verify", "output-import"]
+Kind = Literal["plan", "verify", "output-import", "backtest"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-PLAN, VERIFY, OUTPUT_IMPORT = KINDS
+PLAN, VERIFY, OUTPUT_IMPORT, BACKTEST = KINDS
 BIG_LINES = 20_000
 """Files with more lines than this are imported by a job."""
 BIG_WORKBOOK = 500_000
@@ -111,6 +112,7 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     Settings equal to the site's are not passed as changes, so that a learned delay is used as such.
     """
     from crewlearn.planning.plan import plan  # loads the compiler, which only plans need
+    from crewlearn.planning.site_record import record_in
 
     wanted = job.input
     done, total = 0, wanted["runs"] * len(wanted["policies"])
@@ -121,15 +123,44 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
         progress(min(0.99, done / total), f"{done:,} of {total:,} simulated years")
 
     progress(0.0, PREPARING)
-    now = snapshots.snapshot(store, job.site)
+    with store.reading() as connection:
+        now = snapshots.snapshot_in(store, connection, job.site)
+        record = record_in(connection, now.key, now.site)
     standing = as_it_stands(now.site)
-    changes = {name: wanted[name] for name in CHANGES if wanted[name] != standing[name]}
-    outcome = plan(now.site, wanted["policies"], wanted["runs"], wanted["seed"], progress=report, **changes)
+    changes = {name: wanted[name] for name in CHANGES if name in wanted and wanted[name] != standing[name]}
+    chosen, runs, seed = wanted["policies"], wanted["runs"], wanted["seed"]
+    outcome = plan(now.site, chosen, runs, seed, record=record, progress=report, **changes)
     return {"version": now.version, **outcome.to_json()}
 
 
-LANES: Sequence[Mapping[str, Handler]] = ({PLAN: run_plan}, {VERIFY: run_verify, OUTPUT_IMPORT: run_import})
-"""The lanes of a server: plans, which may take minutes, and the kinds that people wait for."""
+def run_backtest(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
+    """Replay the record of a site with advice from a day on."""
+    from crewlearn.planning.backtest.sites import backtest, day_number  # loads the compiler
+    from crewlearn.planning.site_record import record_in
+
+    wanted = job.input
+    done, total = 0, 2 * wanted["runs"]
+
+    def report(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(min(0.99, done / total), f"{done:,} of {total:,} replays")
+
+    progress(0.0, PREPARING)
+    with store.reading() as connection:
+        now = snapshots.snapshot_in(store, connection, job.site)
+        record = record_in(connection, now.key, now.site)
+    first = wanted["first"]
+    number = first if isinstance(first, int) else day_number(now.site, record, date.fromisoformat(first))
+    outcome = backtest(now.site, record, number, runs=wanted["runs"], seed=wanted["seed"], progress=report)
+    return {"version": now.version, **outcome.to_json()}
+
+
+LANES: Sequence[Mapping[str, Handler]] = (
+    {PLAN: run_plan, BACKTEST: run_backtest},
+    {VERIFY: run_verify, OUTPUT_IMPORT: run_import},
+)
+"""The lanes of a server: plans and backtests, which may take minutes, and the kinds that people wait for."""
 
 
 def unstoppable(job: Job) -> str | None:

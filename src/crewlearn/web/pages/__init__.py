@@ -2,8 +2,21 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.pages import history, imports, jobs, plan, record, settings, sign_in, sites, team, today, worker
+from crewlearn.web.pages import (
+    backtest,
+    history,
+    imports,
+    jobs,
+    plan,
+    record,
+    settings,
+    sign_in,
+    sites,
+    team,
+    today,
+    worker,
+)
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, today, history, worker, team, plan, imports, record, settings, jobs):
+for part in (sign_in, sites, today, history, worker, team, plan, backtest, imports, record, settings, jobs):
     router.include_router(part.router)

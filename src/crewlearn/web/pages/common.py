@@ -33,6 +33,7 @@ TABS: tuple[tuple[str, str, Role], ...] = (
     ("Today", "", VIEWER),
     ("History", "history", VIEWER),
     ("Plan", "plan", VIEWER),
+    ("Backtest", "backtest", VIEWER),
     ("Import", "import", MANAGER),
     ("Record", "record", VIEWER),
     ("Settings", "settings", MANAGER),

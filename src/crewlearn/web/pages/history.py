@@ -19,6 +19,7 @@ from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
 from crewlearn.web.views.imports import import_line
 from crewlearn.web.views.reading import Reading, site_url
+from crewlearn.web.views.track_record import track_record_view
 
 router = APIRouter(prefix="/sites/{site}")
 IMPORTS = 10
@@ -61,6 +62,7 @@ def history(
         "decisions": decided.decisions(reading, shown, answers),
         "pages": pages,
         "withdrawn": withdrawn,
+        "record": track_record_view(reading),
         "people": len(reading.site.workers),
         "imports": [import_line(reading, imported) for imported in imports],
     }

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
+from crewlearn.planning.words import chance
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
@@ -31,6 +32,8 @@ LABELS = {
     "horizon": "Days ahead",
     "mean_delay": "Days from an offer to the first day",
     "policy": "Policy of the site",
+    "least_tenure": "Days that everybody stays at least",
+    "most_a_week": "Most replacements a week",
     "policies": "Policies",
     "runs": "Simulated worlds",
 }
@@ -156,7 +159,10 @@ def _fault(job: Job | None) -> str:
 def _tried(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the simulated settings that differ from the site's."""
     return [
-        (LABELS[name], value if isinstance(value, str) else f"{_short(name, value):,.15g}")
+        (
+            LABELS[name],
+            "no limit" if value is None else value if isinstance(value, str) else f"{_short(name, value):,.15g}",
+        )
         for name, value in changes.items()
     ]
 
@@ -170,17 +176,23 @@ def outcomes(plan: Mapping[str, Any]) -> list[PolicyOutcome]:
             own=name == plan["own"],
             gain="–" if name == KEEP else formats.money(prospect["gain"]["mean"], sign=True),
             interval="" if name == KEEP else _span(prospect["gain"]["low"], prospect["gain"]["high"]),
-            worlds="" if name == KEEP else _span(prospect["gain"]["worst"], prospect["gain"]["best"]),
+            worlds="" if name == KEEP else _span(*_likely(prospect["gain"])),
             facts=(
                 formats.money(prospect["net"]["mean"]),
                 formats.money(prospect["fees"]),
                 formats.number(prospect["replacements"], 1),
-                "–" if name == KEEP else formats.share(prospect["chance_better"]),
+                "–" if name == KEEP else chance(prospect["chance_better"]),
             ),
             picture=_picture(scale, prospect["gain"]),
         )
         for name, prospect in plan["policies"].items()
     ]
+
+
+def _likely(gain: Mapping[str, Any]) -> tuple[float, float]:
+    """Return where the gain lay in 9 of 10 worlds; plans of earlier versions have only the range of 95%."""
+    low, high = gain.get("likely_low"), gain.get("likely_high")
+    return (gain["worst"] if low is None else low, gain["best"] if high is None else high)
 
 
 def _span(low: float, high: float) -> str:
@@ -198,8 +210,10 @@ def _axis(plan: Mapping[str, Any]) -> Markup:
 
 
 def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:
-    """Draw the gain: a wide bar for 95% of the worlds, a narrow one for the interval of the mean."""
-    at = {end: 100.0 * scale.share(gain[end]) for end in ("low", "high", "worst", "best", "mean")}
+    """Draw the gain: a wide bar for 9 of 10 worlds, a narrow one for the interval of the mean."""
+    low, high = _likely(gain)
+    ends = {"low": gain["low"], "high": gain["high"], "worst": low, "best": high, "mean": gain["mean"]}
+    at = {end: 100.0 * scale.share(value) for end, value in ends.items()}
     zero = 100.0 * scale.share(0.0)
     return Markup(
         '<svg class="spread" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'

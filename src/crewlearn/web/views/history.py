@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from crewlearn.advisor.advice.facts import SURE
-from crewlearn.advisor.advice.gain import gain_by_period
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.events import RecordedRow, observation
 from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal
@@ -96,7 +95,7 @@ def history(
     span = span_of(reading, window)
     recorded = reading.place(reading.site.period) > 1
     output, output_rows = _output(reading, rows, window) if recorded else (None, ())
-    money, money_rows = _money(reading, stints, proposals, window) if recorded and proposals else (None, ())
+    money, money_rows = _money(reading, window) if recorded and proposals else (None, ())
     return History(
         gantt=_gantt(reading, shown, stations, proposals, window, span) if stations and recorded else None,
         stations=tuple(_station(reading, station, shown) for station in stations),
@@ -275,11 +274,9 @@ def _shared(standardised: Sequence[float]) -> float:
     return max(1.0, math.sqrt(sum(deviation * deviation for deviation in standardised) / len(standardised)))
 
 
-def _money(
-    reading: Reading, stints: Sequence[Stint], proposals: Sequence[Proposal], window: Window
-) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
+def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
     """Draw cumulative fees and gain by period."""
-    series = gain_by_period(reading.site, stints, proposals, reading.snapshot.estimates)
+    series = reading.snapshot.track_record.by_period
     periods = range(window.first, window.last + 1)
     low, high = series.low, series.high
     ends = [
@@ -294,7 +291,7 @@ def _money(
         "Fees and gain up to each day",
         f"Up to {reading.day(reading.period(window.last))} fees come to "
         f"{formats.money(float(series.fees[window.last - 1]))}, and the "
-        f"gain over keeping the first team, net of fees, to {formats.money(gains[-1][1], sign=True)}.",
+        f"gain over the same site without the replacements, net of fees, to {formats.money(gains[-1][1], sign=True)}.",
         scale,
         [formats.money(tick) for tick in scale.ticks],
         marks(reading, window),

@@ -10,6 +10,7 @@ from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
 from crewlearn.advisor.wording.limits import held_back_words, use_lines
+from crewlearn.advisor.wording.track_record import short_record
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.people import Head, PersonRow, Search, common_scale, heads, matching, worker_rows
@@ -121,7 +122,7 @@ def learned_lines(reading: Reading) -> list[str]:
 
 @dataclass(frozen=True)
 class Money:
-    """Money so far, and the gain over keeping the first team."""
+    """Money so far, the gain over the same site without the advised replacements, and how many of these did well."""
 
     earned: str
     fees: str
@@ -129,10 +130,11 @@ class Money:
     short: str
     tone: str
     words: str
+    record: str
 
 
 def money_so_far(reading: Reading) -> Money:
-    """Return money so far, and the gain over keeping the first team."""
+    """Return money so far, and what the advised replacements have brought."""
     site, gain = reading.site, reading.snapshot.gain
     spread, shown = formats.money_span(gain.low, gain.high), formats.money(gain.expected, sign=True)
     short = f"95%: {spread}"
@@ -151,6 +153,7 @@ def money_so_far(reading: Reading) -> Money:
         short=short,
         tone="bad" if gain.high < 0.0 else "",
         words=words,
+        record=short_record(reading.snapshot.track_record),
     )
 
 

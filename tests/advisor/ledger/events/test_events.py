@@ -4,6 +4,7 @@ import hashlib
 import json
 import pickle
 from dataclasses import FrozenInstanceError, is_dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ from crewlearn.advisor.ledger.events import (
     row_document,
 )
 from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.pilots.assignment import assigned, digest_of
 from crewlearn.advisor.ledger.queries import read_entries, unused_columns
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import Site
@@ -39,6 +41,7 @@ from crewlearn.advisor.ledger.site.advice_record import NO_REASONS
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.problem.errors import InvalidInput
+from support.pilots import pilot_plan
 from support.stores import CALENDAR, busy_site, config, contents, state_of
 
 OLDEST = Path(__file__).parents[3] / "data" / "store_0001.json"
@@ -52,7 +55,23 @@ STATES: list[dict[str, Any]] = [
 ]
 """How advice may hold the state of a policy."""
 
+PILOT = pilot_plan("hall", stations=4, first=date(2026, 1, 5), days=20)
+
 WIRE: dict[str, list[dict[str, Any]]] = {
+    "pilot-started": [
+        {
+            "site": "hall",
+            "plan": PILOT.to_json(),
+            "digest": digest_of(PILOT),
+            "seed": "s",
+            "waves": list(assigned(PILOT, "s")),
+        }
+    ],
+    "pilot-looked": [{"digest": "d", "look": 1, "p": 0.25, "stop": False}],
+    "pilot-ended": [
+        {"digest": "d", "reason": "the hall closes"},
+        {"digest": "d", "result": {"gain": 1.5, "low": None, "high": 2.0}},
+    ],
     "team-recorded": [
         {"source": "took", "spans": [[0, 2, 3, None], [1, -1, -2, 4]]},
         {

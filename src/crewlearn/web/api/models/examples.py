@@ -294,6 +294,27 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
                 {"setting": "most_a_week", "span": "week", "money": False, "most": 2.0, "used": 1.0, "left": 1.0}
             ],
             "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
+            "track_record": {
+                "replacements": 1,
+                "ahead": 1,
+                "better": 0,
+                "as_predicted": 1,
+                "worse": 0,
+                "chance_paid": 0.99,
+                "results": [
+                    {
+                        "proposal": 3,
+                        "out": "0113",
+                        "in": "0207",
+                        "days": 21,
+                        "gain": {"expected": 2120.0, "low": 1310.0, "high": 2930.0},
+                        "chance_paid": 0.99,
+                        "predicted": {"expected": 1900.0, "low": 400.0, "high": 3400.0},
+                        "verdict": "as predicted",
+                        "breaks_even": "2026-12-21",
+                    }
+                ],
+            },
             "cycle": _WAITING,
             "proposals": [{**_PROPOSAL, "overdue": False}],
             "workers": [_WORKER],
@@ -407,6 +428,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "ImportTakenBack": [{"import": {**_IMPORT, "undone": 13, "can_undo": False}, "advice": _SENTENCE}],
     "Events": _page(_EVENT),
     "PlanRequest": [{}, {"runs": 200, "team": 14, "fee": 250.0}],
+    "BacktestRequest": [{}, {"first": "2026-03-02", "runs": 200}],
     "Job": [
         _JOB,
         {**_JOB, "kind": "plan", "status": "done", "progress": 1.0, "message": "done", "result": _PLAN},

@@ -168,11 +168,37 @@ class SiteView(SiteLine):
 
 
 class GainModel(Model):
-    """The gain over keeping the first team, net of fees, as estimated now, with a 95% interval."""
+    """Money gained, net of fees, as estimated now, with a 95% interval."""
 
     expected: Number
     low: Number
     high: Number
+
+
+class ReplacementResult(Model):
+    """What a replacement has brought so far, and what had been predicted for as many days."""
+
+    proposal: Count
+    out: str | None = Field(description="Who made room; null for a vacancy.")
+    into: str | None = Field(alias="in")
+    days: Count
+    gain: GainModel
+    chance_paid: Number = Field(description="The probability that it has paid.")
+    predicted: GainModel | None = Field(description="Null where a vacancy was filled.")
+    verdict: Literal["better", "as predicted", "worse"] | None
+    breaks_even: Day | None = Field(description="The day on which it broke even, or is expected to; null if unknown.")
+
+
+class TrackRecordModel(Model):
+    """How the advised replacements did: how many brought more than they cost, and how many came out as predicted."""
+
+    replacements: Count
+    ahead: Count
+    better: Count
+    as_predicted: Count
+    worse: Count
+    chance_paid: Number | None = Field(description="The probability that the whole has paid; null if there are none.")
+    results: list[ReplacementResult]
 
 
 class LimitModel(Model):
@@ -203,7 +229,8 @@ class SiteStatus(Model):
         description="The limits that are set, and how much of each is used. Left out where there is neither a budget "
         "nor a limit a month.",
     )
-    gain: GainModel
+    gain: GainModel = Field(description="The gain over the same site without the advised replacements.")
+    track_record: TrackRecordModel
     cycle: WaitingModel
     proposals: list[ProposalUnderWay]
     workers: list[WorkerModel]

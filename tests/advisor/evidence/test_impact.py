@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from crewlearn.advisor.advice.impact import fisher, rates, stages, tables
+from crewlearn.advisor.evidence.impact import fisher, rates, stages, tables
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.problem.arrays import NOBODY
 

@@ -1,0 +1,1 @@
+"""What replacements have brought: derived from a site's record, with all doubt, and never recorded."""

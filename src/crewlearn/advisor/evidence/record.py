@@ -1,0 +1,75 @@
+"""A record as arrays: who held which station on which working day, what was put out, and which changes were advised.
+
+Live sites and simulated worlds are put into this form, so that both are judged by the same functions. Days are numbered
+from 0 over the days on which anybody worked.
+"""
+
+from dataclasses import dataclass
+
+from crewlearn.problem.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Advised:
+    """A change that advice made: from `day` on, `into` held `station` in place of `out`.
+
+    `out` is -1 if the station was vacant. The fee, in money, fell due on `fee_day`.
+    """
+
+    number: int
+    station: int
+    day: int
+    out: int
+    into: int
+    fee: float
+    fee_day: int
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Money that fell due on a day without a change so far: offers that failed or are under way, and interviews."""
+
+    day: int
+    fee: float
+
+
+@dataclass(frozen=True)
+class WorkRecord:
+    """A site's record.
+
+    - `holders[station, day]` is the worker, -1 for nobody.
+    - `worker`, `day` and `output` are rows of output in [0, 1], by day.
+    - `earned[station, day]` is the money value of the output at a station. A unit of output of a holder who is present
+      is worth `worth[station, day]`, beyond `offset[station, day]` for being there.
+    - `experience` are the days that each worker had worked before the record.
+    - `outsiders` are the workers who could fill a vacancy now, whether or not they are at a station thanks to advice.
+    - `advised` are the changes by advice, oldest first, `spent` is what else it cost.
+    - `quits` is how many left unasked, `delays` are the days that hires took, `fee` is what filling a vacancy costs.
+    - `offers` is how many offers came to an end, `declined` how many of these to nothing.
+    - `fee_due_at_start` says whether an offer that is declined costs nothing.
+    - `exposure` is in how many days worked people quit; 0 if the rows are all there are.
+    """
+
+    holders: IntArray
+    worker: IntArray
+    day: IntArray
+    output: FloatArray
+    earned: FloatArray
+    worth: FloatArray
+    offset: FloatArray
+    experience: IntArray
+    outsiders: IntArray
+    advised: tuple[Advised, ...]
+    spent: tuple[Spent, ...]
+    quits: int
+    delays: tuple[int, ...]
+    fee: float
+    offers: int = 0
+    declined: int = 0
+    fee_due_at_start: bool = False
+    exposure: int = 0
+
+    @property
+    def days(self) -> int:
+        """The number of working days."""
+        return int(self.holders.shape[1])

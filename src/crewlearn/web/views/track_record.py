@@ -1,0 +1,90 @@
+"""A site's track record: each replacement's result so far, and predicted against realised gain as a picture."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from crewlearn.advisor.evidence.track_record import Outcome
+from crewlearn.advisor.wording.names import place
+from crewlearn.advisor.wording.track_record import chance_words, track_record_lines
+from crewlearn.web import formats
+from crewlearn.web.views.charts import AxisMark, ChartLine, chart, scale_over
+from crewlearn.web.views.reading import Reading
+
+SHOWN = 50
+"""Replacements listed, the newest first."""
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """A replacement and its result, as text."""
+
+    words: str
+    days: str
+    gain: str
+    span: str
+    predicted: str
+    verdict: str
+    paid: str
+    breaks_even: str
+
+
+@dataclass(frozen=True)
+class TrackRecordView:
+    """A track record as the page shows it."""
+
+    lines: tuple[str, ...]
+    picture: Markup | None
+    rows: tuple[ResultRow, ...]
+
+
+def track_record_view(reading: Reading) -> TrackRecordView | None:
+    """Return a site's track record; None if nobody was replaced."""
+    record = reading.snapshot.track_record
+    if not record.outcomes:
+        return None
+    newest = sorted(record.outcomes, key=lambda outcome: -outcome.proposal.id)[:SHOWN]
+    return TrackRecordView(
+        tuple(track_record_lines(record)), _picture(newest), tuple(_row(reading, outcome) for outcome in newest)
+    )
+
+
+def _row(reading: Reading, outcome: Outcome) -> ResultRow:
+    proposal, gain, predicted = outcome.proposal, outcome.gain, outcome.predicted
+    return ResultRow(
+        words=f"{reading.label(proposal.into)} for {place(reading.people, proposal)}",
+        days=formats.count(outcome.days, "day"),
+        gain=formats.money(gain.expected, sign=True),
+        span=formats.money_span(gain.low, gain.high),
+        predicted="–" if predicted is None else formats.money_span(predicted.low, predicted.high),
+        verdict=outcome.verdict or "–",
+        paid=chance_words(outcome.paid),
+        breaks_even="not in sight" if outcome.even_in is None else reading.day(outcome.even_in),
+    )
+
+
+def _picture(outcomes: list[Outcome]) -> Markup | None:
+    """Draw realised against predicted gain, a dot for each replacement, with the line on which both are the same."""
+    pairs = [
+        (outcome.predicted.expected, outcome.gain.expected, outcome.verdict)
+        for outcome in outcomes
+        if outcome.predicted is not None
+    ]
+    if not pairs:
+        return None
+    scale = scale_over([0.0, *(value for predicted, realised, _ in pairs for value in (predicted, realised))], 4)
+    within = sum(verdict == "as predicted" for _, _, verdict in pairs)
+    return chart(
+        "predicted-realised",
+        "Predicted and realised gain",
+        f"{formats.count(len(pairs), 'replacement')}: the gain so far, upwards, against the gain predicted for as many "
+        f"days, to the right. {within} came out as predicted. The table below shows the same.",
+        scale,
+        [formats.money(tick) for tick in scale.ticks],
+        [AxisMark(scale.share(tick), formats.money(tick)) for tick in scale.ticks],
+        lines=[ChartLine([(0.0, scale.low), (1.0, scale.high)], "second")],
+        dots=[
+            (scale.share(predicted), realised, "dot" if verdict == "as predicted" else "odd")
+            for predicted, realised, verdict in pairs
+        ],
+    )
