@@ -18,7 +18,7 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
   tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
-.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench release clean
+.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ chromium: ## Install Chromium for the browser tests, if it is missing and can be
 
 bench: $(READY) ## Measure speed and quality, and list every missed limit at the end (PARTS="engine web", QUICK=1)
 	PYTHONPATH=tests $(BIN)/python bench/run.py $(PARTS) $(if $(QUICK),--quick)
+
+calibrate: $(READY) ## Compare what people are told with the truth of simulated firms; resumable (PARTS="gain", QUICK=1, FRESH=1)
+	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh)
 
 release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it
 	.ci/release

@@ -10,6 +10,9 @@ import pytest
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.advice.readings import state_for_readings
+from crewlearn.advisor.evidence.site_record import read_past, read_rows
+from crewlearn.advisor.evidence.track_record import TrackRecord, track_record
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.files.recording.import_result import ImportResult
@@ -74,6 +77,13 @@ class Life:
     def proposals(self) -> list[Proposal]:
         with self.store.reading() as connection:
             return read_proposals(connection, self.store.site(connection, "s")[0])
+
+    @property
+    def track_record(self) -> TrackRecord:
+        with self.store.reading() as connection:
+            key, site, _ = self.store.site(connection, "s")
+            past = read_past(connection, key)
+            return track_record(site, past, read_rows(connection, key, past), state_for_readings(connection, key, site))
 
     def open(self) -> list[tuple[int, int]]:
         return [(proposal.out, proposal.into) for proposal in self.site.open_proposals(PROPOSED)]

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from crewlearn import __version__
-from crewlearn.cli.live import advise, files, imports, ledger, plan, serve, site, team, users
-from crewlearn.cli.research import bounds, leaderboard, policies, reproduce, simulate, sweep
+from crewlearn.cli.live import advise, backtest, files, imports, ledger, pilot, plan, serve, site, team, users
+from crewlearn.cli.research import bounds, leaderboard, limit, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,6 +38,7 @@ app.command("sweep")(sweep.sweep_command)
 app.command("leaderboard")(leaderboard.leaderboard_command)
 app.command("policies")(policies.policies_command)
 app.command("bounds")(bounds.bounds_command)
+app.command("limit")(limit.limit_command)
 app.add_typer(site.app, name="site")
 app.add_typer(files.workers, name="workers")
 files.output.command("list")(imports.list_command)
@@ -52,6 +53,8 @@ app.command("reject")(advise.reject_command)
 app.command("offer")(advise.offer_command)
 app.command("undo")(advise.undo_command)
 app.command("plan")(plan.plan_command)
+app.command("backtest")(backtest.backtest_command)
+app.add_typer(pilot.app, name="pilot")
 app.command("demo")(plan.demo_command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(ledger.store_app, name="store")

@@ -70,8 +70,9 @@ def status_command(
 ) -> None:
     """Show the team, the pool, the learning cycle, pending and overdue offers, and money so far."""
     with opened(db) as store:
-        from crewlearn.advisor.advice.gain import gain_over_first_team, read_past
-        from crewlearn.advisor.advice.readings import read_learned_at
+        from crewlearn.advisor.advice.readings import learned_at, state_for_readings
+        from crewlearn.advisor.evidence.site_record import read_past, read_rows
+        from crewlearn.advisor.evidence.track_record import track_record
         from crewlearn.advisor.ledger.identities import read_people
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import members, sentence
@@ -79,16 +80,18 @@ def status_command(
         from crewlearn.advisor.wording.limits import use_lines
         from crewlearn.advisor.wording.names import place
         from crewlearn.advisor.wording.settings import learned_delay
+        from crewlearn.advisor.wording.track_record import track_record_lines
         from crewlearn.advisor.wording.waiting import cycle_line, overdue_lines
 
         with store.reading() as connection:
             key, now, _ = store.site(connection, site)
             people, past = read_people(connection, key), read_past(connection, key)
-            learned = read_learned_at(connection, key, now)
+            state, rows = state_for_readings(connection, key, now), read_rows(connection, key, past)
+            learned = learned_at(now, state)
         listed, words = members(now, people, learned=learned), sentence(now, people)
-        gain = gain_over_first_team(now, past.stints, past.proposals)
+        record = track_record(now, past, rows, state)
     if json:
-        print_json(documents.status(site, now, people, gain, listed, learned))
+        print_json(documents.status(site, now, people, record, listed, learned))
         return
     print(f"{site}: {words}")
     print(cycle_line(now, people))
@@ -114,8 +117,8 @@ def status_command(
         print(line)
     print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
     if past.proposals:
-        between = f"95% between {gain.low:+,.2f} and {gain.high:+,.2f}"
-        print(f"Against keeping the first team, fees taken off: {gain.expected:+,.2f} as estimated now ({between}).")
+        for line in track_record_lines(record):
+            print(line)
     if newer_policy(now):
         print(newer_policy_line(site), file=sys.stderr)
 

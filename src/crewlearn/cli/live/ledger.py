@@ -16,7 +16,7 @@ from crewlearn.cli.output import check_writable, plain_errors, print_json, print
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from crewlearn.advisor.advice.impact import GroupRate
+    from crewlearn.advisor.evidence.impact import GroupRate
 
 app = typer.Typer(help="Check and export a site's record.", no_args_is_help=True)
 store_app = typer.Typer(help="Back up, restore and upgrade the store.", no_args_is_help=True)
@@ -76,7 +76,7 @@ def impact_command(
 ) -> None:
     """Compare between groups how often people are proposed, approved and started, or proposed and let go."""
     with opened(db) as store:
-        from crewlearn.advisor.advice import impact
+        from crewlearn.advisor.evidence import impact
         from crewlearn.advisor.files.reading import read_groups
         from crewlearn.advisor.ledger.identities import read_people
         from crewlearn.advisor.ledger.queries import read_proposals

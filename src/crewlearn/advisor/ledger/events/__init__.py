@@ -48,6 +48,7 @@ from crewlearn.advisor.ledger.events.people.workers import (
     WorkerUpdate,
     worker_facts,
 )
+from crewlearn.advisor.ledger.events.pilots import PilotEnded, PilotLooked, PilotStarted
 from crewlearn.advisor.ledger.events.rows import (
     ADDED_COLUMNS,
     ATTENDANCE,
@@ -100,6 +101,9 @@ __all__ = [
     "Observation",
     "OfferRecorded",
     "OutputImported",
+    "PilotEnded",
+    "PilotLooked",
+    "PilotStarted",
     "ProposalAnswer",
     "ProposalApproved",
     "ProposalRejected",

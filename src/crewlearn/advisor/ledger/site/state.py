@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint
+from crewlearn.advisor.ledger.pilots.sealed import RunningPilot
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site.advice_record import NO_ADVICE, Cause, StandingAdvice
@@ -51,7 +52,7 @@ class Site:
     If the policy learns by day, `memory` has only the digest of what it has learned, and `after` is None. The states
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
 
-    `profiles` are the readings of files that people confirmed, by name, the newest last.
+    `profiles` are the readings of files that people confirmed, by name, the newest last. `pilot` is the one under way.
     """
 
     config: SiteConfig
@@ -88,6 +89,7 @@ class Site:
     undo: Slip | None = None
     former_units: list[FormerUnits] = field(default_factory=list)
     used_keys: list[UsedKey] = field(default_factory=list)
+    pilot: RunningPilot | None = None
 
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
@@ -193,7 +195,27 @@ class Site:
 
     def may_leave(self, number: int) -> bool:
         """Return whether a worker may be let go now."""
-        return not self.is_pinned(number) and self.tenure(number) >= self.config.least_tenure
+        stays = self.is_pinned(number) or self.is_withheld(number)
+        return not stays and self.tenure(number) >= self.config.least_tenure
+
+    def withheld_stations(self, day: date | None = None) -> frozenset[int]:
+        """Return the stations that a pilot leaves to usual practice, on a day or that of the coming period."""
+        return frozenset() if self.pilot is None else self.pilot.withheld(self.day if day is None else day)
+
+    def is_withheld(self, number: int) -> bool:
+        """Return whether a worker holds a station that a pilot leaves to usual practice now."""
+        return self.pilot is not None and self.station_of(number) in self.withheld_stations()
+
+    def station_of(self, number: int) -> int:
+        """Return the station that a worker holds; -1 for none."""
+        return int(self.roster.arrays.station_of[number])
+
+    @property
+    def pilot_turned(self) -> bool:
+        """Whether a pilot gave stations back to advice since it was last derived."""
+        if self.pilot is None or not 0 < self.decided < self.period:
+            return False
+        return self.withheld_stations(self.config.calendar.date_of(self.decided)) != self.withheld_stations()
 
     def tenure(self, number: int) -> int:
         """Return for how many periods a worker has held their station."""
@@ -318,6 +340,7 @@ class Site:
             **({"first_days": {str(who): day for who, day in self.first_days.items()}} if self.first_days else {}),
             **({"profiles": [[name, dict(plan)] for name, plan in self.profiles.items()]} if self.profiles else {}),
             **({"used_keys": [list(vars(used).values()) for used in self.used_keys]} if self.used_keys else {}),
+            **({"pilot": self.pilot.to_json()} if self.pilot is not None else {}),
             **({"former_units": [former.to_json() for former in self.former_units]} if self.former_units else {}),
             **self.answered_json(),
         }
@@ -387,4 +410,5 @@ class Site:
             undo=None if data["undo"] is None else Slip.from_json(data["undo"]),
             former_units=[FormerUnits.from_json(former) for former in data.get("former_units", ())],
             used_keys=[UsedKey(*used) for used in data.get("used_keys", ())],
+            pilot=RunningPilot.from_json(data["pilot"]) if "pilot" in data else None,
         )

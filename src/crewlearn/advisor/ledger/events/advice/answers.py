@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crewlearn.advisor.ledger.events.advice.offers import bar, fail, start
+from crewlearn.advisor.ledger.events.advice.offers import bar, fail, seat_in_advice, start
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
 from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
 from crewlearn.advisor.ledger.site.advice_record import Cause, Reasons
@@ -261,6 +261,8 @@ class OfferRecorded(ProposalAnswer):
         assert self.leaver is not None
         proposal = site.proposals[self.proposal]
         site.roster.complete(proposal.into, self.leaver)
+        if self.leaver == NOBODY and site.pilot is not None:
+            seat_in_advice(site, proposal.into)
         start(site, proposal, self.leaver, self.period)
         site.set_worker(proposal.into, since=self.period)
         if self.leaver != NOBODY:

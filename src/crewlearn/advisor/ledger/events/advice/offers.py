@@ -25,6 +25,16 @@ def start(site: Site, proposal: Proposal, leaver: int, period: int) -> None:
     site.delays = (count + 1, total + site.config.calendar.between(proposal.decided_in, period))
 
 
+def seat_in_advice(site: Site, number: int) -> None:
+    """Move a newcomer from an empty station that a pilot leaves to usual practice to one that it does not, if any."""
+    stations, withheld = list(site.roster.stations), site.withheld_stations()
+    taken = stations.index(number)
+    others = [place for place, worker in enumerate(stations) if worker == NOBODY and place not in withheld]
+    if taken in withheld and others:
+        stations[taken], stations[others[0]] = NOBODY, number
+        site.roster = site.roster.reseated(stations)
+
+
 def bar(site: Site, number: int) -> None:
     """Bar a worker from being proposed for `ask_again_after` periods."""
     site.set_worker(number, barred_until=site.period + site.config.ask_again_after)
