@@ -4,10 +4,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import partial
 
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.output_imports import import_output
+from crewlearn.advisor.files.recording.guard import UnusualOutput
 from crewlearn.advisor.files.recording.team_inference import GAP
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY
 from crewlearn.advisor.ledger.team.recording import TeamRow
@@ -166,7 +168,12 @@ class Floor:
         self.worked += 1
 
     def _send(self) -> None:
-        import_output(self.life.store, "s", self.unsent, b"x", "ann", team_from_output=self.inferred)
+        """Send what was made; what the guard holds back is true all the same, and confirmed."""
+        send = partial(import_output, self.life.store, "s", self.unsent, b"x", "ann", team_from_output=self.inferred)
+        try:
+            send()
+        except UnusualOutput:
+            send(accept_unusual=True)
         self.unsent = []
 
     def _answer(self) -> None:
