@@ -194,7 +194,7 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
             raise
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
     summary = _summary("recorded", done.recorded, done.known, done.corrected, file.kind, done.enrolled)
-    return go(request, reading.url(), summary, "", done.warnings)
+    return go(request, reading.url(), summary, "", [wording.remedy(warning) for warning in done.warnings])
 
 
 def _summary(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT.kind, enrolled: int = 0) -> str:
@@ -221,6 +221,7 @@ def _preview(
             "will be recorded", checked.result.recorded, checked.result.known, 0, file.kind, checked.result.enrolled
         ),
         "reading": [wording.remedy(sentence) for sentence in checked.reading],
+        "warnings": [wording.remedy(warning) for warning in checked.result.warnings],
         "causes": _causes(checked),
         "planned": bool(checked.reading),
         "where": "\n".join(file.options.where),
@@ -354,7 +355,7 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
         "job": running,
         "recorded": recorded,
         "summary": _summary("recorded" if recorded else "would be recorded", *counts),
-        "warnings": result.get("warnings", ()),
+        "warnings": [wording.remedy(warning) for warning in result.get("warnings", ())],
         "fault": "" if running.status == jobs.DONE else wording.remedy(result.get("detail", running.message)),
         "rows": _rows(None, {}, errors),
         "general": _general(errors),

@@ -108,9 +108,8 @@ def _output(plan: ReadingPlan, others: Sequence[Measure]) -> str:
     chosen = plan.measure.of
     choices = list(dict.fromkeys(other.of for other in others if other.of and other.of != chosen))[:_MOST_CHOICES]
     if choices:
-        told += f"; another column would be `map=units={choices[0]}`"
-        if choices[1:]:
-            told += f" (or {', '.join(choices[1:])})"
+        listed = " or ".join(_quoted(choice) for choice in choices)
+        told += f"; {listed} would be taken with `map=units={choices[0]}`"
     return told + "."
 
 
