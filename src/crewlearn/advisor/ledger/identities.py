@@ -16,13 +16,15 @@ class People:
     names: dict[int, str | None]
 
     def label(self, number: int) -> str:
-        """Return a worker's name and id, or the bare number if they were erased."""
+        """Return a worker's name and id, the name alone if it is the id too, or the bare number if they were erased."""
         if number == NOBODY:
             return "an empty station"
         identifier, name = self.ids.get(number), self.names.get(number)
         if identifier is None:
             return f"worker {number} (erased)"
-        return f"{name} ({identifier})" if name else identifier
+        if not name or name.casefold() == identifier.casefold():
+            return name or identifier
+        return f"{name} ({identifier})"
 
 
 def read_people(connection: sa.Connection, key: int) -> People:

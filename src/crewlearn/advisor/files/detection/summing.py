@@ -149,7 +149,7 @@ def sum_rows(
                     problems.append(("worker_id", "", "the worker's id"))
         if problems:
             for column, value, expected in problems:
-                errors.add(line, column, value, expected)
+                errors.add(line, column, value, expected, who if column == "date" else "")
             continue
         running, running_rows = (running + made, running_rows + 1) if made is not None else (running, running_rows)
         place = (who, key)

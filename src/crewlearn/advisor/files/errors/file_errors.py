@@ -110,9 +110,11 @@ class ErrorCollector:
         self.total = 0
         self.causes = CauseCounter()
 
-    def add(self, line: int, column: str, value: str, expected: str) -> None:
-        """Add an error."""
+    def add(self, line: int, column: str, value: str, expected: str, worker: str = "") -> None:
+        """Add an error; `worker` is whose row it is, where the value does not tell."""
         self.total += 1
+        if worker:
+            expected = f"{expected}; the row is of {shortened(worker, 40)}"
         error = CsvError(line, column, shortened(value, 200), expected)
         self.causes.add(error)
         if len(self.errors) < MOST_ERRORS:
