@@ -38,6 +38,7 @@ class Floor:
     absent: dict[str, int] = field(default_factory=dict)
     sits_in: dict[str, int] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
+    came: dict[str, int] = field(default_factory=dict)
     unsent: list[OutputRow] = field(default_factory=list)
     late: list[tuple[int, str, str, date]] = field(default_factory=list)
     due: dict[int, int] = field(default_factory=dict)
@@ -73,11 +74,18 @@ class Floor:
         ]
 
     def _settled(self) -> list[str]:
-        """Return those of the team who were there on the last day, and not for the first time."""
+        """Return those of the team who were there on the last day, and not for the first time.
+
+        Where the team is inferred, they came long ago: output does not tell a stay of a few days from sitting in.
+        """
+        least = REST if self.inferred else 1
         return [
             worker
             for worker in self.team
-            if worker not in self.absent and worker not in self.fresh and self.last_seen.get(worker) == self.worked - 1
+            if worker not in self.absent
+            and worker not in self.fresh
+            and self.last_seen.get(worker) == self.worked - 1
+            and self.came.get(worker, -REST) <= self.worked - least
         ]
 
     def _change_outside(self) -> None:
@@ -87,6 +95,7 @@ class Floor:
         leaver, newcomer = self.rng.choice(leavers), self.rng.choice(free)
         self.team[self.team.index(leaver)] = newcomer
         self.fresh.add(newcomer)
+        self.came[newcomer] = self.worked
         self.changes += 1
         self.outside += 1
         if not self.inferred or self.rng.random() < 0.3:
@@ -204,4 +213,5 @@ class Floor:
             commands.record_offer(self.life.store, "s", number, "started", "ann", on=self.day)
             self.team[self.team.index(out)] = into
             self.fresh.add(into)
+            self.came[into] = self.worked
             self.changes += 1

@@ -58,7 +58,8 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         return replace(dry_run, result=record(rehearsal, site, file, read, actor, expected=expected))
     except CsvErrors as error:
         if not dry_run.reading and file.kind == OUTPUT.kind and not file.options.yes:
-            error = with_reading(store, site, file, actor, error)
+            other = with_reading(store, site, file, actor, error)
+            error = other if other.reading else error  # else columns are chosen from the first line
         told = dry_run.reading or error.reading
         return replace(dry_run, errors=tuple(error.errors), total=error.total, groups=error.groups, reading=told)
     except UnusualOutput as error:

@@ -238,9 +238,7 @@ def _preview(
         "unusual_more": max(0, len(checked.result.unusual) - UNUSUAL),
         "headers": [shortened(headers[place], LONGEST) for place in places],
         "choices": [
-            headers[place]
-            for place in places
-            if 0 < len(headers[place]) <= LONGEST or place in positions.values()
+            headers[place] for place in places if 0 < len(headers[place]) <= LONGEST or place in positions.values()
         ],
         "columns": [
             (
