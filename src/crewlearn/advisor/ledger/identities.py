@@ -22,9 +22,13 @@ class People:
         identifier, name = self.ids.get(number), self.names.get(number)
         if identifier is None:
             return f"worker {number} (erased)"
-        if not name or name.casefold() == identifier.casefold():
-            return name or identifier
-        return f"{name} ({identifier})"
+        beside = self.identifier_beside_name(number)
+        return f"{name} ({beside})" if beside else name or identifier
+
+    def identifier_beside_name(self, number: int) -> str:
+        """Return a worker's id where it tells more than the name; empty if there is no name, or the id is the name."""
+        identifier, name = self.ids.get(number) or "", self.names.get(number)
+        return "" if name is None or name.casefold() == identifier.casefold() else identifier
 
 
 def read_people(connection: sa.Connection, key: int) -> People:
