@@ -371,7 +371,7 @@ def weekly(monday: int, *rows: list[object]) -> list[list[object]]:
     return [["Packing hall"], [], ["Name", *days_above], [None, *["Hrs", "Cartons"] * 3], *rows]
 
 
-WEEKS = {
+WEEKS: dict[str, list[list[object]]] = {
     "Week 45": weekly(2, ["Ann Ames", 8, 400, "sick", None, 8, 400], ["TOTAL", 8, 400, 0, 0, 8, 400]),
     "Notes": [["The scanner was broken"]],
     "Week 46": weekly(9, ["Ann Ames", 8, 420, 4, 200, 12, 620], ["Ben Byrd", None, None, 8, 300, 8, 300]),

@@ -14,6 +14,8 @@ from crewlearn.advisor.files.sources.stacking import SHEET_COLUMN, StackedSheets
 
 LINES_SEARCHED = 60
 SAMPLE = 500
+_SCORED = 200
+"""Cells of a line that are compared with known headers; hardly any file has more columns."""
 _TELLING = 0.5
 
 
@@ -182,7 +184,7 @@ def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float
         return 0.0
     roles: dict[str, float] = {}
     words = 0.0
-    for text in filled:
+    for text in filled[:_SCORED]:
         if len(text) > 80 or moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
             words -= 0.7
             continue
@@ -196,7 +198,7 @@ def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float
         if sum(bool(cell.strip()) for cell in row) >= 2
         and any(
             at < len(texts) and texts[at] and (is_number(cell) or moment_of(cell, "day-first"))
-            for at, cell in enumerate(row)
+            for at, cell in enumerate(row[:_SCORED])
         )
     )
     essential = sum(1.5 * max((roles.get(role, 0.0) for role in group), default=0.0) for group in _ESSENTIAL)

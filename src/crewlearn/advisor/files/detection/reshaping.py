@@ -19,6 +19,7 @@ _SEARCHED = 60
 _FEWEST_DAYS = 3
 _FEWEST_HEADERS = 3
 _MOST_HEADERS = 3
+_WIDEST = 100
 _HEADING = re.compile(r"([^\W\d_][^:]{1,30}?)\s*[:#]\s*(\S.*)")
 _WITH_ID = re.compile(
     r"(.*?)[,;]?\s*\b(?:(?:emp(?:loyee)?|badge|worker|pers)\W*)?(?:id|no|nr|number|badge)\b\.?\s*[:#]?\s*(\w*[0-9]\w*)",
@@ -247,13 +248,15 @@ def _headers_in_two_lines(source: Source, records: Sequence[tuple[int, list[str]
     found = []
     for (line, upper), (_, lower) in pairwise(records):
         words = [[text for text in _stripped(cells) if text] for cells in (upper, lower)]
-        if not all(words) or len(words[0]) < _FEWEST_HEADERS:
+        if len(found) == _MOST_HEADERS:
+            break
+        if not all(words) or not _FEWEST_HEADERS <= len(words[0]) <= _WIDEST or len(words[1]) > _WIDEST:
             continue
         if not any(is_number(text) or _is_day(text) for listed in words for text in listed):
             known = sum(best_fit(text) >= 0.5 for text in words[0])
             if known >= 2 or sum(best_fit(text) >= 0.5 for text in words[1]) >= 2:
                 found.append(HeaderInTwoLines(source, line, _stripped(upper), _stripped(lower)))
-    return found[:_MOST_HEADERS]
+    return found
 
 
 def _is_day(cell: str) -> bool:

@@ -134,7 +134,7 @@ def sum_rows(
             if not "".join(cells).strip():
                 continue
             adds_up = made is not None and running_rows > 1 and abs(made - running) <= 1e-6 * max(1.0, abs(running))
-            named = key is None and not problems and any(begins_as_total(cells[at]) for at in total_marks)
+            named = key is None and not problems and any(is_total(cell) or begins_as_total(cell) for cell in cells)
             if adds_up or named or reader.is_note(cells, who, key, made):
                 if made is None:
                     summed.notes += 1

@@ -10,7 +10,7 @@ ROLES: Mapping[str, str] = {
         employee id|emp id|empl id|employee no|employee number|employee nr|employee code|emp no|emp nr|emp number
         badge|badge no|badge id|badge number|worker id|worker no|worker number|associate id|associate no|operator id
         operator no|operator number|user id|userid|user|username|login|login id|agent id|agent no|agent login
-        personnel number|personnel no|personnel id|staff id|staff no|clock no|clock number|payroll no|payroll id
+        personnel number|personnel no|pers no|personnel id|staff id|staff no|clock no|clock number|payroll no|payroll id
         payroll number|person id|candidate id|picker id|id|id no|resource id|wkr|employee|worker|associate|operator
         agent|scanner user|oper id|emp|temp id|temp no
         personalnummer|personal nr|pers nr|persnr|personalnr|mitarbeiternummer|mitarbeiter nr|mitarbeiternr|ma nr
