@@ -18,7 +18,7 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
   tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
-.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate release clean
+.PHONY: help run demo test quick test-minimum soak lint types rooms unit loops chromium bench calibrate release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ quick: lint types rooms ## Run lint, types, the import contracts and the fast te
 
 test-minimum: $(MINIMUM)/.ready ## Test the lowest dependency versions that pyproject.toml allows
 	$(MINIMUM)/bin/python -m pytest $(MINIMUM_TESTS) --ignore tests/web/api/test_schema.py -o filterwarnings=default
+
+soak: $(READY) ## Play months of a changing team, entered late and inferred, and compare the record with the truth (MONTHS=100)
+	CREWLEARN_TEAM_MONTHS=$(or $(MONTHS),100) $(BIN)/pytest -n 0 tests/advisor/ledger/team/test_true_team.py
 
 lint: $(READY) ## Check style and formatting (ruff)
 	$(BIN)/ruff check .

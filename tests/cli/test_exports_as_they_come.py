@@ -102,3 +102,34 @@ def test_the_folder_is_watched_until_it_is_empty(desk: Desk, tmp_path: Path) -> 
     assert said.count("20 rows recorded") == 2
     assert {path.name for path in folder.iterdir()} == {"done"}
     assert "must be a folder" in desk.run("output", "watch", "s", str(folder / "none"), "--once", code=2).stderr
+
+
+def test_an_export_is_all_that_a_new_site_needs_for_advice(desk: Desk, tmp_path: Path) -> None:
+    """The people are enrolled, and those who worked are its team; nobody is advised to bring them in."""
+    file = tmp_path / "week.csv"
+    file.write_text("Picker;Jour;Colis\nAmes, Ann;05/01/2026;400\nByrd, Ben;05/01/2026;450\nTotal;;850\n")
+    asked = desk.run("output", "import", "s", str(file), code=2).stderr
+    assert "errors" not in asked, "columns with other names are no errors of whoever brings the file"
+    assert "Nobody is in the team yet, so it is taken from who produced." in asked
+    desk.run("output", "import", "s", str(file), "--yes")
+    assert [line.partition(": ")[2] for line in desk.run("team", "s").stdout.splitlines()] == [
+        "Ann Ames, since 2026-01-05",
+        "Ben Byrd, since 2026-01-05",
+    ]
+    profiles = json.loads(desk.run("output", "profiles", "s", "--json").stdout)
+    assert "team_from_output" not in profiles["week"], "from then on it is entered, or asked for"
+
+
+def test_errors_of_a_foreign_file_are_those_of_how_it_is_read(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "week.csv"
+    file.write_text(
+        "Report\nPicker;Jour;Colis\nAmes, Ann;05/01/2026;400\n"
+        + "Byrd, Ben;06/01/2026;450\n" * 5
+        + "Byrd, Ben;32/01/2026;450\n"
+    )
+    said = desk.run("output", "import", "s", str(file), code=2).stderr
+    assert "week.csv: 1 error; the file was not used" in said
+    assert "9     date    '32/01/2026'" in said
+    assert "the row is of ben byrd" in said
+    assert "The file was read like this:\n- The header is in line 2" in said
+    assert "worker_id=HEADER" not in said

@@ -4,10 +4,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import partial
 
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.files.columns import OutputRow
 from crewlearn.advisor.files.output_imports import import_output
+from crewlearn.advisor.files.recording.guard import UnusualOutput
 from crewlearn.advisor.files.recording.team_inference import GAP
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY
 from crewlearn.advisor.ledger.team.recording import TeamRow
@@ -36,6 +38,7 @@ class Floor:
     absent: dict[str, int] = field(default_factory=dict)
     sits_in: dict[str, int] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)
+    came: dict[str, int] = field(default_factory=dict)
     unsent: list[OutputRow] = field(default_factory=list)
     late: list[tuple[int, str, str, date]] = field(default_factory=list)
     due: dict[int, int] = field(default_factory=dict)
@@ -71,11 +74,18 @@ class Floor:
         ]
 
     def _settled(self) -> list[str]:
-        """Return those of the team who were there on the last day, and not for the first time."""
+        """Return those of the team who were there on the last day, and not for the first time.
+
+        Where the team is inferred, they came long ago: output does not tell a stay of a few days from sitting in.
+        """
+        least = REST if self.inferred else 1
         return [
             worker
             for worker in self.team
-            if worker not in self.absent and worker not in self.fresh and self.last_seen.get(worker) == self.worked - 1
+            if worker not in self.absent
+            and worker not in self.fresh
+            and self.last_seen.get(worker) == self.worked - 1
+            and self.came.get(worker, -REST) <= self.worked - least
         ]
 
     def _change_outside(self) -> None:
@@ -85,6 +95,7 @@ class Floor:
         leaver, newcomer = self.rng.choice(leavers), self.rng.choice(free)
         self.team[self.team.index(leaver)] = newcomer
         self.fresh.add(newcomer)
+        self.came[newcomer] = self.worked
         self.changes += 1
         self.outside += 1
         if not self.inferred or self.rng.random() < 0.3:
@@ -166,7 +177,12 @@ class Floor:
         self.worked += 1
 
     def _send(self) -> None:
-        import_output(self.life.store, "s", self.unsent, b"x", "ann", team_from_output=self.inferred)
+        """Send what was made; what the guard holds back is true all the same, and confirmed."""
+        send = partial(import_output, self.life.store, "s", self.unsent, b"x", "ann", team_from_output=self.inferred)
+        try:
+            send()
+        except UnusualOutput:
+            send(accept_unusual=True)
         self.unsent = []
 
     def _answer(self) -> None:
@@ -197,4 +213,5 @@ class Floor:
             commands.record_offer(self.life.store, "s", number, "started", "ann", on=self.day)
             self.team[self.team.index(out)] = into
             self.fresh.add(into)
+            self.came[into] = self.worked
             self.changes += 1

@@ -1,5 +1,6 @@
 """Detection: what a file is taken to hold, tried on small files with one peculiarity each."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from crewlearn.advisor.files.sources.opening import sources_of
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.problem.errors import InvalidInput
-from support.workbooks import workbook
+from support.workbooks import packed, sheet_xml, workbook
 
 TODAY = date(2026, 11, 18)
 
@@ -327,3 +328,87 @@ def test_moments_before_the_cutoff_belong_to_the_day_before() -> None:
     assert rule(datetime(2026, 11, 3, 5, 59)) == date(2026, 11, 2)
     assert rule(datetime(2026, 11, 3, 6, 0)) == date(2026, 11, 3)
     assert isinstance(summed("Badge,Date,Pieces\n1,2026-11-02,5\n").rows[0], OutputRow)
+
+
+REPORT = """\
+Confirmations                                   Plant 1000
+----------------------------------------------------------
+| Pers. no  | Name        | Posting-   | Pieces |  Actual  |
+|           |             | date       |   made |  hours   |
+----------------------------------------------------------
+| 00001     | Ames, Ann   | 02.11.2026 |    400 |     8,00 |
+| 00001     | Ames, Ann   | 03.11.2026 |     12-|     0,00 |
+| 00001     | Ames, Ann   | 03.11.2026 |    412 |     8,00 |
+| *         | Sum Ames    |            |    812 |    16,00 |
+----------------------------------------------------------
+
+Confirmations                                   Page 2
+----------------------------------------------------------
+| Pers. no  | Name        | Posting-   | Pieces |  Actual  |
+|           |             | date       |   made |  hours   |
+----------------------------------------------------------
+| 00002     | Byrd, Ben   | 02.11.2026 |  1.500 |     7,50 |
+| Sum       | Byrd, Ben   |            |  1.501 |     7,50 |
+| **        | All         |            |  2.313 |    23,50 |
+"""
+
+
+def test_a_report_has_its_header_in_two_lines_and_on_every_page_and_marks_totals_by_asterisks() -> None:
+    """A subtotal need not add up to be known as one."""
+    read = summed(REPORT)
+    assert proposed(REPORT, site()).layout.headers[3:6] == ("Postingdate", "Pieces made", "Actual hours")
+    assert days(read) == {
+        ("00001", "2026-11-02"): (400.0, 8.0),
+        ("00001", "2026-11-03"): (400.0, 8.0),
+        ("00002", "2026-11-02"): (1500.0, 7.5),
+    }
+    assert read.totals == 3
+
+
+def weekly(monday: int, *rows: list[object]) -> list[list[object]]:
+    """Return a sheet with two days, each above hours and cartons, and their total."""
+    days_above = [date(2026, 11, monday), None, date(2026, 11, monday + 1), None, "Total", None]
+    return [["Packing hall"], [], ["Name", *days_above], [None, *["Hrs", "Cartons"] * 3], *rows]
+
+
+WEEKS: dict[str, list[list[object]]] = {
+    "Week 45": weekly(2, ["Ann Ames", 8, 400, "sick", None, 8, 400], ["TOTAL", 8, 400, 0, 0, 8, 400]),
+    "Notes": [["The scanner was broken"]],
+    "Week 46": weekly(9, ["Ann Ames", 8, 420, 4, 200, 12, 620], ["Ben Byrd", None, None, 8, 300, 8, 300]),
+}
+
+
+def sheets(rows: Mapping[str, list[list[object]]]) -> bytes:
+    return packed({name: sheet_xml(listed) for name, listed in rows.items()})
+
+
+def test_sheets_alike_are_read_together_with_days_above_repeated_columns() -> None:
+    read = summed(sheets(WEEKS))
+    assert days(read) == {
+        ("ann ames", "2026-11-02"): (400.0, 8.0),
+        ("ann ames", "2026-11-03"): (None, None),
+        ("ann ames", "2026-11-09"): (420.0, 8.0),
+        ("ann ames", "2026-11-10"): (200.0, 4.0),
+        ("ben byrd", "2026-11-10"): (300.0, 8.0),
+    }
+    told = proposed(sheets(WEEKS), site()).sentences[0]
+    assert told.startswith("The header is in line 4 of 2 sheets that are read together (“Week 45” and “Week 46”)")
+
+
+def test_a_sheet_of_several_can_be_taken_alone_and_errors_name_it() -> None:
+    alone = summed(sheets(WEEKS), where=(("Sheet", ("Week 45",)),))
+    assert {day for _, day in days(alone)} == {"2026-11-02", "2026-11-03"}
+    wrong = WEEKS | {"Week 46": weekly(9, ["Ann Ames", 8, 420, 4, "many", 12, 420])}
+    found, errors = proposed(sheets(wrong), site()), ErrorCollector("x")
+    sum_rows(found.layout, found.layout.body(), found.plan, found.writing, site(), errors)
+    assert [(str(error.line), error.value) for error in errors.errors] == [("Week 46:5", "many")]
+
+
+def test_a_profile_of_sheets_takes_in_those_of_the_next_week() -> None:
+    plan = proposed(sheets(WEEKS), site()).plan
+    later = {f"Week {45 + n}": weekly(2 + 7 * n, ["Ann Ames", 8, 400 + n, 8, 500, 16, 900]) for n in (1, 2)}
+    layout = layout_with(sources_of("x", sheets(later)), plan.headers, plan.sheet, plan.shape)
+    assert layout is not None
+    plan, writing = plan_layout(plan, layout, site())
+    read = sum_rows(layout, layout.body(), plan, writing, site(), ErrorCollector("x"))
+    assert sorted(day for _, day in days(read)) == ["2026-11-09", "2026-11-10", "2026-11-16", "2026-11-17"]

@@ -260,3 +260,13 @@ def test_what_is_unusual_is_shown_and_needs_a_tick(store: Store) -> None:
     assert recorded(store) > before
     ordinary = upload(manager, "out.csv", text.replace(",6\n", ",64\n"))
     assert "This is unusual" not in ordinary
+
+
+def test_a_page_is_small_however_many_and_long_the_headers_are(store: Store) -> None:
+    with_crew(store)
+    headers = ",".join(f"{'long ' * 80}{number}" for number in range(1_999))
+    page = upload(browser(store), "wide.csv", f"{headers}\n{'1,' * 1_998}1\n")
+    kept = len(packed_in(page)["packed"])
+    assert len(page) - kept < 400_000
+    assert "The file needs attention" in page
+    assert "Which column is it?" in page

@@ -9,7 +9,7 @@ from crewlearn.advisor.files.errors.file_errors import ErrorCollector
 from crewlearn.advisor.files.errors.grouping import CsvError, ErrorGroup
 from crewlearn.advisor.files.imports import scan_workers, take_in
 from crewlearn.advisor.files.intake.import_file import ImportFile
-from crewlearn.advisor.files.intake.output_files import accepted_reading, read_output_file, record
+from crewlearn.advisor.files.intake.output_files import read_output_file, record, with_reading
 from crewlearn.advisor.files.intake.rehearsal import rehearsal_of
 from crewlearn.advisor.files.recording.guard import UnusualOutput, collect
 from crewlearn.advisor.files.recording.import_result import ImportResult
@@ -57,9 +57,10 @@ def check(store: Store, site: str, file: ImportFile, actor: str, *, expected: in
         dry_run = replace(_of_table(read.table, read.count), reading=read.sentences)
         return replace(dry_run, result=record(rehearsal, site, file, read, actor, expected=expected))
     except CsvErrors as error:
-        told = dry_run.reading
-        if not told and file.kind == OUTPUT.kind and not file.options.yes:
-            told = accepted_reading(store, site, file, actor)
+        if not dry_run.reading and file.kind == OUTPUT.kind and not file.options.yes:
+            other = with_reading(store, site, file, actor, error)
+            error = other if other.reading else error  # else columns are chosen from the first line
+        told = dry_run.reading or error.reading
         return replace(dry_run, errors=tuple(error.errors), total=error.total, groups=error.groups, reading=told)
     except UnusualOutput as error:
         found = ErrorCollector(file.what)

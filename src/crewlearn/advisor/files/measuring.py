@@ -82,7 +82,8 @@ def measure(
             observed, clipped = observe(units, made, hours, attendance)
         except InvalidInput as error:
             if error.field == "day":
-                errors.add(source.line, "date", str(error.value), f"a working day; this {error.remedy}")
+                expected = f"a working day; this {error.remedy}"
+                errors.add(source.line, "date", str(error.value), expected, source.worker_id)
             else:
                 errors.add_error(source.line, error)
             continue

@@ -241,7 +241,7 @@ def _warnings(work: SiteTransaction, rows: Sequence[MeasuredRow], *, strange: bo
         warnings.append(
             f"{_of_outputs(strangers, rows)} of {who} not in the team then, as far as is on record; "
             f"{'it is' if strangers == 1 else 'they are'} kept and learned from; if the team changed, it can be taken "
-            "from the output (team from output)"
+            "from the output: `team_from_output`"
         )
     return warnings
 

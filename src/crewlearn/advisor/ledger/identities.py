@@ -16,13 +16,19 @@ class People:
     names: dict[int, str | None]
 
     def label(self, number: int) -> str:
-        """Return a worker's name and id, or the bare number if they were erased."""
+        """Return a worker's name and id, the name alone if it is the id too, or the bare number if they were erased."""
         if number == NOBODY:
             return "an empty station"
         identifier, name = self.ids.get(number), self.names.get(number)
         if identifier is None:
             return f"worker {number} (erased)"
-        return f"{name} ({identifier})" if name else identifier
+        beside = self.identifier_beside_name(number)
+        return f"{name} ({beside})" if beside else name or identifier
+
+    def identifier_beside_name(self, number: int) -> str:
+        """Return a worker's id where it tells more than the name; empty if there is no name, or the id is the name."""
+        identifier, name = self.ids.get(number) or "", self.names.get(number)
+        return "" if name is None or name.casefold() == identifier.casefold() else identifier
 
 
 def read_people(connection: sa.Connection, key: int) -> People:

@@ -306,5 +306,5 @@ def _report(done: "ImportResult", what: str, advice: str, json: bool) -> None:
     skipped = f", {done.skipped:,} skipped" if done.skipped else ""
     enrolled = f", {counted(done.enrolled, 'newcomer')} enrolled" if done.enrolled else ""
     print(f"{counted(done.recorded, what)} recorded{corrected}, {done.known:,} already on record{skipped}{enrolled}.")
-    warn(done.warnings)
+    warn(options_said(warning, option_said) for warning in done.warnings)
     print(advice)

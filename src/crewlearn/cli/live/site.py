@@ -110,7 +110,11 @@ def create_command(
             **chosen,
         )
         create_site(store, name, config, who(actor))
-    print(f"Site {name} was created. Next: crewlearn workers import {name} workers.csv", file=sys.stderr)
+    print(
+        f"Site {name} was created. Next, with a list of its people: crewlearn workers import {name} workers.csv\n"
+        f"Or, with any export of daily output, to see how it is read: crewlearn output import {name} output.csv",
+        file=sys.stderr,
+    )
 
 
 def _limit(field: str, text: str) -> int | None:

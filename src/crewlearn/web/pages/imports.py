@@ -8,7 +8,7 @@ import binascii
 import dataclasses
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from crewlearn.advisor.files import dry_run, imports
+from crewlearn.advisor.files.cells import shortened
 from crewlearn.advisor.files.columns import IMPORTED, LABELS, OUTPUT, WORKERS, columns_of
 from crewlearn.advisor.files.detection.sentences import plan_sentences
 from crewlearn.advisor.files.dry_run import DryRun, readable_table
@@ -40,6 +41,9 @@ SHOWN = 8
 """Rows shown of a file without errors."""
 UNUSUAL = 50
 """Unusual findings shown."""
+COLUMNS = 100
+"""Columns shown of a file, beside those that are read; their headers are cut at `LONGEST` characters."""
+LONGEST = 200
 WRONG = MOST_ERRORS
 """Rows with errors shown: as many as errors are listed."""
 _EXAMPLES = {
@@ -194,7 +198,7 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
             raise
         return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
     summary = _summary("recorded", done.recorded, done.known, done.corrected, file.kind, done.enrolled)
-    return go(request, reading.url(), summary, "", done.warnings)
+    return go(request, reading.url(), summary, "", [wording.remedy(warning) for warning in done.warnings])
 
 
 def _summary(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT.kind, enrolled: int = 0) -> str:
@@ -214,6 +218,8 @@ def _preview(
     above = [error for error in checked.errors if error.line <= (0 if table is None else table.header_line)]
     blamed = {name for error in above for name in error.column.split(" or ")}
     rows = _rows(table, positions, [error for error in checked.errors if error not in above])
+    # a file may have thousands of long headers, and each is a choice for every column
+    places = sorted({*range(min(COLUMNS, len(headers))), *positions.values()})
     values = {
         "file": file,
         "checked": checked,
@@ -221,6 +227,7 @@ def _preview(
             "will be recorded", checked.result.recorded, checked.result.known, 0, file.kind, checked.result.enrolled
         ),
         "reading": [wording.remedy(sentence) for sentence in checked.reading],
+        "warnings": [wording.remedy(warning) for warning in checked.result.warnings],
         "causes": _causes(checked),
         "planned": bool(checked.reading),
         "where": "\n".join(file.options.where),
@@ -229,7 +236,10 @@ def _preview(
         "differing": checked.result.differing[:UNUSUAL],
         "unusual": checked.result.unusual[:UNUSUAL],
         "unusual_more": max(0, len(checked.result.unusual) - UNUSUAL),
-        "headers": headers,
+        "headers": [shortened(headers[place], LONGEST) for place in places],
+        "choices": [
+            headers[place] for place in places if 0 < len(headers[place]) <= LONGEST or place in positions.values()
+        ],
         "columns": [
             (
                 column.name,
@@ -240,8 +250,8 @@ def _preview(
             )
             for column in columns_of(file.kind).columns
         ],
-        "blamed": {positions[name] for name in blamed if name in positions},
-        "rows": rows,
+        "blamed": {places.index(positions[name]) for name in blamed if name in positions},
+        "rows": [replace(row, cells=tuple(row.cells[at] for at in places if at < len(row.cells))) for row in rows],
         "caption": _caption(table, checked, rows),
         "general": [_above(error, file, headers) for error in above],
         "packed": packed(file.data),
@@ -262,7 +272,7 @@ def _above(error: CsvError, file: ImportFile, headers: Sequence[str]) -> str:
     """Describe an error of the whole file, or of its header."""
     name = " or ".join(LABELS.get(part, part) for part in error.column.split(" or "))
     if error.line and headers and not file.options.mapping.get(error.column):
-        present = ", ".join(header for header in headers if header)
+        present = shortened(", ".join(header for header in headers if header), LONGEST)
         return f"{name}: choose below which column it is. The file has {present}."
     return f"{name} {error.value}: {wording.remedy(error.expected)}"
 
@@ -275,7 +285,7 @@ def _caption(table: FileTable | None, checked: DryRun, rows: Sequence[Shown]) ->
         many = 0
     shown = sum(bool(row.cells) for row in rows)
     counted = f"{shown:,} of {wording.count(many, 'row')}" if shown < many else wording.count(many, "row")
-    return f"{counted}; not used: {', '.join(checked.ignored)}" if checked.ignored else counted
+    return f"{counted}; not used: {shortened(', '.join(checked.ignored), LONGEST)}" if checked.ignored else counted
 
 
 def _rows(table: FileTable | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
@@ -354,7 +364,7 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
         "job": running,
         "recorded": recorded,
         "summary": _summary("recorded" if recorded else "would be recorded", *counts),
-        "warnings": result.get("warnings", ()),
+        "warnings": [wording.remedy(warning) for warning in result.get("warnings", ())],
         "fault": "" if running.status == jobs.DONE else wording.remedy(result.get("detail", running.message)),
         "rows": _rows(None, {}, errors),
         "general": _general(errors),

@@ -57,7 +57,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
                 raise
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
-            return go(request, site_url(name, "import"), f"{name} is set up. Now import its workers.")
+            return go(request, site_url(name, "import"), f"{name} is set up. Now import its people or their output.")
     return _ask(request, form, 422)
 
 

@@ -144,7 +144,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
             PersonRow(
                 number=number,
                 name=reading.name_of(number),
-                identifier=(people.ids.get(number) or "") if people.names.get(number) else "",
+                identifier=people.identifier_beside_name(number),
                 url=reading.url("workers", number),
                 station=None if member.station is None else member.station + 1,
                 days=member.estimate.days,

@@ -12,7 +12,7 @@ from support.lives import Life
 from support.simulated_team import Floor
 
 MONTHS = int(os.environ.get("CREWLEARN_TEAM_MONTHS", "6"))
-"""Months simulated for each way; 100 are played by hand before a release."""
+"""Months simulated for each way; `make soak` plays 100."""
 
 
 @pytest.mark.parametrize("inferred", [True, False], ids=["inferred", "entered late"])

@@ -1,6 +1,6 @@
 """Where a table is in a file: the line of its header, and the lines that are no data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -10,9 +10,12 @@ from crewlearn.advisor.files.detection.words.values import is_blank, is_number, 
 from crewlearn.advisor.files.detection.words.vocabulary import is_total, roles_of
 from crewlearn.advisor.files.errors.file_errors import CsvErrors
 from crewlearn.advisor.files.sources.source import Source
+from crewlearn.advisor.files.sources.stacking import SHEET_COLUMN, StackedSheets
 
 LINES_SEARCHED = 60
 SAMPLE = 500
+_SCORED = 200
+"""Cells of a line that are compared with known headers; hardly any file has more columns."""
 _TELLING = 0.5
 
 
@@ -64,7 +67,10 @@ def named_headers(cells: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_layout(sources: Sequence[Source]) -> Layout:
-    """Return the most plausible table of a file, or raise the file's error if it cannot be read."""
+    """Return the most plausible table of a file, or raise the file's error if it cannot be read.
+
+    Sheets that are laid out alike are one table.
+    """
     best: Layout | None = None
     unread: list[CsvErrors] = []
     for source in _all_shapes(sources):
@@ -80,26 +86,59 @@ def find_layout(sources: Sequence[Source]) -> Layout:
             raise unread[0]
         what = sources[0].what
         raise CsvErrors(what, [], 0)
-    return best
+    return _with_sheets_alike(best, sources)
 
 
 def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = "", shape: str = "") -> Layout | None:
     """Return the table of a file in a shape whose header has all these texts, or None if there is none."""
     wanted = {key_of(header) for header in headers}
-    for source in sorted(_all_shapes(sources), key=lambda source: source.sheet != sheet):
-        if source.shape != shape:
+    in_each = wanted - {key_of(SHEET_COLUMN)} if len(sources) > 1 else wanted
+    for source in sorted(sources, key=lambda source: source.sheet != sheet):
+        layout = _layout_named(source, shape, lambda keys: in_each <= set(keys))
+        if layout is not None:
+            layout = _with_sheets_alike(layout, sources)
+            if wanted <= layout.places.keys():
+                return layout
+    return None
+
+
+def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bool]) -> Layout | None:
+    """Return the first table of a source in a shape whose headers fit, each given by `key_of` its text."""
+    for candidate in _all_shapes([source]):
+        if candidate.shape != shape:
             continue
         try:
-            above = list(islice(source.records(), LINES_SEARCHED))
+            above = list(islice(candidate.records(), LINES_SEARCHED))
         except CsvErrors:
             continue
         for at, (line, cells) in enumerate(above):
             named = named_headers(cells)
             if len(named) < len(cells):
                 named += tuple(f"column {place + 1}" for place in range(len(named), len(cells)))
-            if wanted <= {key_of(header) for header in named}:
-                return Layout(source, line, named, _padded(above[at + 1 :], len(named)))
+            if fits([key_of(header) for header in named]):
+                return Layout(candidate, line, named, _padded(above[at + 1 :], len(named)))
     return None
+
+
+def _with_sheets_alike(layout: Layout, sources: Sequence[Source]) -> Layout:
+    """Return a sheet's table together with those of the other sheets that have the same header."""
+    if len(sources) < 2 or not layout.source.sheet:
+        return layout
+    wanted = [key_of(header) for header in layout.headers]
+    alike = [
+        layout
+        if source.sheet == layout.source.sheet
+        else _layout_named(source, layout.source.shape, lambda keys: list(keys[: len(wanted)]) == wanted)
+        for source in sources
+        if source.decimal == layout.source.decimal
+    ]
+    tables = [table for table in alike if table is not None]
+    if len(tables) < 2:
+        return layout
+    stacked = StackedSheets([(table.source, table.line) for table in tables], len(wanted))
+    records = list(islice(stacked.records(), 1 + SAMPLE))
+    headers = named_headers(records[0][1])
+    return Layout(stacked, records[0][0], headers, _usable(records[1:], len(headers)), layout.score)
 
 
 def _all_shapes(sources: Sequence[Source]) -> list[Source]:
@@ -124,9 +163,12 @@ def _layout_of(source: Source) -> Layout | None:
     )
     beyond = range(len(headers), min(len(records[at][1]), used))
     headers += tuple(f"column {place + 1}" for place in beyond)
-    rows = _padded(records[at + 1 :], len(headers))
-    usable = tuple((line, cells) for line, cells in rows if not any(map(is_total, cells)))
-    return Layout(source, records[at][0], headers, usable[:SAMPLE], score)
+    return Layout(source, records[at][0], headers, _usable(records[at + 1 :], len(headers)), score)
+
+
+def _usable(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[int, list[str]], ...]:
+    """Return the first rows that are no totals."""
+    return tuple(row for row in _padded(rows, width) if not any(map(is_total, row[1])))[:SAMPLE]
 
 
 def _padded(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[int, list[str]], ...]:
@@ -142,7 +184,7 @@ def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float
         return 0.0
     roles: dict[str, float] = {}
     words = 0.0
-    for text in filled:
+    for text in filled[:_SCORED]:
         if len(text) > 80 or moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
             words -= 0.7
             continue
@@ -156,7 +198,7 @@ def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float
         if sum(bool(cell.strip()) for cell in row) >= 2
         and any(
             at < len(texts) and texts[at] and (is_number(cell) or moment_of(cell, "day-first"))
-            for at, cell in enumerate(row)
+            for at, cell in enumerate(row[:_SCORED])
         )
     )
     essential = sum(1.5 * max((roles.get(role, 0.0) for role in group), default=0.0) for group in _ESSENTIAL)

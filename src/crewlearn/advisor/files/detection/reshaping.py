@@ -1,19 +1,25 @@
-"""Tables in other shapes, turned into rows: days across, blocks of columns repeated across, and people as headings."""
+"""Tables in other shapes, turned into rows.
+
+Days stand across, blocks of columns repeat across, people are headings, or the header takes two lines.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise, zip_longest
 from typing import ClassVar
 
 from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.words.values import is_blank, is_number, moment_of
-from crewlearn.advisor.files.detection.words.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.detection.words.vocabulary import best_fit, is_total, roles_of
 from crewlearn.advisor.files.errors.file_errors import CsvErrors
 from crewlearn.advisor.files.sources.source import Source
 
 _SEARCHED = 60
 _FEWEST_DAYS = 3
+_FEWEST_HEADERS = 3
+_MOST_HEADERS = 3
+_WIDEST = 100
 _HEADING = re.compile(r"([^\W\d_][^:]{1,30}?)\s*[:#]\s*(\S.*)")
 _WITH_ID = re.compile(
     r"(.*?)[,;]?\s*\b(?:(?:emp(?:loyee)?|badge|worker|pers)\W*)?(?:id|no|nr|number|badge)\b\.?\s*[:#]?\s*(\w*[0-9]\w*)",
@@ -79,7 +85,7 @@ class DaysAcross(_Reshaped):
 
 @dataclass(frozen=True)
 class BlocksAcross(_Reshaped):
-    """A table whose last columns repeat, once for each area or task: every block becomes a row."""
+    """A table whose last columns repeat, once for each area, task or day: every block becomes a row."""
 
     shape: ClassVar[str] = "blocks across"
 
@@ -88,10 +94,14 @@ class BlocksAcross(_Reshaped):
     blocks: int
 
     def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
-        """Yield the header with one block and its area, and a row for each block that is filled."""
+        """Yield the header with one block and what it is of, and a row for each block that is filled.
+
+        What blocks are of, and headers that are merged with the line above, stand in that line. Totals are left out.
+        """
         above: list[str] = []
-        areas: list[str] = []
+        named: list[str] = []
         end = self.first + self.width * self.blocks
+        starts = range(self.first, end, self.width)
         for line, cells in self.source.records(most_lines):
             if line < self.header_line:
                 above = cells
@@ -99,17 +109,54 @@ class BlocksAcross(_Reshaped):
                 continue
             padded = cells + [""] * (end - len(cells))
             head, rest = padded[: self.first], padded[end:]
-            starts = range(self.first, end, self.width)
             if line == self.header_line:
-                for number, start in enumerate(starts, start=1):
-                    named = next((cell.strip() for cell in above[start : start + self.width] if cell.strip()), "")
-                    areas.append(named or str(number))
-                yield line, [*head, "Area", *padded[self.first : self.first + self.width], *rest]
+                above = above + [""] * (len(padded) - len(above))
+                named = [
+                    next((cell.strip() for cell in above[start : start + self.width] if cell.strip()), str(number))
+                    for number, start in enumerate(starts, start=1)
+                ]
+                of = "Date" if all(_is_day(name) or is_total(name) for name in named) else "Area"
+                head = [cell if cell.strip() else merged for cell, merged in zip(head, above, strict=False)]
+                yield line, [*head, of, *padded[self.first : self.first + self.width], *rest]
                 continue
-            for area, start in zip(areas, starts, strict=True):
+            for name, start in zip(named, starts, strict=True):
                 block = padded[start : start + self.width]
-                if not all(map(is_blank, block)):
-                    yield line, [*head, area, *block, *rest]
+                if not is_total(name) and not all(map(is_blank, block)):
+                    yield line, [*head, name, *block, *rest]
+
+
+@dataclass(frozen=True)
+class HeaderInTwoLines(_Reshaped):
+    """A report whose header takes two lines, as where its columns are narrow: the texts of a column are joined."""
+
+    shape: ClassVar[str] = "header in two lines"
+
+    upper: tuple[str, ...]
+    lower: tuple[str, ...]
+
+    def records(self, most_lines: int = 0) -> Iterator[tuple[int, list[str]]]:
+        """Yield the joined header in the place of its first line, once, and every other line as it is."""
+        for line, cells in self.source.records(most_lines):
+            texts = _stripped(cells)
+            if line == self.header_line:
+                yield line, [_joined(*pair) for pair in zip_longest(self.upper, self.lower, fillvalue="")]
+            elif texts not in (self.upper, self.lower):
+                yield line, cells
+
+
+def _stripped(cells: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in cells)
+
+
+def _joined(upper: str, lower: str) -> str:
+    """Return a header that is written in two lines.
+
+    >>> _joined("Posting-", "date"), _joined("Pieces", "made"), _joined("Name", "")
+    ('Postingdate', 'Pieces made', 'Name')
+    """
+    if upper.endswith("-") and lower[:1].islower():
+        return upper[:-1] + lower
+    return f"{upper} {lower}".strip()
 
 
 @dataclass(frozen=True)
@@ -164,19 +211,13 @@ def reshaped(source: Source) -> list[Source]:
     except CsvErrors:
         return []
     found: list[Source] = []
+    if (across := _days_across(source, records)) is not None:
+        found.append(across)
     for line, cells in records:
-        days = tuple(at for at, cell in enumerate(cells) if _is_day(cell))
-        keys = tuple(
-            at
-            for at, cell in enumerate(cells)
-            if cell.strip() and at not in days and not is_number(cell) and not is_total(cell)
-        )
-        if len(days) >= _FEWEST_DAYS and keys:
-            found.append(DaysAcross(source, line, keys, days))
-            break
         if (block := _repeated(cells)) is not None:
             found.append(BlocksAcross(source, line, *block))
             break
+    found += _headers_in_two_lines(source, records)
     headings = [place for place, (_, cells) in enumerate(records) if person_heading(cells)]
     if headings:
         for line, cells in records[max(0, headings[0] - 3) :]:
@@ -185,6 +226,36 @@ def reshaped(source: Source) -> list[Source]:
             if known >= 2 and not person_heading(cells):
                 found.append(PeopleAsHeadings(source, line, texts))
                 break
+    return found
+
+
+def _days_across(source: Source, records: Sequence[tuple[int, list[str]]]) -> DaysAcross | None:
+    """Return the table whose header is the first line with several days, if there is one."""
+    for line, cells in records:
+        days = tuple(at for at, cell in enumerate(cells) if _is_day(cell))
+        keys = tuple(
+            at
+            for at, cell in enumerate(cells)
+            if cell.strip() and at not in days and not is_number(cell) and not is_total(cell)
+        )
+        if len(days) >= _FEWEST_DAYS and keys:
+            return DaysAcross(source, line, keys, days)
+    return None
+
+
+def _headers_in_two_lines(source: Source, records: Sequence[tuple[int, list[str]]]) -> list[HeaderInTwoLines]:
+    """Return the tables whose header may be two lines of words, one right below the other."""
+    found = []
+    for (line, upper), (_, lower) in pairwise(records):
+        words = [[text for text in _stripped(cells) if text] for cells in (upper, lower)]
+        if len(found) == _MOST_HEADERS:
+            break
+        if not all(words) or not _FEWEST_HEADERS <= len(words[0]) <= _WIDEST or len(words[1]) > _WIDEST:
+            continue
+        if not any(is_number(text) or _is_day(text) for listed in words for text in listed):
+            known = sum(best_fit(text) >= 0.5 for text in words[0])
+            if known >= 2 or sum(best_fit(text) >= 0.5 for text in words[1]) >= 2:
+                found.append(HeaderInTwoLines(source, line, _stripped(upper), _stripped(lower)))
     return found
 
 

@@ -238,7 +238,7 @@ class RowReader:
         return [self.at[role] for role in ("worker_id", "name", "first", "last", "date") if role in self.at]
 
     def is_note(self, cells: Sequence[str], who: str, key: object, made: float | None) -> bool:
-        """Return whether a row without a worker or day is no data: a note, a repeated header, or an unnamed total."""
+        """Return whether a row without a worker or day is no data: a note, or a repeated header."""
         if not who and key is None:
             return True
         if [" ".join(cell.split()) for cell in cells[: len(self.headers)]] == list(self.headers):
@@ -255,6 +255,10 @@ class RowReader:
     def hours_text(self, cells: Sequence[str]) -> str:
         """Return the text of a row's hours."""
         return cells[self.at.get("hours", self.at.get("start", 0))]
+
+    def has_figures(self, cells: Sequence[str]) -> bool:
+        """Return whether the hours of a row are meant as a number."""
+        return any(letter.isdigit() for letter in self.hours_text(cells))
 
     def measure_text(self, cells: Sequence[str]) -> str:
         """Return the text of a row's output."""

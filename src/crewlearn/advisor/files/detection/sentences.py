@@ -7,6 +7,7 @@ from crewlearn.advisor.files.detection.layout import Layout
 from crewlearn.advisor.files.detection.plan import Measure, ReadingPlan
 from crewlearn.advisor.files.detection.roles import Roles
 from crewlearn.advisor.files.detection.writing import Writing
+from crewlearn.advisor.files.sources.stacking import StackedSheets
 from crewlearn.advisor.ledger.text import some_of
 
 _MOST_CHOICES = 3
@@ -48,15 +49,20 @@ def _quoted(text: str) -> str:
 
 
 def _header(layout: Layout) -> str:
-    place = (
-        f"sheet {_quoted(layout.source.sheet)}, line {layout.line}" if layout.source.sheet else f"line {layout.line}"
-    )
-    above = "; the lines above it are skipped" if layout.line > 1 else ""
+    source, line = layout.source, layout.line
+    if isinstance(source, StackedSheets):
+        line = source.tables[0][1]
+        sheets = some_of([_quoted(sheet) for sheet in source.sheets], _MOST_CHOICES)
+        place = f"line {line} of {len(source.sheets)} sheets that are read together ({sheets})"
+    else:
+        place = f"sheet {_quoted(source.sheet)}, line {line}" if source.sheet else f"line {line}"
+    above = "; the lines above it are skipped" if line > 1 else ""
     shape = {
         "days across": " Days stand side by side, each in a column.",
-        "blocks across": " Columns repeat, once for each area.",
+        "blocks across": " Columns repeat, once for each area or day.",
+        "header in two lines": " It takes two lines, which are joined.",
         "people as headings": " People stand as headings above their rows.",
-    }.get(layout.source.shape, "")
+    }.get(source.shape, "")
     return f"The header is in {place}{above}.{shape}"
 
 
@@ -102,9 +108,8 @@ def _output(plan: ReadingPlan, others: Sequence[Measure]) -> str:
     chosen = plan.measure.of
     choices = list(dict.fromkeys(other.of for other in others if other.of and other.of != chosen))[:_MOST_CHOICES]
     if choices:
-        told += f"; another column would be `map=units={choices[0]}`"
-        if choices[1:]:
-            told += f" (or {', '.join(choices[1:])})"
+        listed = " or ".join(_quoted(choice) for choice in choices)
+        told += f"; {listed} would be taken with `map=units={choices[0]}`"
     return told + "."
 
 

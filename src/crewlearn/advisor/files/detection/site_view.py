@@ -13,12 +13,13 @@ from crewlearn.advisor.ledger.store import Store
 
 @dataclass(frozen=True)
 class SiteView:
-    """The site's calendar, units and people, and its day today."""
+    """The site's calendar, units and people, its day today, and whether anybody is in the team."""
 
     calendar: WorkCalendar
     units: Units
     people: KnownPeople
     today: date
+    has_team: bool = True
 
     def day_rule(self, cutoff: int | None) -> Callable[[datetime], date]:
         """Return the function that maps a moment to its day, with another cut-off hour than the calendar's if given."""
@@ -34,4 +35,6 @@ def view_of(store: Store, site: str) -> SiteView:
         people = read_people(connection, key)
     calendar = state.config.calendar
     names = {worker: people.names.get(number) for number, worker in people.ids.items() if worker is not None}
-    return SiteView(calendar, state.config.units, KnownPeople(names), calendar.day_of(store.clock()))
+    return SiteView(
+        calendar, state.config.units, KnownPeople(names), calendar.day_of(store.clock()), bool(state.roster.active)
+    )

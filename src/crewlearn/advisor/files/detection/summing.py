@@ -11,7 +11,7 @@ from crewlearn.advisor.files.detection.layout import Layout
 from crewlearn.advisor.files.detection.plan import ReadingPlan
 from crewlearn.advisor.files.detection.row_reader import RowReader
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.words.vocabulary import is_total
+from crewlearn.advisor.files.detection.words.vocabulary import begins_as_total, is_total
 from crewlearn.advisor.files.detection.writing import Writing
 from crewlearn.advisor.files.errors.file_errors import ErrorCollector
 from crewlearn.advisor.ledger.events import AWAY
@@ -133,9 +133,9 @@ def sum_rows(
         elif not who or key is None:
             if not "".join(cells).strip():
                 continue
-            if reader.is_note(cells, who, key, made) or (
-                made is not None and running_rows > 1 and abs(made - running) <= 1e-6 * max(1.0, abs(running))
-            ):
+            adds_up = made is not None and running_rows > 1 and abs(made - running) <= 1e-6 * max(1.0, abs(running))
+            named = key is None and not problems and any(is_total(cell) or begins_as_total(cell) for cell in cells)
+            if adds_up or named or reader.is_note(cells, who, key, made):
                 if made is None:
                     summed.notes += 1
                 else:
@@ -149,7 +149,7 @@ def sum_rows(
                     problems.append(("worker_id", "", "the worker's id"))
         if problems:
             for column, value, expected in problems:
-                errors.add(line, column, value, expected)
+                errors.add(line, column, value, expected, who if column == "date" else "")
             continue
         running, running_rows = (running + made, running_rows + 1) if made is not None else (running, running_rows)
         place = (who, key)
@@ -165,12 +165,14 @@ def sum_rows(
                 continue
             day.hashes.add(digest)
         summed.used += 1
+        hours, how = None, word
         try:
-            hours = hours_of(cells, when)
             how = attendance_of(cells) or word
+            hours = hours_of(cells, when)
         except CellRefused as refused:
-            errors.add(line, "hours", reader.hours_text(cells), str(refused))
-            continue
+            if made is not None or reader.has_figures(cells):  # else the text says why nobody worked
+                errors.add(line, "hours", reader.hours_text(cells), str(refused))
+                continue
         if made is None or how in AWAY or (made == 0.0 and hours == 0.0):
             if made and how in AWAY:
                 errors.add(line, "units", f"{made:g}", f"nothing or 0, as attendance is {how}")

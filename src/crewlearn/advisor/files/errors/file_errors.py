@@ -12,11 +12,17 @@ MOST_ERRORS = 100
 _FEW = 12
 """So many errors are listed by line; more are listed by cause."""
 
+_TO_ACCEPT = "To accept that, import it with `yes`."
+_TO_CHANGE = (
+    "Correct the rows; or say otherwise how it is read, with `yes` and `map=column=HEADER` or `where=HEADER=VALUE`."
+)
+
 
 class CsvErrors(InvalidInput):
     """All errors in a file, by cause and the first hundred in full; the file was not used.
 
-    `reading` says how the file could be read instead, if that was found out.
+    `reading` says how the file could be read instead, if that was found out; unless it is `readable`, the errors are
+    those of reading it so.
     """
 
     def __init__(
@@ -26,6 +32,7 @@ class CsvErrors(InvalidInput):
         total: int,
         groups: Sequence[ErrorGroup] | None = None,
         reading: Sequence[str] = (),
+        readable: bool = True,
     ) -> None:
         super().__init__(what, counted(total, "error"), "correct the file and read it again")
         self.what = what
@@ -33,16 +40,33 @@ class CsvErrors(InvalidInput):
         self.total = total
         self.groups = tuple(group(errors) if groups is None else groups)
         self.reading = tuple(reading)
+        self.readable = readable
         self.args = (self.report(),)
 
+    @property
+    def misses_all_columns(self) -> bool:
+        """Whether the errors are that the header has none of the columns needed."""
+        return self._of_header and {"worker_id", "units"} < {error.column for error in self.errors}
+
+    @property
+    def _of_header(self) -> bool:
+        return bool(self.errors) and all("`map=" in error.expected for error in self.errors)
+
     def report(self) -> str:
-        """Return the errors as text: by line if they are few, else by cause, and how the file could be read."""
-        lines = [self.table() if self.total <= _FEW else self.causes()]
-        if self.total <= _FEW and self.reading:
-            lines += [f"- {cause.sentence}: {cause.action}" for cause in self.groups if "`yes`" in cause.action]
+        """Return the errors as text: by line if they are few, else by cause, and how the file could be read.
+
+        If its columns only have other names or places, how it could be read says it all.
+        """
+        if self.reading and self.readable and self._of_header:
+            lines = [f"{self.what} was not used yet: its columns are not named as ours"]
+        else:
+            lines = [self.table() if self.total <= _FEW else self.causes()]
+            if self.total <= _FEW and self.reading:
+                lines += [f"- {cause.sentence}: {cause.action}" for cause in self.groups if "`yes`" in cause.action]
         if self.reading:
-            lines += ["The file can be read like this:", *(f"- {sentence}" for sentence in self.reading)]
-            lines.append("To accept that, import it with `yes`.")
+            lines.append("The file can be read like this:" if self.readable else "The file was read like this:")
+            lines += [f"- {sentence}" for sentence in self.reading]
+            lines.append(_TO_ACCEPT if self.readable else _TO_CHANGE)
         return "\n".join(lines)
 
     def causes(self) -> str:
@@ -74,7 +98,7 @@ class CsvErrors(InvalidInput):
 
     def __reduce__(self) -> tuple[type["CsvErrors"], tuple[Any, ...]]:
         """Pickle the parts, so that the errors survive between processes."""
-        return CsvErrors, (self.what, self.errors, self.total, self.groups, self.reading)
+        return CsvErrors, (self.what, self.errors, self.total, self.groups, self.reading, self.readable)
 
 
 class ErrorCollector:
@@ -86,9 +110,11 @@ class ErrorCollector:
         self.total = 0
         self.causes = CauseCounter()
 
-    def add(self, line: int, column: str, value: str, expected: str) -> None:
-        """Add an error."""
+    def add(self, line: int, column: str, value: str, expected: str, worker: str = "") -> None:
+        """Add an error; `worker` is whose row it is, where the value does not tell."""
         self.total += 1
+        if worker:
+            expected = f"{expected}; the row is of {shortened(worker, 40)}"
         error = CsvError(line, column, shortened(value, 200), expected)
         self.causes.add(error)
         if len(self.errors) < MOST_ERRORS:

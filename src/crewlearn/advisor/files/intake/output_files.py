@@ -34,7 +34,8 @@ class OutputReading:
     """A file of output, read: its sound rows, the errors in the others, and how it was read.
 
     `table` has the headers used, by column, and those that are not. `plan` is None for a file laid out as ours;
-    `keep` is the name under which the plan is kept as a profile, empty if it is not.
+    `keep` is the name under which the plan is kept as a profile, empty if it is not. `first_team` is whether the team
+    is taken from this file because nobody is in it yet.
     """
 
     rows: list[OutputRow]
@@ -46,6 +47,7 @@ class OutputReading:
     sentences: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
+    first_team: bool = False
 
 
 def read_output_file(store: Store, site: str, file: ImportFile) -> OutputReading:
@@ -84,7 +86,12 @@ def _as_proposed(file: ImportFile, view: SiteView) -> OutputReading:
     proposed = propose(file.what, file.sources, view, wishes)
     plan = dataclasses.replace(proposed.plan, team_from_output=options.team_from_output)
     reading = _by_plan(file, view, plan, proposed.layout, proposed.writing, proposed.sentences)
-    return dataclasses.replace(reading, keep=profiles.profile_name(file.name) if options.yes else "")
+    if not options.yes:
+        return reading
+    keep, sentences = profiles.profile_name(file.name), reading.sentences
+    if not view.has_team:
+        sentences += ("Nobody is in the team yet, so it is taken from who produced.",)
+    return dataclasses.replace(reading, keep=keep, sentences=sentences, first_team=not view.has_team)
 
 
 def _by_plan(
@@ -120,8 +127,7 @@ def take_in_output(
         reading = read_output_file(store, site, file)
         return record(store, site, file, reading, actor, expected=expected)
     except CsvErrors as error:
-        told = () if file.options.yes else accepted_reading(store, site, file, actor)
-        raise CsvErrors(error.what, error.errors, error.total, error.groups, told) from None
+        raise error if file.options.yes else with_reading(store, site, file, actor, error) from None
 
 
 def record(
@@ -172,7 +178,7 @@ def _import(
         correct=options.correct,
         skip_unknown=options.skip_unknown,
         overtime=options.yes or options.overtime or (plan is not None and plan.overtime),
-        team_from_output=options.team_from_output or (plan is not None and plan.team_from_output),
+        team_from_output=options.team_from_output or reading.first_team or (plan is not None and plan.team_from_output),
         accept_unusual=options.accept_unusual,
         what=file.what,
         expected=expected,
@@ -183,22 +189,31 @@ def _import(
     return dataclasses.replace(done, warnings=warnings, reading=reading.sentences)
 
 
-def accepted_reading(store: Store, site: str, file: ImportFile, actor: str) -> tuple[str, ...]:
-    """Return how the file would be read if the caller accepted it, in sentences; nothing if that would fail too."""
+def with_reading(store: Store, site: str, file: ImportFile, actor: str, error: CsvErrors) -> CsvErrors:
+    """Return a file's errors with how it could be read instead, if that would succeed.
+
+    If it would fail too and none of our columns was found, the errors of that reading are returned in their place.
+    """
     accepted = with_options(file, yes=True, accept_unusual=True)
+    told: tuple[str, ...] = ()
     try:
         reading = read_output_file(store, site, accepted)
         if reading.plan is None or not reading.rows:
-            return ()
+            return error
+        told = reading.sentences
         done = record(rehearsal_of(store), site, accepted, reading, actor)
-    except InvalidInput as error:
-        if isinstance(error, (Stale, StoreUnavailable)):
+    except CsvErrors as other:
+        if not error.misses_all_columns:
+            return error
+        return CsvErrors(other.what, other.errors, other.total, other.groups, told, readable=False)
+    except InvalidInput as other:
+        if isinstance(other, (Stale, StoreUnavailable)):
             raise
-        return ()
-    told = [*reading.sentences, *(f"{notice[0].upper()}{notice[1:]}." for notice in reading.notices)]
+        return error
+    sentences = [*told, *(f"{notice[0].upper()}{notice[1:]}." for notice in reading.notices)]
     if done.enrolled:
-        told.append(f"People not known yet are enrolled: {done.enrolled:,}.")
-    return tuple(told)
+        sentences.append(f"People not known yet are enrolled: {done.enrolled:,}.")
+    return CsvErrors(error.what, error.errors, error.total, error.groups, tuple(sentences))
 
 
 def is_output(store: Store, site: str, file: ImportFile) -> bool:

@@ -10,7 +10,7 @@ ROLES: Mapping[str, str] = {
         employee id|emp id|empl id|employee no|employee number|employee nr|employee code|emp no|emp nr|emp number
         badge|badge no|badge id|badge number|worker id|worker no|worker number|associate id|associate no|operator id
         operator no|operator number|user id|userid|user|username|login|login id|agent id|agent no|agent login
-        personnel number|personnel no|personnel id|staff id|staff no|clock no|clock number|payroll no|payroll id
+        personnel number|personnel no|pers no|personnel id|staff id|staff no|clock no|clock number|payroll no|payroll id
         payroll number|person id|candidate id|picker id|id|id no|resource id|wkr|employee|worker|associate|operator
         agent|scanner user|oper id|emp|temp id|temp no
         personalnummer|personal nr|pers nr|persnr|personalnr|mitarbeiternummer|mitarbeiter nr|mitarbeiternr|ma nr
@@ -59,7 +59,7 @@ ROLES: Mapping[str, str] = {
         actual minutes|net hours|time on task|logged in time|staffed time|hours on job|attended minutes|clocked hours
         stunden|std|arbeitszeit|arbeitsstunden|ist stunden|istzeit|iststunden|dauer|anwesenheitszeit|stunden netto
         arbeitsminuten|minuten|zeit h|zeit|zeit min|time|time h|time min|hours h
-        tijd|tijd min|geleistete stunden|einsatzzeit
+        tijd|tijd min|geleistete stunden|einsatzzeit|ist zeit|temps connecte|temps de connexion
         uren|gewerkte uren|gew uren|werkuren|netto uren|aantal uren|gewerkte tijd|werktijd|duur
         heures|heures travaillees|temps de travail|heures prestees|nb heures|duree|temps|h travaillees|temps passe
         heures effectuees|horas|horas trabajadas""",
@@ -76,7 +76,7 @@ ROLES: Mapping[str, str] = {
         bereich|abteilung|taetigkeit|tatigkeit|arbeitsplatz|kostenstelle|vorgang|prozess|lager|arbeitsgang|linie
         afdeling|taak|activiteit|proces|werkplek|lijn|bewerking|locatie|kostenplaats|opdrachtgever|klant
         service|secteur|tache|activite|atelier|poste de travail|ligne|processus|operation|entrepot|client|mission
-        actividad|departamento|tarea""",
+        actividad|departamento|tarea|sheet""",
     "units": """
         units|output|pieces|pcs|qty|quantity|quantity picked|units picked|units processed|units produced|unit qty
         items|items picked|produced|production|good pieces|good qty|actual units|actual qty|picked|picks|processed
@@ -160,6 +160,8 @@ _TOTALS = """
     totaal|totalen|subtotaal|eindtotaal|som|gemiddelde|generaal totaal|tussentotaal
     total general|sous total|totaux|somme|moyenne|ensemble|cumul|promedio|suma|total equipe"""
 _TOTAL_WORDS = frozenset(" ".join(phrase.split()) for row in _TOTALS.split("\n") for phrase in row.strip().split("|"))
+_TOTAL_SIGNS = re.compile(r"\s*(?:\*+\s*$|[Σ∑])")
+"""Asterisks, as reports mark the levels of their totals, or the sign of a sum."""
 _SHIFTS = (
     "early|morning|day|first|1st|frueh|fruh|fruhschicht|tag|tagschicht|ochtend|vroeg|dag|dagdienst|matin|jour|am|a|manana",
     "late|evening|afternoon|second|2nd|swing|spaet|spat|spatschicht|laat|middag|avond|soir|apres midi|pm|b|tarde",
@@ -240,7 +242,11 @@ def is_total(cell: str) -> bool:
 
     >>> [is_total(text) for text in ("Grand Total:", "Total for 1001", "1001 Total", "Zwischensumme", "Totals Ltd")]
     [True, True, True, True, False]
+    >>> is_total("**"), is_total("Σ Tag")
+    (True, True)
     """
+    if _TOTAL_SIGNS.match(cell):
+        return True
     words = words_of(cell)
     if not words or (words[0].isdigit() and not words.endswith(("total", "totaal", "summe"))):
         return False
@@ -263,3 +269,13 @@ def is_total(cell: str) -> bool:
             "date",
         ) or (len(rest) <= 3 and (cell.strip().endswith(":") or any(word[0].isdigit() for word in rest)))
     return len(rest) <= 4 and words.endswith((" total", " totals", " subtotal", " totaal", " summe", " sum"))
+
+
+def begins_as_total(cell: str) -> bool:
+    """Return whether a cell's first word is one for a total, as in `Summe Ames, Ann`; a person may have such a name.
+
+    >>> begins_as_total("Summe Ames, Ann"), begins_as_total("Ann Summe")
+    (True, False)
+    """
+    first, _, rest = words_of(cell).partition(" ")
+    return bool(rest) and first in _TOTAL_WORDS
