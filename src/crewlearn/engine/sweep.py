@@ -17,12 +17,12 @@ from typing import Any
 from crewlearn.engine.blocks import Block, BlockResult, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.compiled.forms import own_laws
-from crewlearn.engine.local import checked_periods, checked_policies, checked_runs, load_loops
+from crewlearn.engine.local import Policies, checked_periods, checked_policies, checked_runs, load_loops
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
 from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.policies.registry import make_policy, split_spec, with_parameters
 from crewlearn.problem.errors import InvalidInput, unknown_name
 from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS
@@ -111,7 +111,7 @@ class Sweep:
 
 def plan_cells(
     problem: Problem,
-    policies: Sequence[str | Policy[Any]],
+    policies: Policies,
     grid: Grid,
     runs: int = 100,
     seed: int = 1,
@@ -302,7 +302,7 @@ def _changed(problem: Problem, changes: Table) -> Problem:
 
 def _policies_under(
     conventions: str,
-    policies: Sequence[str | Policy[Any]],
+    policies: Policies,
     grid: Grid,
     variants_under: dict[str, list[PolicyVariant]],
 ) -> list[PolicyVariant]:
@@ -312,48 +312,29 @@ def _policies_under(
     return variants_under[conventions]
 
 
-def _policy_variants(policies: Sequence[str | Policy[Any]], grid: Grid, conventions: str) -> Iterator[PolicyVariant]:
+def _policy_variants(policies: Policies, grid: Grid, conventions: str) -> Iterator[PolicyVariant]:
     """Yield every variant of every policy."""
     checked = checked_policies(policies, conventions)
-    heads = [_split(given)[0] if isinstance(given, str) else given.name for given in policies]
+    labelled = isinstance(policies, Mapping)
+    given_policies = list(policies.values() if isinstance(policies, Mapping) else policies)
+    heads = [
+        label if labelled else split_spec(given)[0] if isinstance(given, str) else given.name
+        for label, given in zip(checked, given_policies, strict=True)
+    ]
     for name in grid:
         if name.rpartition(":")[0] not in heads:
             raise unknown_name(f"vary {name}: policy", name.rpartition(":")[0], dict.fromkeys(heads))
-    for given, head, (label, policy) in zip(policies, heads, checked.items(), strict=True):
+    for given, head, (label, policy) in zip(given_policies, heads, checked.items(), strict=True):
         own_grid = {name: values for name, values in grid.items() if name.rpartition(":")[0] == head}
         for varied in _combinations(own_grid):
             parameters = {name.rpartition(":")[2]: value for name, value in varied}
             if not parameters:
                 yield label, policy, varied
             elif isinstance(given, str):
-                spec = _with_parameters(given, parameters)
-                yield spec, make_policy(spec, conventions), varied
+                spec = with_parameters(given, parameters)
+                yield with_parameters(label, parameters) if labelled else spec, make_policy(spec, conventions), varied
             else:
-                yield _with_parameters(given.name, parameters), _replaced(given, parameters), varied
-
-
-def _split(spec: str) -> tuple[str, str]:
-    """Split a policy's specification into its name (or module:Class) and its parameters."""
-    name, _, rest = spec.partition(":")
-    if name in REGISTRY:
-        return name, rest
-    class_name, _, rest = rest.partition(":")
-    return f"{name}:{class_name}", rest
-
-
-def _with_parameters(spec: str, parameters: Table) -> str:
-    """Return the policy's specification with some parameters replaced.
-
-    >>> _with_parameters("dr-ucb:gamma=20,radius=log-t", {"gamma": 5})
-    'dr-ucb:radius=log-t,gamma=5'
-    """
-    name, rest = _split(spec) if ":" in spec else (spec, "")
-    kept = [item for item in rest.split(",") if item and item.partition("=")[0].strip() not in parameters]
-    return f"{name}:{','.join([*kept, *(f'{key}={_text(value)}' for key, value in parameters.items())])}"
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+                yield with_parameters(label, parameters), _replaced(given, parameters), varied
 
 
 def _replaced(policy: Policy[Any], parameters: Table) -> Policy[Any]:
