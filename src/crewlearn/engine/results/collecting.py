@@ -23,6 +23,8 @@ class Collector:
             "initiated": np.zeros(runs, dtype=np.int64),
             "completed": np.zeros(runs, dtype=np.int64),
             "largest_frontier": np.zeros(runs, dtype=np.int64),
+            "heuristics": np.zeros(runs, dtype=np.int64),
+            "loss_bound": np.zeros(runs),
         }
         self.curves = {name: (np.zeros(horizon), np.zeros(horizon)) for name in ("regret", "loss")}
         self.seconds = 0.0
@@ -54,6 +56,8 @@ class Collector:
             replacements=self.by_run["initiated"],
             completed=self.by_run["completed"],
             largest_frontier=self.by_run["largest_frontier"],
+            heuristics=self.by_run["heuristics"],
+            loss_bound=self.by_run["loss_bound"],
             regret_curve=curves["regret"],
             loss_curve=curves["loss"],
             seconds=self.seconds,

@@ -1,6 +1,6 @@
 """Figures of a result, drawn with matplotlib into axes of their own or of the caller."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
@@ -17,11 +17,30 @@ if TYPE_CHECKING:
 def plot_result(result: "SimulationResult", measure: str, axes: Axes | None) -> Axes:
     """Draw a measure of all policies and return the axes; without axes, into a new figure."""
     draw = _DRAWN[one_of("measure", measure, _DRAWN)]
-    if axes is None:
-        axes = plt.subplots(figsize=(7.0, 4.2), layout="constrained")[1]
+    axes = _new_axes() if axes is None else axes
     for label, style in styles_of(result.policies).items():
         draw(axes, result, label, style)
     axes.set_xlabel("period")
+    return _finished(axes)
+
+
+def plot_points(
+    lines: Mapping[str, Sequence[tuple[float, float, float]]], x_label: str, y_label: str, axes: Axes | None
+) -> Axes:
+    """Draw a line for each label through points (x, y, half width of an interval), and return the axes."""
+    axes = _new_axes() if axes is None else axes
+    for label, style in styles_of(lines).items():
+        _draw_points(axes, lines[label], label, style)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    return _finished(axes)
+
+
+def _new_axes() -> Axes:
+    return plt.subplots(figsize=(7.0, 4.2), layout="constrained")[1]
+
+
+def _finished(axes: Axes) -> Axes:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -53,18 +72,14 @@ def _draw_captured(axes: Axes, result: "SimulationResult", label: str, style: St
     if not known:
         remedy = "needs keep-team and oracle, and an oracle that gains something; list both policies"
         raise InvalidInput("measure", "captured", remedy)
-    periods, shares = zip(*known, strict=True)
-    axes.errorbar(
-        periods,
-        [share.mean for share in shares],
-        yerr=[1.96 * share.stderr for share in shares],
-        color=style.colour,
-        linestyle=style.dash,
-        linewidth=style.width,
-        marker=style.marker,
-        capsize=3,
-        label=label,
-    )
+    points = [(period, share.mean, 1.96 * share.stderr) for period, share in known]
+    _draw_points(axes, points, label, style)
+
+
+def _draw_points(axes: Axes, points: Sequence[tuple[float, float, float]], label: str, style: Style) -> None:
+    x, y, half_widths = zip(*points, strict=True)
+    look = {"color": style.colour, "linestyle": style.dash, "linewidth": style.width, "marker": style.marker}
+    axes.errorbar(x, y, yerr=half_widths, capsize=3, label=label, **look)
 
 
 _DRAWN: dict[str, Callable[[Axes, "SimulationResult", str, Style], None]] = {

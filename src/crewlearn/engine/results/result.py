@@ -1,6 +1,5 @@
 """Results of a simulation: values per run at the checkpoints, curves over all periods, and what is made of them."""
 
-import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import crewlearn
 from crewlearn.engine.results import frames
 from crewlearn.engine.results.summaries import PairedDifference, Share, Summary
+from crewlearn.engine.results.tables import Table, as_html, as_lines
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput, one_of
@@ -18,9 +18,6 @@ from crewlearn.problem.toml import problem_to_table
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-Table = tuple[list[str], list[list[str]]]
-"""Headings and rows of a table for people."""
 
 KEEP, ORACLE = "keep-team", "oracle"
 """The ends of the scale on which `captured` is read."""
@@ -39,7 +36,9 @@ class PolicyResult:
     """The results of a policy.
 
     `regret`, `normalized_loss` (percent) and `net` have the shape (runs, checkpoints). `replacements` initiated, those
-    `completed` and the `largest_frontier` built are per run. Curves run over all periods. `seconds` sums over threads.
+    `completed` are per run. So are diagnostics of compiled runs: the `largest_frontier` built, the number of targets
+    that the selection heuristic chose (`heuristics`), and the largest bound on what such a target lacks of the best sum
+    of UCBs (`loss_bound`). Curves run over all periods. `seconds` sums over threads.
     `played` is "compiled" or "interpreted".
     """
 
@@ -49,6 +48,8 @@ class PolicyResult:
     replacements: IntArray
     completed: IntArray
     largest_frontier: IntArray
+    heuristics: IntArray
+    loss_bound: FloatArray
     regret_curve: Curve
     loss_curve: Curve
     seconds: float
@@ -183,11 +184,11 @@ class SimulationResult:
 
     def __repr__(self) -> str:
         """Return the tables as text."""
-        return "\n\n".join("\n".join([caption, *_lines(table)]) for caption, table in self._tables())
+        return "\n\n".join("\n".join([caption, *as_lines(table)]) for caption, table in self._tables())
 
     def _repr_html_(self) -> str:
         """Return the tables for a notebook."""
-        return "".join(_html(caption, table) for caption, table in self._tables())
+        return "".join(as_html(caption, table) for caption, table in self._tables())
 
     def _tables(self) -> list[tuple[str, Table]]:
         tables, scale = [(self._caption(), self.table())], self.scale_table()
@@ -242,20 +243,3 @@ class SimulationResult:
             "completed": {"mean": float(result.completed.mean())},
             "microseconds_per_run": result.seconds / self.runs * 1e6,
         }
-
-
-def _lines(table: Table) -> list[str]:
-    """Return a table as lines of text with aligned columns."""
-    headings, rows = table
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    every = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in (headings, *rows)]
-    return ["  ".join(cells).rstrip() for cells in every]
-
-
-def _html(caption: str, table: Table) -> str:
-    headings, rows = table
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in headings)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return (
-        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )

@@ -1,25 +1,18 @@
-"""Sweeps over a grid of problem fields and policy parameters; finished cells are appended to a file.
-
-A rerun skips the cells already in the file. A cell whose code cannot be identified completely is played every time.
-"""
+"""The cells of a sweep: every variant of a problem with every variant of each policy, over a grid of values."""
 
 import dataclasses
 import itertools
-import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from crewlearn.engine.blocks import Block, BlockResult, blocks_of
+from crewlearn.engine.blocks import Block, blocks_of
 from crewlearn.engine.caching.identity import ResultIdentity, result_identity
 from crewlearn.engine.compiled.forms import own_laws
-from crewlearn.engine.local import Policies, checked_periods, checked_policies, checked_runs, load_loops
-from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
-from crewlearn.engine.scale_out.player import Player, choose_player
+from crewlearn.engine.local import Policies, checked_periods, checked_policies, checked_runs
+from crewlearn.engine.results import KEEP, ORACLE, PolicyResult, SimulationResult
+from crewlearn.engine.scale_out.player import Player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy, split_spec, with_parameters
@@ -33,13 +26,13 @@ from crewlearn.problem.toml import TABLES, problem_from_table, problem_to_table
 Grid = Mapping[str, Sequence[Any]]
 """Values to try by name: a field of the problem file such as "delay.mean" or "ramp.depth", or "policy:parameter"."""
 
-Table = dict[str, Any]
+Record = dict[str, Any]
+"""A finished cell as plain data: a line of the result file."""
 
 PolicyVariant = tuple[str, Policy[Any], tuple[tuple[str, Any], ...]]
 """A policy's name, the policy, and its grid values."""
 
 _LAWS: Mapping[str, Sequence[type[Any]]] = {"output": OUTPUT_LAWS, "delay": DELAY_LAWS}
-_LINE_START = b'{"key": "'
 
 
 @dataclass(frozen=True)
@@ -80,33 +73,23 @@ class Cell:
         names = (KEEP, ORACLE) if self.problem.changes else ()
         return {name: dataclasses.replace(self, policy=make_policy(name), policy_name=name) for name in names}
 
-    def record(self, result: PolicyResult, ends: Mapping[str, PolicyResult]) -> Table:
-        """Return the finished cell's record, one line of the result file; the key comes first.
-
-        `ends` are the results of the ends of the scale. `not_reusable` is present if reruns must not skip the cell, and
-        says why.
-        """
-        simulation = SimulationResult(
-            self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: result}, ends=ends
+    def result(self, played: PolicyResult, ends: Mapping[str, PolicyResult]) -> SimulationResult:
+        """Return the finished cell's result; `ends` are those of the ends of the scale."""
+        return SimulationResult(
+            self.problem, self.runs, self.seed, self.at, self.conventions, {self.policy_name: played}, ends=ends
         )
-        document = simulation.to_json()
+
+    def record(self, result: SimulationResult) -> Record:
+        """Return the finished cell's record; the key comes first.
+
+        `not_reusable` is present if reruns must not skip the cell, and says why.
+        """
+        document = result.to_json()
         summaries = document.pop("policies")[self.policy_name]
         head = {"key": self.key, "varied": dict(self.varied), "policy": self.policy_name}
         if self.identity.gap is not None:
             head["not_reusable"] = self.identity.gap
         return {**head, "parameters": asdict(self.policy), **document, "at": list(self.at), **summaries}
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The records of all cells in planned order, and how many were skipped because the file had them.
-
-    `not_reusable` maps a policy to the reason why its cells are played every time.
-    """
-
-    records: tuple[Table, ...]
-    skipped: int
-    not_reusable: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_cells(
@@ -147,111 +130,6 @@ def plan_cells(
     return cells
 
 
-def run_sweep(
-    cells: Sequence[Cell],
-    path: Path | str,
-    *,
-    engine: str = "local",
-    threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Sweep:
-    """Play the cells that the file does not have, appending each to it as soon as it is finished.
-
-    All cells are played in one stream of blocks, which keeps threads, processes and clusters busy even if cells are
-    small. `engine` and `threads` are as in `simulate`. Each cell is synced to disk before the next one finishes, so an
-    interrupted sweep can be resumed by running it again. Cells whose code cannot be identified completely are always
-    played. Where people or days change, keep-team and the oracle are played once for the cells of a problem, as
-    `captured` needs them. `progress` is called with the number of runs just finished or skipped; theirs do not count.
-    """
-    path = Path(path)
-    report = progress or (lambda runs: None)
-    known = read_results(path)
-    skipped = [cell for cell in cells if cell.identity.gap is None and cell.key in known]
-    reused = {cell.key for cell in skipped}
-    to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
-    report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
-    if to_do:
-        groups = [_Group.of(list(cells)) for _, cells in itertools.groupby(to_do, key=lambda cell: cell.worlds)]
-        to_play = [cell for group in groups for cell in group.to_play()]
-        player = choose_player(engine, threads)
-        with _open_results(path) as file:
-            _load_all_loops(engine, to_play)
-            with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
-                for group in groups:
-                    for record in group.records(results, report):
-                        known[record["key"]] = record
-                        _append(file, record)
-    gaps = {cell.policy.name: cell.identity.gap for cell in cells if cell.identity.gap is not None}
-    return Sweep(tuple(known[cell.key] for cell in cells), len(skipped), gaps)
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Cells in the same worlds, and the ends of their scale, by name."""
-
-    cells: list[Cell]
-    ends: dict[str, Cell]
-
-    @classmethod
-    def of(cls, cells: list[Cell]) -> "_Group":
-        return cls(cells, cells[0].ends())
-
-    def to_play(self) -> list[Cell]:
-        """Return what is to be played: the ends of the scale, then the cells that are not one of them."""
-        return [*self.ends.values(), *(cell for cell in self.cells if self._end_of(cell) is None)]
-
-    def records(self, results: Iterator[tuple[BlockResult, float]], report: Callable[[int], None]) -> Iterator[Table]:
-        """Collect the group from the stream and yield the records of its cells."""
-        ends = {name: _collect(end, results, lambda runs: report(0)) for name, end in self.ends.items()}
-        for cell in self.cells:
-            end = self._end_of(cell)
-            result = _collect(cell, results, report) if end is None else ends[end]
-            yield cell.record(result, ends)
-            if end is not None:
-                report(cell.runs)
-
-    def _end_of(self, cell: Cell) -> str | None:
-        """Return the name of the end of the scale that a cell is, if it is one."""
-        return next((name for name, end in self.ends.items() if cell.policy == end.policy), None)
-
-
-def _load_all_loops(engine: str, cells: Sequence[Cell]) -> None:
-    """Load the loops of all cells; problems that change are played by other loops than those that do not."""
-    for changes in (False, True):
-        alike = [cell for cell in cells if cell.problem.changes == changes]
-        if alike:
-            load_loops(engine, alike[0].problem, [cell.policy for cell in alike], alike[0].seed)
-
-
-def read_results(path: Path) -> dict[str, Table]:
-    """Return the finished cells by key, and repair the torn last line that a killed process may have left.
-
-    Any other line that is not a finished cell raises an error and leaves the file unchanged: it is not a result file.
-    """
-    try:
-        data = path.read_bytes() if path.exists() else b""
-    except OSError as error:
-        raise _unusable(path, error) from error
-    *lines, rest = data.split(b"\n")
-    records = {}
-    for number, line in enumerate(lines, start=1):
-        record = _record_of(line)
-        if record is None:
-            raise InvalidInput("out", str(path), f"line {number} is not a sweep result; give another file")
-        records[record["key"]] = record
-    if rest:
-        record = _record_of(rest)
-        if record is None and not (rest.startswith(_LINE_START) or _LINE_START.startswith(rest)):
-            raise InvalidInput("out", str(path), "the last line is not a sweep result; give another file")
-        with _open_results(path) as file:
-            if record is None:
-                file.truncate(len(data) - len(rest))
-            else:  # complete except for the line end
-                records[record["key"]] = record
-                file.write(b"\n")
-    return records
-
-
 def problem_fields() -> list[str]:
     """Return the dotted names of all fields of a problem file.
 
@@ -266,7 +144,7 @@ def problem_fields() -> list[str]:
     return [*(name for name in _names(Problem) if name not in sections), *dotted]
 
 
-def _changed(problem: Problem, changes: Table) -> Problem:
+def _changed(problem: Problem, changes: Mapping[str, Any]) -> Problem:
     """Return the problem with some fields changed; a new law keeps the old law's parameters that it shares.
 
     A table that may be left out can be changed as a whole, too. Laws of a user's own, which no table can hold, are
@@ -337,7 +215,7 @@ def _policy_variants(policies: Policies, grid: Grid, conventions: str) -> Iterat
                 yield with_parameters(label, parameters), _replaced(given, parameters), varied
 
 
-def _replaced(policy: Policy[Any], parameters: Table) -> Policy[Any]:
+def _replaced(policy: Policy[Any], parameters: Mapping[str, Any]) -> Policy[Any]:
     for name in parameters:
         if name not in _names(type(policy)):
             raise unknown_name(f"policy {policy.name} parameter", name, _names(type(policy)))
@@ -350,42 +228,3 @@ def _combinations(grid: Grid) -> list[tuple[tuple[str, Any], ...]]:
 
 def _names(part: type[Any]) -> list[str]:
     return [field.name for field in dataclasses.fields(part)]
-
-
-def _collect(cell: Cell, results: Iterator[tuple[BlockResult, float]], report: Callable[[int], None]) -> PolicyResult:
-    """Collect a cell's blocks from the stream."""
-    collector = Collector(cell.policy, cell.runs, cell.at, cell.problem.horizon)
-    while collector.taken < cell.runs:
-        result, seconds = next(results)
-        collector.add(result, seconds)
-        report(len(result.regret))
-    return collector.result()
-
-
-def _open_results(path: Path) -> Any:
-    try:
-        return path.open("ab", buffering=0)
-    except OSError as error:
-        raise _unusable(path, error) from error
-
-
-def _unusable(path: Path, error: OSError) -> InvalidInput:
-    remedy = f"cannot be written ({error.strerror}); give the path of a file in a folder that exists"
-    return InvalidInput("out", str(path), remedy)
-
-
-def _append(file: Any, record: Table) -> None:
-    """Append a line in one write and sync it to disk."""
-    line = json.dumps(record).encode() + b"\n"
-    if file.write(line) != len(line):
-        raise OSError(f"{file.name}: a line was written only in part; free some disk space and run again")
-    os.fsync(file.fileno())
-
-
-def _record_of(line: bytes) -> Table | None:
-    """Return the record on a line of the result file, or None if the line is not a record."""
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) and isinstance(record.get("key"), str) else None
