@@ -54,8 +54,10 @@ def test_a_result_is_shown_as_its_tables() -> None:
 
 
 def test_the_heuristic_is_reported_where_it_was_used() -> None:
-    problem = benchmark(horizon=60)
-    exact, capped = (simulate(problem, [DRUCB(frontier_cap=cap)], runs=3).policies["dr-ucb"] for cap in (100_000, 1))
+    problem = benchmark(horizon=300)
+    exact, capped = (
+        simulate(problem, [DRUCB(gamma=2.0, frontier_cap=cap)], runs=3).policies["dr-ucb"] for cap in (100_000, 2)
+    )
     assert exact.heuristics.sum() == 0
     assert exact.loss_bound.max() == 0.0
     assert capped.heuristics.min() > 0

@@ -18,20 +18,19 @@ PROBLEM = benchmark(horizon=25)
 
 @pytest.fixture
 def swept(tmp_path: Path) -> Sweep:
-    grid: Grid = {"cost": [3, 7], "delay": [{"law": "none"}, {"law": "fixed", "periods": 2}]}
+    grid: Grid = {"cost": [3, 7], "delay.p": [0.2, 0.5]}
     cells = plan_cells(PROBLEM, ["keep-team", "oracle"], grid, runs=4, at=[10, 25])
     return run_sweep(cells, tmp_path / "results.jsonl")
 
 
 def test_the_frame_has_the_numbers_of_each_cell(swept: Sweep) -> None:
     frame = swept.to_pandas()
-    assert list(frame.columns) == ["cost", "delay", "policy", "run", "period", "measure", "value"]
+    assert list(frame.columns) == ["cost", "delay.p", "policy", "run", "period", "measure", "value"]
     for cell in swept.cells:
         alone = simulate(cell.problem, [cell.policy_name], runs=4, at=[10, 25]).policies[cell.policy_name]
-        rows = frame[
-            (frame.cost == cell.problem.cost) & (frame.policy == cell.policy_name) & (frame.measure == "regret")
-        ]
-        rows = rows[rows.delay.str.contains(cell.problem.delay.law)]
+        varied = dict(cell.varied)
+        rows = frame[(frame.cost == varied["cost"]) & (frame["delay.p"] == varied["delay.p"])]
+        rows = rows[(rows.policy == cell.policy_name) & (rows.measure == "regret")]
         wide = rows.pivot(index="run", columns="period", values="value").to_numpy()
         assert np.array_equal(wide, alone.regret)
     assert pl.DataFrame(swept)["value"].to_list() == frame["value"].tolist()
