@@ -68,6 +68,14 @@ _HOME = {
     "World": "engine.world",
     "play": "engine.interpreted",
     "simulate": "engine.local",
+    "PairedDifference": "engine.results",
+    "PolicyResult": "engine.results",
+    "Share": "engine.results",
+    "SimulationResult": "engine.results",
+    "Summary": "engine.results",
+    "Sweep": "engine.sweep",
+    "plan_cells": "engine.sweep",
+    "run_sweep": "engine.sweep",
     "trace": "engine.trace",
     "write_trace": "engine.trace",
     "reproduce": "study.studies",
@@ -78,6 +86,14 @@ _HOME = {
 if TYPE_CHECKING:
     from crewlearn.engine.interpreted import play as play
     from crewlearn.engine.local import simulate as simulate
+    from crewlearn.engine.results import PairedDifference as PairedDifference
+    from crewlearn.engine.results import PolicyResult as PolicyResult
+    from crewlearn.engine.results import Share as Share
+    from crewlearn.engine.results import SimulationResult as SimulationResult
+    from crewlearn.engine.results import Summary as Summary
+    from crewlearn.engine.sweep import Sweep as Sweep
+    from crewlearn.engine.sweep import plan_cells as plan_cells
+    from crewlearn.engine.sweep import run_sweep as run_sweep
     from crewlearn.engine.trace import trace as trace
     from crewlearn.engine.trace import write_trace as write_trace
     from crewlearn.engine.world import World as World

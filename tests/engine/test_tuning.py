@@ -110,7 +110,7 @@ def test_a_simulation_and_a_sweep_tune_with_their_own_player(tmp_path: Path, mon
     assert seeds == [{tuning_seed}, {4}]
     tuning._known.clear()
     seeds.clear()
-    monkeypatch.setattr("crewlearn.engine.sweep.choose_player", lambda engine, threads: player)
+    monkeypatch.setattr("crewlearn.engine.sweep.running.choose_player", lambda engine, threads: player)
     run_sweep(plan_cells(PROBLEM, ["dr-ucb-tuned"], {}, 3, 4), tmp_path / "cells.jsonl")
     assert seeds == [{tuning_seed}, {4}]
 

@@ -13,14 +13,13 @@ from typer.testing import CliRunner
 
 from crewlearn.cli.main import app
 from crewlearn.engine.local import simulate
-from crewlearn.engine.results import Share
+from crewlearn.engine.results import Share, paired_difference
 from crewlearn.engine.world import World
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.model import Pool
 from crewlearn.problem.toml import problem_from_toml, problem_to_table
 from crewlearn.study.families import FAMILIES, GROUPS, families_of
 from crewlearn.study.families.crowd import DAYS_OF_TEN, crowd_pool
-from crewlearn.study.paired import paired_difference
 
 RUNNER = CliRunner()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crewlearn.engine.local import simulate
-from crewlearn.engine.results import student_95
+from crewlearn.engine.results import paired_difference, student_95
 from crewlearn.problem.instances import benchmark
 from crewlearn.study import paired
 from crewlearn.study.outcome import StudyRow
@@ -110,7 +110,7 @@ def test_winners_and_pairs() -> None:
     regret = {"a": np.array([1.0, 5.0, 2.0, 7.0]), "b": np.array([2.0, 4.0, 2.0, 9.0])}
     assert paired.winners(regret) == {"a": 2, "b": 1}
     with pytest.raises(ValueError, match="same worlds"):
-        paired.paired_difference(np.zeros(2), np.zeros(3))
+        paired_difference(np.zeros(2), np.zeros(3))
 
 
 NUMERAL = re.compile(r"(?<![\w.#{%-])\d[\d,./]*\d|(?<![\w.#{:-])\d(?![\w}])")

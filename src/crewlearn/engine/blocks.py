@@ -48,9 +48,9 @@ class Block:
 class BlockResult:
     """The results of a block's runs.
 
-    `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed` and
-    `largest_frontier` are per run. `*_mean` and `*_squares` are the block's mean and sum of squared deviations after
-    every period. `compiled` says whether a compiled loop played the runs.
+    `regret`, `normalized_loss` and `net` have the shape (runs, checkpoints). `initiated`, `completed`,
+    `largest_frontier`, `heuristics` and `loss_bound` are per run. `*_mean` and `*_squares` are the block's mean and sum
+    of squared deviations after every period. `compiled` says whether a compiled loop played the runs.
     """
 
     regret: FloatArray
@@ -59,6 +59,8 @@ class BlockResult:
     initiated: IntArray
     completed: IntArray
     largest_frontier: IntArray
+    heuristics: IntArray
+    loss_bound: FloatArray
     regret_mean: FloatArray
     regret_squares: FloatArray
     loss_mean: FloatArray
@@ -77,11 +79,13 @@ class Runs:
     initiated: IntArray
     completed: IntArray
     largest_noted: IntArray
+    heuristics: IntArray
+    loss_bound: FloatArray
     best: FloatArray
     compiled: bool
 
 
-_BY_RUN = ("regret", "curve", "net", "ideal", "initiated", "completed", "largest_noted")
+_BY_RUN = ("regret", "curve", "net", "ideal", "initiated", "completed", "largest_noted", "heuristics", "loss_bound")
 """The arrays of a tally that have a row for each run."""
 
 
@@ -144,6 +148,8 @@ def block_result(block: Block, parts: Sequence[Runs]) -> BlockResult:
         initiated=tally.initiated,
         completed=tally.completed,
         largest_frontier=tally.largest_noted,
+        heuristics=tally.heuristics,
+        loss_bound=tally.loss_bound,
         regret_mean=regret_mean,
         regret_squares=regret_squares,
         loss_mean=loss_mean,
@@ -166,6 +172,8 @@ def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray 
         initiated=np.zeros(block.count, dtype=np.int64),
         completed=np.zeros(block.count, dtype=np.int64),
         largest_noted=np.zeros(block.count, dtype=np.int64),
+        heuristics=np.zeros(block.count, dtype=np.int64),
+        loss_bound=np.zeros(block.count),
         sums=np.zeros((block.count, workers)),
         log=np.zeros((events, 5), dtype=np.int64),
         logged=np.zeros(1, dtype=np.int64),

@@ -15,12 +15,15 @@ from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, Simu
 from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.registry import make_policy
+from crewlearn.policies.registry import make_policy, with_parameters
 from crewlearn.problem.errors import InvalidInput, whole
 from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
 MOST_RUNS = 10**8
+
+Policies = Sequence[str | Policy[Any]] | Mapping[str, str | Policy[Any]]
+"""Policies to compare, by name or as objects; a mapping labels them."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Simulation:
 
 def simulate(
     problem: Problem,
-    policies: Sequence[str | Policy[Any]],
+    policies: Policies,
     runs: int = 100,
     seed: int = 1,
     at: Sequence[int] | None = None,
@@ -106,8 +109,9 @@ def simulate(
 ) -> SimulationResult:
     """Play each policy in the same `runs` worlds and report regret after the periods `at` (the horizon by default).
 
-    Policies are given by name, with parameters as in `make_policy`, or as your own objects. Names follow the problem's
-    conventions unless `conventions` says otherwise. The numbers do not depend on the `engine`:
+    Policies are given by name, with parameters as in `make_policy`, or as objects; a mapping labels them, as in
+    `{"slow": DRUCB(gamma=20), "fast": DRUCB(gamma=5)}`. Names follow the problem's conventions unless `conventions`
+    says otherwise. The numbers do not depend on the `engine`:
 
     - "local" plays on `threads` threads, by default one per core. Plain Python gains nothing from more than one.
     - "processes" plays on `threads` processes, by default one per core: for policies without a rule, and for problems
@@ -127,7 +131,7 @@ def simulate(
 
 def prepare(
     problem: Problem,
-    policies: Sequence[str | Policy[Any]],
+    policies: Policies,
     runs: int = 100,
     seed: int = 1,
     at: Sequence[int] | None = None,
@@ -169,19 +173,47 @@ def checked_periods(problem: Problem, at: Sequence[int] | None) -> tuple[int, ..
     return tuple(periods)
 
 
-def checked_policies(policies: Sequence[str | Policy[Any]], conventions: str) -> dict[str, Policy[Any]]:
-    """Build the policies of a simulation under these conventions, each under the name it was called by."""
-    if isinstance(policies, str) or not all(isinstance(given, (str, Policy)) for given in policies):
-        raise InvalidInput("policies", policies, "must be a list of names or policies")
-    if not policies:
+def checked_policies(policies: Policies, conventions: str) -> dict[str, Policy[Any]]:
+    """Build the policies of a simulation under these conventions, by label.
+
+    Labels are those of a mapping; else the names that the policies were called by, with the parameters that differ
+    where several policies of a kind were given.
+
+    >>> from crewlearn import DRUCB
+    >>> list(checked_policies([DRUCB(gamma=5), DRUCB(gamma=20), "keep-team"], "as-written"))
+    ['dr-ucb:gamma=5', 'dr-ucb:gamma=20', 'keep-team']
+    """
+    given = list(policies.values() if isinstance(policies, Mapping) else policies)
+    if isinstance(policies, str) or not all(isinstance(policy, (str, Policy)) for policy in given):
+        raise InvalidInput("policies", policies, "must be names or policies, in a list or by label")
+    if not given:
         raise InvalidInput("policies", [], "name at least one policy")
-    chosen: dict[str, Policy[Any]] = {}
-    for given in policies:
-        label, policy = (given, make_policy(given, conventions)) if isinstance(given, str) else (given.name, given)
-        if label in chosen:
+    labels = list(policies) if isinstance(policies, Mapping) else _labels(given)
+    for label in labels:
+        if not isinstance(label, str) or not label.strip():
+            raise InvalidInput("policies", label, "a label must be text")
+        if labels.count(label) > 1:
             raise InvalidInput("policies", label, "is named twice; name it with parameters, such as dr-ucb:gamma=20")
-        chosen[label] = policy
-    return chosen
+    built = [make_policy(policy, conventions) if isinstance(policy, str) else policy for policy in given]
+    return dict(zip(labels, built, strict=True))
+
+
+def _labels(given: Sequence[str | Policy[Any]]) -> list[str]:
+    """Return a label for each policy: its name, and the parameters in which it differs from others of that name."""
+    objects = [policy for policy in given if not isinstance(policy, str)]
+    labels = []
+    for policy in given:
+        name = policy if isinstance(policy, str) else policy.name
+        alike = [other for other in objects if other.name == name and type(other) is type(policy)]
+        if not isinstance(policy, str) and len(alike) > 1:
+            differing = [
+                field.name
+                for field in dataclasses.fields(policy)
+                if any(getattr(other, field.name) != getattr(policy, field.name) for other in alike)
+            ]
+            name = with_parameters(name, {field: getattr(policy, field) for field in differing})
+        labels.append(name)
+    return labels
 
 
 def load_loops(engine: str, problem: Problem, policies: Iterable[Policy[Any]], seed: int) -> None:

@@ -149,6 +149,30 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     return Braked(policy, **brakes) if brakes else policy
 
 
+def split_spec(spec: str) -> tuple[str, str]:
+    """Split a policy's specification into its name (or module:Class) and its parameters."""
+    name, _, rest = spec.partition(":")
+    if name in REGISTRY:
+        return name, rest
+    class_name, _, rest = rest.partition(":")
+    return f"{name}:{class_name}", rest
+
+
+def with_parameters(spec: str, parameters: Mapping[str, Any]) -> str:
+    """Return the policy's specification with some parameters replaced.
+
+    >>> with_parameters("dr-ucb:gamma=20,radius=log-t", {"gamma": 5})
+    'dr-ucb:radius=log-t,gamma=5'
+    """
+    name, rest = split_spec(spec) if ":" in spec else (spec, "")
+    kept = [item for item in rest.split(",") if item and item.partition("=")[0].strip() not in parameters]
+    return f"{name}:{','.join([*kept, *(f'{key}={_text(value)}' for key, value in parameters.items())])}"
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
+
+
 def is_tuned_by_simulation(policy: Policy[Any]) -> bool:
     """Return whether a policy is chosen among candidates by simulating the problem, as in any setting."""
     return bool(policy.candidates(Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)))

@@ -109,7 +109,8 @@ class Rule:
       setting or the pool changed.
     - `observe(parameters, memory, happened)` is called at the end of every period, with everybody's output.
     - `diagnose(parameters, memory, period, numbers)` is called after `decide`, by the compiled loop only. It returns
-      whether to log this period as a decision, and fills in two whole numbers about it.
+      whether to log this period as a decision, and fills in four numbers about it: two whole ones for the log, 1 if it
+      may fall short of the optimum and else 0, and a bound on what it then loses.
     """
 
     fresh: Callable[..., Any]

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crewlearn.engine.local import Simulation, prepare
-from crewlearn.engine.results import Share, Summary
+from crewlearn.engine.results import Share, Summary, paired_difference
 from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.model import Problem
 from crewlearn.study.families import families_of
-from crewlearn.study.paired import paired_difference
 from crewlearn.study.result_cache import ResultCache
 
 ORACLE, KEEP, PAPERS = "oracle", "keep-team", "dr-ucb"

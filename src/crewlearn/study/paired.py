@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.results import SimulationResult, Summary, student_95
+from crewlearn.engine.results import PairedDifference, SimulationResult
 from crewlearn.problem.arrays import FloatArray
-from crewlearn.problem.errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -45,45 +44,26 @@ class Comparison:
         return {name: None if value in (-math.inf, math.inf) else value for name, value in asdict(self).items()}
 
 
-def paired_difference(ours: FloatArray, theirs: FloatArray) -> Summary:
-    """Summarise the difference in each world.
-
-    >>> paired_difference(np.array([1.0, 3.0]), np.array([2.0, 5.0])).mean
-    -1.5
-    """
-    if ours.shape != theirs.shape:
-        raise InvalidInput(
-            "runs", ours.shape, f"a paired comparison needs the same worlds; the rival has {theirs.shape}"
-        )
-    return Summary.of(ours - theirs)
-
-
 def compare(
     result: SimulationResult, policy: str, rivals: Sequence[str], at: int, setting: str = ""
 ) -> tuple[Comparison, ...]:
     """Compare a policy's regret after period `at` with that of each rival."""
-    column = result.at.index(at)
-    ours = result.policies[policy].regret[:, column]
-    comparisons = []
-    for rival in rivals:
-        theirs = result.policies[rival].regret[:, column]
-        difference = paired_difference(ours, theirs)
-        half_width = student_95(result.runs - 1) * difference.stderr if result.runs > 1 else math.inf
-        comparisons.append(
-            Comparison(
-                policy=policy,
-                rival=rival,
-                setting=setting,
-                at=at,
-                difference=difference.mean,
-                low=difference.mean - half_width,
-                high=difference.mean + half_width,
-                wins=int((ours < theirs).sum()),
-                losses=int((ours > theirs).sum()),
-                runs=result.runs,
-            )
-        )
-    return tuple(comparisons)
+    return tuple(_comparison(result.paired(policy, rival, at), setting) for rival in rivals)
+
+
+def _comparison(paired: PairedDifference, setting: str) -> Comparison:
+    return Comparison(
+        policy=paired.policy,
+        rival=paired.rival,
+        setting=setting,
+        at=paired.at,
+        difference=paired.difference,
+        low=paired.low,
+        high=paired.high,
+        wins=paired.wins,
+        losses=paired.losses,
+        runs=paired.runs,
+    )
 
 
 def winners(regret: Mapping[str, FloatArray]) -> dict[str, int]:

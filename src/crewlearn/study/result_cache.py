@@ -22,7 +22,16 @@ Arrays = Mapping[str, Any]
 """Arrays, or numbers, by name."""
 
 _DIGEST = hashlib.sha256().digest_size
-_BY_RUN = ("regret", "normalized_loss", "net", "replacements", "completed", "largest_frontier")
+_BY_RUN = (
+    "regret",
+    "normalized_loss",
+    "net",
+    "replacements",
+    "completed",
+    "largest_frontier",
+    "heuristics",
+    "loss_bound",
+)
 _CURVES = ("regret_curve", "loss_curve")
 
 

@@ -67,52 +67,27 @@ def simulate_command(
     if json:
         print_json(result.to_json())
         return
-    rows = [
-        [
-            name,
-            *(
-                f"{summary.mean:,.0f} ± {summary.std:,.0f}"
-                for summary in (result.regret(name, at=t) for t in result.at)
-            ),
-            f"{played.normalized_loss[:, -1].mean():.1f}%",
-            f"{played.replacements.mean():,.1f}",
-        ]
-        for name, played in result.policies.items()
-    ]
+    headings, rows = result.table()
     setting = whole_problem.setting
     print_table(
         f"Team of {setting.team} from {setting.workers} workers, {whole_problem.horizon} periods, fee "
         f"{setting.cost:g}, mean delay {setting.mean_delay:g}.\n"
         f"Regret by number of periods, mean ± SD over {runs} runs:",
-        ["policy", *(str(period) for period in result.at), "loss", "replaced"],
+        headings,
         rows,
     )
     print("Regret: output lost against the best team, plus fees.\nLoss: regret in percent of the best team's output.")
-    if whole_problem.changes:
-        _print_scale(result)
-
-
-def _print_scale(result: "SimulationResult") -> None:
-    """Print what each policy earned, and its place between keep-team and the oracle."""
-    last = result.at[-1]
-    rows = []
-    for name in result.policies:
-        net, captured, worse = (
-            result.net(name, last),
-            result.captured(name, last),
-            result.worse_than_keep_team(name, last),
+    scale = result.scale_table()
+    if scale is not None:
+        counted = (
+            f"after {whole_problem.warmup} periods of warm-up" if whole_problem.warmup else "from the first period on"
         )
-        share = "–" if captured is None else f"{captured.mean:.2f} ± {captured.stderr:.2f}"
-        rows.append([name, f"{net.mean:,.1f} ± {net.stderr:,.1f}", share, "–" if worse is None else f"{worse:.0%}"])
-    counted = (
-        f"after {result.problem.warmup} periods of warm-up" if result.problem.warmup else "from the first period on"
-    )
-    print()
-    print_table(f"Earned {counted}, mean ± SE:", ["policy", "net", "captured", "worse than keep-team"], rows)
-    print(
-        "Net: expected output of those present, less fees.\n"
-        "Captured: share of the oracle's gain over keep-team. Worse: share of worlds with less net than keep-team."
-    )
+        print()
+        print_table(f"Earned {counted}, mean ± SE:", *scale)
+        print(
+            "Net: expected output of those present, less fees.\n"
+            "Captured: share of the oracle's gain over keep-team. Worse: share of worlds with less net than keep-team."
+        )
 
 
 def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:

@@ -58,41 +58,18 @@ def sweep_command(
     if json:
         print_json({"out": str(out), "skipped": swept.skipped, "cells": swept.records})
         return
-    fields = [name for name in grid if ":" not in name]
-    scaled = any("captured" in record for record in swept.records)
-    rows = []
-    for cell, record in zip(cells, swept.records, strict=True):
-        period = str(cell.at[-1])
-        regret = record["regret"][period]
-        rows.append(
-            [
-                cell.policy_name,
-                *(str(value) for name, value in cell.varied if name in fields),
-                f"{regret['mean']:,.0f} ± {regret['std']:,.0f}",
-                f"{record['replacements']['mean']:,.1f}",
-                *(_scale(record, period) if scaled else []),
-            ]
-        )
+    headings, rows = swept.table()
     last = "period " + ", ".join(str(period) for period in sorted({cell.at[-1] for cell in cells}))
     print_table(
         f"{len(cells)} cells, {runs} runs each, in {out}.\nRegret after {last}, mean ± SD over runs:",
-        ["policy", *fields, "regret", "replaced", *(["net", "captured"] if scaled else [])],
+        headings,
         rows,
     )
-    if scaled:
+    if "captured" in headings:
         print(
             "Net: expected output of those present, less fees. Captured: share of the oracle's gain over keep-team. "
             "Both are mean ± SE, where people or days change."
         )
-
-
-def _scale(record: dict[str, Any], period: str) -> list[str]:
-    """Return what a cell earned, and its place between keep-team and the oracle; dashes where nothing changes."""
-    if "captured" not in record:
-        return ["–", "–"]
-    net, captured = record["net"][period], record["captured"][period]
-    share = "–" if captured is None else f"{captured['mean']:.2f} ± {captured['stderr']:.2f}"
-    return [f"{net['mean']:,.1f} ± {net['stderr']:,.1f}", share]
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:

@@ -136,7 +136,7 @@ def play_floor_runs(
     failed_in = np.empty(2 * team, dtype=np.int64)
     worked = np.empty(team, dtype=np.int64)
     amounts = np.empty(team, dtype=np.float64)
-    noted = np.zeros(2, dtype=np.int64)
+    noted = np.zeros(4)
     counted = np.zeros(workers, dtype=np.bool_)
     for index in range(len(means)):
         run = first_run + index
@@ -183,7 +183,8 @@ def play_floor_runs(
         facts = _facts(changing, roster, estimates, floor.may_enter, may_leave, 1, scores, hidden, floor.experience)
         memory = rule_fresh(parameters, facts, policy_key(root, run))
         regret = net = ideal = 0.0
-        column = largest = week = begun = 0
+        column = largest = heuristics = week = begun = 0
+        loss_bound = 0.0
         for period in range(1, horizon + 1):
             if stop[0] != 0:
                 return
@@ -209,8 +210,10 @@ def play_floor_runs(
                 if not rule_nothing_to_decide(parameters, memory, t, facts, 0):
                     n = rule_decide(parameters, memory, t, facts, outs, ins)
                     if DIAGNOSES and rule_diagnose(parameters, memory, t, noted):
-                        largest = max(largest, noted[1])
-                        note(tally, run, period, DECISION, noted[0], noted[1])
+                        largest = max(largest, int(noted[1]))
+                        heuristics += int(noted[2])
+                        loss_bound = max(loss_bound, noted[3])
+                        note(tally, run, period, DECISION, int(noted[0]), int(noted[1]))
                     if n > team:
                         find_fault(tally, EVERY_STATION_IS_SPOKEN_FOR, run, period, NOBODY, NOBODY)
                         return
@@ -330,6 +333,8 @@ def play_floor_runs(
         tally.initiated[index] = counts[INITIATED]
         tally.completed[index] = counts[COMPLETED]
         tally.largest_noted[index] = largest
+        tally.heuristics[index] = heuristics
+        tally.loss_bound[index] = loss_bound
         if tally.sums.shape[1] > 0:
             for worker in range(workers):
                 tally.sums[index, worker] = estimates.sums[worker]

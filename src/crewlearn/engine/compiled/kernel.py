@@ -114,7 +114,8 @@ class Tally(NamedTuple):
     - `net`, `ideal` (runs, periods): cumulative net and output of the best team, where people or days change; else
       they have no columns.
     - `initiated`, `completed` (runs): replacements.
-    - `largest_noted` (runs): the largest second number that the rule's `diagnose` reported.
+    - `largest_noted`, `heuristics`, `loss_bound` (runs): of what the rule's `diagnose` reported, the largest second
+      number, the sum of the third ones, and the largest fourth one.
     - `sums` (runs, workers): sums of output; may have no columns.
     - `log` (events, 5): run, period, kind, out and in of each event, as far as there is room; `logged` counts them.
     - `fault`: the illegal replacement, if any, that the rule requested. It ends the loop.
@@ -128,6 +129,8 @@ class Tally(NamedTuple):
     initiated: IntArray
     completed: IntArray
     largest_noted: IntArray
+    heuristics: IntArray
+    loss_bound: FloatArray
     sums: FloatArray
     log: IntArray
     logged: IntArray
@@ -140,7 +143,7 @@ def rule_decide(parameters: Any, memory: Any, period: int, facts: RuleFacts, out
     return 0
 
 
-def rule_diagnose(parameters: Any, memory: Any, period: int, numbers: IntArray) -> bool:
+def rule_diagnose(parameters: Any, memory: Any, period: int, numbers: FloatArray) -> bool:
     """Placeholder for a rule's `diagnose`."""
     return False
 
@@ -200,7 +203,7 @@ def play_runs(
     failed_in = np.empty(team, dtype=np.int64)
     worked = np.empty(team, dtype=np.int64)
     amounts = np.empty(team, dtype=np.float64)
-    noted = np.zeros(2, dtype=np.int64)
+    noted = np.zeros(4)
     for index in range(len(means)):
         run = first_run + index
         mu = means[index]
@@ -248,7 +251,8 @@ def play_runs(
         written = 0
         regret = 0.0
         column = 0
-        largest = 0
+        largest = heuristics = 0
+        loss_bound = 0.0
         for period in range(1, horizon + 1):
             if stop[0] != 0:
                 return
@@ -257,8 +261,10 @@ def play_runs(
                 written = _write_up(desk, stations, estimates, experience, written, period - 1)
                 n = rule_decide(parameters, memory, period, facts, outs, ins)
                 if DIAGNOSES and rule_diagnose(parameters, memory, period, noted):
-                    largest = max(largest, noted[1])
-                    note(tally, run, period, DECISION, noted[0], noted[1])
+                    largest = max(largest, int(noted[1]))
+                    heuristics += int(noted[2])
+                    loss_bound = max(loss_bound, noted[3])
+                    note(tally, run, period, DECISION, int(noted[0]), int(noted[1]))
                 if n > team:
                     find_fault(tally, EVERY_STATION_IS_SPOKEN_FOR, run, period, NOBODY, NOBODY)
                     return
@@ -359,6 +365,8 @@ def play_runs(
         tally.initiated[index] = counts[INITIATED]
         tally.completed[index] = counts[COMPLETED]
         tally.largest_noted[index] = largest
+        tally.heuristics[index] = heuristics
+        tally.loss_bound[index] = loss_bound
         if tally.sums.shape[1] > 0:
             for worker in range(workers):
                 tally.sums[index, worker] = sums[worker]

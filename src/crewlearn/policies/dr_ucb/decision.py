@@ -10,7 +10,14 @@ from crewlearn.beliefs.radii import confidence_bounds, log_term
 from crewlearn.policies.contract import Hidden
 from crewlearn.policies.dr_ucb.candidates import Candidates, list_candidates, list_going, room_for_candidates
 from crewlearn.policies.dr_ucb.pairing import LATE, ORACLE, choose_leaver, keep_legal, pair_by_delay, pair_up
-from crewlearn.policies.dr_ucb.selection import DIAGNOSTICS, EXACT, FRONTIER_STATES, LARGEST_FRONTIER, select_ranked
+from crewlearn.policies.dr_ucb.selection import (
+    DIAGNOSTICS,
+    EXACT,
+    FRONTIER_STATES,
+    LARGEST_FRONTIER,
+    LOSS_BOUND,
+    select_ranked,
+)
 from crewlearn.policies.dr_ucb.timing import (
     ADAPTIVE,
     CYCLE,
@@ -291,10 +298,12 @@ def revise_dr_ucb(choices: Choices, memory: Memory) -> None:
     memory.cycle[DISTURBED] = 1
 
 
-def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: IntArray) -> bool:
-    """Return whether a target was chosen in this period; report the frontier's states and its largest size."""
-    numbers[0] = int(memory.diagnostics[FRONTIER_STATES])
-    numbers[1] = int(memory.diagnostics[LARGEST_FRONTIER])
+def diagnose_dr_ucb(choices: Choices, memory: Memory, period: int, numbers: FloatArray) -> bool:
+    """Return whether a target was chosen in this period; report the frontier and what the heuristic may have lost."""
+    numbers[0] = memory.diagnostics[FRONTIER_STATES]
+    numbers[1] = memory.diagnostics[LARGEST_FRONTIER]
+    numbers[2] = 1.0 - memory.diagnostics[EXACT]
+    numbers[3] = memory.diagnostics[LOSS_BOUND]
     return bool(memory.cycle[DECIDED_AT] == period)
 
 

@@ -1,13 +1,11 @@
 """Drawing of pictures with matplotlib: sized for a printed page, colour-blind safe, with labels at the lines.
 
-Each policy has the same colour (from Okabe and Ito's palette), dash and marker in every figure, so that any of the
-three identifies its line.
+Each policy has the same colour, dash and marker in every figure, so that any of the three identifies its line.
 """
 
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -20,27 +18,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
+from crewlearn.engine.results.styles import POLICY_STYLES, Style
 from crewlearn.study.outcome import Line, Panel, Picture, Timeline
 
-
-@dataclass(frozen=True)
-class Style:
-    """The style of a line."""
-
-    colour: str
-    dash: Any = "-"
-    marker: str = "o"
-    width: float = 1.6
-
-
 STYLES = {
-    "dr-ucb": Style("#0072B2", "-", "o", 2.0),
-    "a-aht": Style("#D55E00", (0, (6, 2)), "s"),
-    "a-omm": Style("#009E73", (0, (6, 2, 1, 2)), "^"),
-    "interview-screen": Style("#CC79A7", (0, (1.5, 1.5)), "D"),
-    "work-trial": Style("#E69F00", (0, (3, 1)), "v"),
-    "value-of-replacement": Style("#56B4E9", "-", "*", 2.0),
-    "keep-team": Style("#555555", (0, (3, 3)), "x"),
+    **POLICY_STYLES,
     "paper": Style("#D55E00", "-", "s"),
     "ours": Style("#0072B2", "-", "o"),
     "bound": Style("#000000", "-", "", 1.6),
