@@ -38,6 +38,7 @@ from crewlearn.policies.evolving.rule import (
     EVOLVING_RULE,
     EvolvingMemory,
     EvolvingParameters,
+    chance_in_place_of,
     days_of_patience,
     memory_around,
     observe_day,
@@ -213,14 +214,13 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         for (out, into), other in zip(pairs, fallbacks(memory, pairs), strict=True):
             level, prospect = worth_now(memory, stakes, out), prospect_of(memory, into)
             length = best_length(stakes, prospect, level, other)
-            leaving, entering = _belief(memory, out), _belief(memory, into)
             reasons.append(
                 ValueReason(
                     out=out,
                     into=into,
-                    out_belief=leaving,
-                    in_belief=entering,
-                    chance_better=entering.chance_above(leaving),
+                    out_belief=_belief(memory, out),
+                    in_belief=_belief(memory, into),
+                    chance_better=chance_in_place_of(memory, stakes, out, prospect),
                     periods=stakes.left,
                     trial=length,
                     fallback=max(other, level),
