@@ -27,6 +27,7 @@ from crewlearn.beliefs.evolving.reading import (
     change_of,
     days_learned,
     days_noted,
+    drift_of,
     noise_learned,
     pool_learned,
     ramp_learned,
@@ -343,13 +344,14 @@ def _level(learned: Evolving, worker: int) -> Level:
 
 
 def _person(learned: Evolving, ramp_days: int | None, worker: int) -> PersonReading:
-    days, change = int(learned.people.days[worker]), change_of(learned, worker)
+    days, change, drift = int(learned.people.days[worker]), change_of(learned, worker), drift_of(learned, worker)
     return PersonReading(
         level=_level(learned, worker),
         days=days,
         share=share_put_out(learned.pool, days),
         ramp_days=ramp_days if ramp_days is not None and days < ramp_days else None,
         trend=None if change is None else Trend(change.change, change.since, change.chance),
+        drift=None if drift is None else _estimate(drift),
     )
 
 
