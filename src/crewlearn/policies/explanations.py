@@ -133,11 +133,20 @@ class Trend:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A number that was learned, with its standard deviation."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
 class PersonReading:
     """What was learned about a worker: their level after ramp-up, and how it develops.
 
     `days` counts the days worked here. `ramp_days` is about how many days ramp-up takes, None once it is over or if
     there is none. `share` is the share of their level that the worker puts out now. `trend` is None unless one shows.
+    `drift` is the standard deviation of the level's change a day, None for those who have not worked here.
     """
 
     level: Level
@@ -145,14 +154,7 @@ class PersonReading:
     share: float
     ramp_days: int | None = None
     trend: Trend | None = None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number that was learned, with its standard deviation."""
-
-    mean: float
-    sd: float
+    drift: Estimate | None = None
 
 
 @dataclass(frozen=True)

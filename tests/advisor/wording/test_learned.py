@@ -21,7 +21,7 @@ from crewlearn.advisor.advice.readings import (
 )
 from crewlearn.advisor.ledger.identities import People, read_people
 from crewlearn.advisor.ledger.settings.units import Units
-from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.ledger.site import PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording.explain import sentence, waits
@@ -97,6 +97,14 @@ def test_status_tells_levels_ramp_up_trends_and_unusual_days(hall: Store) -> Non
     assert f"{bad} was unusual for everybody:" in text
     assert "Newcomers start about" in text
     assert f"{newcomer} is on day 4; judged after about day" in text
+
+
+def test_the_chance_to_do_better_is_the_one_that_the_policy_decides_by(hall: Store) -> None:
+    site, _, _ = learned_of(hall)
+    why = site.open_proposals(PROPOSED)[0].why
+    assert why.policy is not None
+    assert why.into.days == 0  # never seen, so that the pool is not one normal
+    assert why.chance_better == why.policy["chance_better"]
 
 
 def test_what_is_told_is_near_the_truth(hall: Store) -> None:

@@ -10,6 +10,7 @@ from crewlearn.beliefs.evolving.model import DAY_MEAN, RAMPS, Evolving, variance
 from crewlearn.beliefs.evolving.reading import (
     change_of,
     days_noted,
+    drift_of,
     noise_learned,
     pool_learned,
     ramp_learned,
@@ -170,6 +171,25 @@ def test_the_sign_of_a_trend(slope: float, found: int) -> None:
         assert 1000 <= change.since <= 1060
         assert change.chance > 0.95
     assert all(change_of(learned, worker) is None for worker in (0, 1, 3, 4, 5))
+
+
+def test_drift_is_that_of_the_likely_classes() -> None:
+    """Who falls by 0.01 a day is told from five steady people.
+
+    The mean square is the one that beliefs grow by, but for the shares of classes, which are learned after it.
+    """
+    random, known = np.random.default_rng(2), told(ramp_depth=0.0, noise_sd=0.05)
+    learned = fresh([EXPERIENCED] * 7, known, team=6)
+    for day in range(60):
+        output = {worker: 0.8 + random.normal(0.0, 0.05) for worker in range(6)}
+        output[0] -= 0.01 * day
+        learn(learned, known, day, output)
+    drifts = [drift_of(learned, worker) for worker in range(7)]
+    assert drifts[6] is None  # never seen
+    for worker, drift in enumerate(drifts[:6]):
+        assert drift is not None
+        assert drift.mean > 0.01 if worker == 0 else drift.mean < 0.002
+        assert drift.mean**2 + drift.sd**2 == pytest.approx(learned.people.drift[worker], rel=0.2)
 
 
 def test_nobody_unseen_has_a_trend() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crewlearn.beliefs.evolving.model import DAY_MEAN
 from crewlearn.policies.contract import Report
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from support.evolving import EXPERIENCED, NOTHING_TOLD, fresh, learn
@@ -154,9 +155,51 @@ def test_newcomers_to_a_pool_that_was_all_seen_are_believed_to_be_like_it() -> N
     site.check()
 
 
-def test_an_empty_site_learns_from_whoever_comes() -> None:
-    """Output of somebody whose enrolment was never told."""
-    site = EvolvingSite(POLICY, 1, 1, [0])
-    state = POLICY.observe(site.state, Report(1, {3: 0.5, 0: 0.6}))
-    check_beliefs(state.learned)
-    assert len(state.learned.people.slot) == 4
+@pytest.mark.parametrize("days", [0, 3, 70])
+def test_output_of_people_whom_nobody_announced_teaches_as_if_they_had_been(days: int) -> None:
+    """They begin as newcomers of whom nothing is known, also those between them who did not come."""
+    site = EvolvingSite(POLICY, 2, 1, [EXPERIENCED, 0])
+    for day in range(days):
+        site.learn(day + 1, {0: 0.55 + 0.01 * (day % 3)})
+    unannounced = POLICY.observe(site.state, Report(days + 1, {5: 0.5, 0: 0.6, 3: 0.4}))
+    check_beliefs(unannounced.learned)
+    for _ in range(4):
+        site.join(0, 0, 0.0)
+    site.learn(days + 1, {5: 0.5, 0: 0.6, 3: 0.4})
+    assert unannounced == site.state
+    site.state = unannounced
+    site.check()
+
+
+@pytest.mark.parametrize("experience", [0, EXPERIENCED])
+@pytest.mark.parametrize("team", [1, 2, 4, 10])
+@pytest.mark.parametrize("start", [30, 90])
+def test_a_floor_that_starts_to_work_is_not_taken_for_days_without_measure(
+    start: int, team: int, experience: int
+) -> None:
+    """All put out nothing, and then half of what is possible: the days seemed a thousand times as good as usual.
+
+    Everybody who works must be believed at 0.5 or on the way there, and those never seen not above the highest.
+    """
+    site = EvolvingSite(POLICY, team + 2, team, [experience])
+    random = np.random.default_rng(1)
+    for day in range(start + 120):
+        made = random.normal(0.5, 0.05, team) if day >= start else np.zeros(team)
+        site.learn(day + 1, dict(enumerate(made.tolist())))
+        assert -1.0 < site.state.learned.numbers[DAY_MEAN] < 2.0
+    levels = [level.mean or 0.0 for level in POLICY.levels(site.state, site.situation())]
+    assert levels[:team] == pytest.approx([0.5] * team, abs=0.15)
+    assert max(levels) < 0.7
+    site.check()
+
+
+def test_rare_output_of_one_person_says_nothing_of_days() -> None:
+    """Output of 1 on one day in fifty, as of one station that counts rare successes."""
+    site = EvolvingSite(POLICY, 3, 1, [EXPERIENCED])
+    random = np.random.default_rng(1)
+    for day in range(200):
+        site.learn(day + 1, {0: float(random.random() < 0.02)})
+    assert abs(site.state.learned.numbers[DAY_MEAN]) < 0.2
+    levels = POLICY.levels(site.state, site.situation())
+    assert levels[0].mean == pytest.approx(0.02, abs=0.03)
+    assert (levels[2].mean or 0.0) < 0.5

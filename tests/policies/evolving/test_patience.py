@@ -1,12 +1,15 @@
 """Patience: somebody of whom little is known is let go only for a person who is probably better."""
 
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
+from crewlearn.beliefs.evolving.model import ANY_CENTRE, ANY_SD, ANY_SHARE
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from crewlearn.policies.evolving.trials import Prospect, Stakes, chance_better, empty_tables
+from crewlearn.problem.arrays import NOBODY
 from support.evolving import EXPERIENCED
 from support.hostile import EvolvingSite
 
@@ -98,6 +101,28 @@ def test_the_chance_to_be_better_is_that_of_draws() -> None:
     seen = random.normal(0.6, 0.02, size=len(ours))
     chance = chance_better(stakes, Prospect(0.6, 0.02**2, 0, untried=False), 0.57, 0.03**2)
     assert chance == pytest.approx((seen > ours).mean(), abs=0.0036)
+
+
+def test_the_chance_shown_is_the_one_that_patience_goes_by() -> None:
+    """Asked for a little less than is shown, the newcomer is let go; for a little more, they stay.
+
+    Whoever enters was never seen: the chance is that of the parts of the pool, not of one normal as wide as all parts.
+    """
+    site = floor_with_newcomer(KNOWN, 0.585, 4)
+    (reason,) = KNOWN.reasons(site.state, site.situation(cost=FEE), [(5, 6)])
+    shown = reason.chance_better
+    assert reason.in_belief is not None
+    assert reason.out_belief is not None
+    assert abs(shown - reason.in_belief.chance_above(reason.out_belief)) > 0.05
+    assert let_go(replace(KNOWN, sure=shown - 1e-9), 0.585, 4)
+    assert not let_go(replace(KNOWN, sure=shown + 1e-9), 0.585, 4)
+
+
+def test_the_chance_to_do_better_than_an_empty_station_counts_all_parts_of_the_pool() -> None:
+    site = EvolvingSite(KNOWN, 3, 2, [EXPERIENCED, 0, 0])
+    (reason,) = KNOWN.reasons(site.state, site.situation(cost=FEE), [(NOBODY, 2)])
+    anywhere = NormalDist(ANY_CENTRE, ANY_SD).cdf(0.0)
+    assert reason.chance_better == pytest.approx(1.0 - ANY_SHARE * anywhere, abs=0.002)
 
 
 def test_waiting_names_the_newcomer_and_when_they_are_judged() -> None:

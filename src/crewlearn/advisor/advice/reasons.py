@@ -5,7 +5,7 @@ of it to the site's units.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -78,7 +78,7 @@ def reasons_of(
 ) -> list[dict[str, Any]]:
     """Return why each pair is proposed: both workers' estimates, the chance of doing better, the policy's own reason.
 
-    The estimates are the policy's own levels after ramp-up if it offers readings.
+    The estimates are the policy's own levels after ramp-up if it offers readings, and the chance is then its own too.
     `leaver` is who makes room (for a hire left open until arrival, who would go now), -1 for an empty station.
     `break_even` is the fee above which the policy would not have asked; None if it does not say, or is not asked to.
     """
@@ -103,9 +103,7 @@ def reasons_of(
                 "out": leaving,
                 "into": entering,
                 "leaver": leaver,
-                "chance_better": chance_above(
-                    entering["mean"], math.hypot(entering["sd"], leaving["sd"]), leaving["mean"]
-                ),
+                "chance_better": _chance_better(leaving, entering, None if readings is None else reason),
                 "periods_left": left,
                 "mean_delay": situation.setting.mean_delay,
                 "fee": site.fee_of(into),
@@ -116,6 +114,16 @@ def reasons_of(
             }
         )
     return reasons
+
+
+def _chance_better(leaving: Mapping[str, Any], entering: Mapping[str, Any], own: Reason | None) -> float:
+    """Return the chance that whoever enters does better: the policy's own if it gives one, else by the estimates.
+
+    A belief need not be normal: somebody never seen may be from any part of the pool.
+    """
+    if own is not None and own.chance_better is not None:
+        return own.chance_better
+    return chance_above(entering["mean"], math.hypot(entering["sd"], leaving["sd"]), leaving["mean"])
 
 
 def _makes_room(out: int, reason: Reason | None, vacancies: int) -> tuple[int, int]:

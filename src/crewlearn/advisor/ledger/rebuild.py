@@ -240,7 +240,7 @@ class Rebuilt:
         """Derive the advice again from the facts before it; advice under rules that are gone is only counted."""
         self.advice += 1
         assert self.site is not None
-        learned_otherwise = entry.rule_version == LEARNED_OTHERWISE and self.site.policy.learns_by_day
+        learned_otherwise = entry.rule_version in LEARNED_OTHERWISE and self.site.policy.learns_by_day
         if learned_otherwise or entry.rule_version not in DERIVABLE:
             self.older += 1
             self.underivable.add(entry.number)

@@ -39,6 +39,12 @@ DAY_MEMORY, LEAST_DAY_MEMORY = 80.0, 20.0
 UNUSUAL = 6.0
 """A day is unusual if its squared distance from the mean exceeds so many variances."""
 
+LEAST_PRECISION = 0.5
+"""Output tells nothing about how days are if its sum of weights is below this: the effect could be all of the output.
+
+So a floor that put out next to nothing and then works does not seem to have had days a thousand times as good.
+"""
+
 MOST_DOUBT = 20.0
 """Small differences between days whose doubt exceeds so many times the noise say nothing about it."""
 
@@ -60,7 +66,7 @@ def view_day(learned: Evolving, period: int, precision: float, weighted: float) 
     numbers = learned.numbers
     mean, variance = float(numbers[DAY_MEAN]), max(float(numbers[DAY_VAR_USED]), LEAST_VARIANCE)
     unusual = False
-    if precision > 0.0:
+    if precision >= LEAST_PRECISION:
         off, doubt = weighted / precision - mean, 1.0 / precision
         unusual = off * off > UNUSUAL * (variance + doubt)
         if unusual:

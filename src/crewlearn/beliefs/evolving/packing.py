@@ -40,8 +40,11 @@ INTEGERS, REALS = "<i8", "<f8"
 VIEWED = ("filters", "anchors", "history", "scratch")
 """The parts of what was learned that plain Python reads in place."""
 
-FORM = 2
-"""The number of this form; data of another form cannot be read, and is to be learned again."""
+FORM = 3
+"""The number of this form; data of another form cannot be read, and is to be learned again.
+
+Form 3 has the arrays of form 2, but on floors with next to no output other days were learned from.
+"""
 
 
 def pack_array(array: FloatArray | IntArray) -> str:

@@ -196,10 +196,7 @@ def averages_of(pool: Pool) -> PoolAverages:
 
 def mean_of_pool(pool: Pool) -> float:
     """Return the expected level after ramp-up of somebody never seen."""
-    centre = 0.0
-    for ramp in range(RAMPS):
-        centre += float(pool.weights[ramp]) * float(pool.centre[ramp])
-    return (1.0 - ANY_SHARE) * centre + ANY_SHARE * ANY_CENTRE
+    return (1.0 - ANY_SHARE) * averages_of(pool).centre + ANY_SHARE * ANY_CENTRE
 
 
 def variance_of_pool(pool: Pool) -> float:

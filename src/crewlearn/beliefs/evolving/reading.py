@@ -15,6 +15,7 @@ from crewlearn.beliefs.evolving.model import (
     DAY_WEIGHT,
     DAYS_KEPT,
     DAYS_NOTED,
+    DRIFTS,
     NEVER,
     NOISE,
     NOISE_WEIGHT,
@@ -135,24 +136,46 @@ def change_of(learned: Evolving, worker: int) -> Change | None:
     return Change(change, since, chance) if abs(change) >= LEAST_CHANGE and chance >= LEAST_CHANCE else None
 
 
+def drift_of(learned: Evolving, worker: int) -> Spread | None:
+    """Return the standard deviation of the change of a person's level a day; None for those who have not worked here.
+
+    Its doubt is that between the drift classes.
+    """
+    if has_no_filters(int(learned.people.slot[worker])):
+        return None
+    weights = _class_weights(learned, *_likeliest(learned, worker))
+    return _spread(list(zip(weights, DRIFTS, strict=True)))
+
+
+def _likeliest(learned: Evolving, worker: int) -> tuple[int, int]:
+    """Return the most likely ramp, and the place of a person's first filter under it."""
+    people, ramp = learned.people, int(np.argmax(np.asarray(learned.pool.weights)))
+    return ramp, (int(people.slot[worker]) * RAMPS + (0 if people.alike[worker] == 1 else ramp)) * CLASSES
+
+
+def _class_weights(learned: Evolving, ramp: int, first: int) -> list[float]:
+    """Return how likely a person's drift classes are under a ramp and the main part of the pool, the best as 1."""
+    pool, filters, logs = learned.pool, learned.filters, []
+    for kind in range(CLASSES):
+        stiffness, pull = float(filters.stiffness[first + kind]), float(filters.pull[first + kind])
+        evidence = log_evidence(stiffness, pull, float(pool.centre[ramp]), float(pool.between[ramp]))
+        logs.append(float(filters.fit[first + kind]) + evidence + float(pool.log_shares[kind]))
+    best = max(logs)
+    return [math.exp(log - best) for log in logs]
+
+
 def _chance_of_direction(learned: Evolving, worker: int, *, down: bool) -> float:
     """Return the probability that a person's level has moved down, or up, since they were first seen."""
-    people, pool, filters = learned.people, learned.pool, learned.filters
-    ramp = int(np.argmax(np.asarray(pool.weights)))
-    first = (int(people.slot[worker]) * RAMPS + (0 if people.alike[worker] == 1 else ramp)) * CLASSES
+    pool, filters, (ramp, first) = learned.pool, learned.filters, _likeliest(learned, worker)
     centre, between = float(pool.centre[ramp]), float(pool.between[ramp])
-    logs, chances = [], []
-    for kind in range(CLASSES):
-        place = first + kind
+    chances = []
+    for place in range(first, first + CLASSES):
         stiffness, pull = float(filters.stiffness[place]), float(filters.pull[place])
-        evidence = float(filters.fit[place]) + log_evidence(stiffness, pull, centre, between)
-        logs.append(evidence + float(pool.log_shares[kind]))
         ratio, slope = 1.0 + stiffness * between, float(filters.slope[place]) - 1.0
         moved = float(filters.base[place]) + slope * (centre + between * pull) / ratio
         sd = math.sqrt(float(filters.spread[place]) + slope * slope * between / ratio)
         chances.append(0.0 if sd <= 0.0 and moved == 0.0 else chance_above(-moved if down else moved, sd, 0.0))
-    best = max(logs)
-    weights = [math.exp(log - best) for log in logs]
+    weights = _class_weights(learned, ramp, first)
     return sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / sum(weights)
 
 

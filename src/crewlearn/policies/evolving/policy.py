@@ -27,6 +27,7 @@ from crewlearn.beliefs.evolving.reading import (
     change_of,
     days_learned,
     days_noted,
+    drift_of,
     noise_learned,
     pool_learned,
     ramp_learned,
@@ -38,6 +39,7 @@ from crewlearn.policies.evolving.rule import (
     EVOLVING_RULE,
     EvolvingMemory,
     EvolvingParameters,
+    chance_in_place_of,
     days_of_patience,
     memory_around,
     observe_day,
@@ -213,14 +215,13 @@ class ValueOfReplacementEvolving(Policy[EvolvingState]):
         for (out, into), other in zip(pairs, fallbacks(memory, pairs), strict=True):
             level, prospect = worth_now(memory, stakes, out), prospect_of(memory, into)
             length = best_length(stakes, prospect, level, other)
-            leaving, entering = _belief(memory, out), _belief(memory, into)
             reasons.append(
                 ValueReason(
                     out=out,
                     into=into,
-                    out_belief=leaving,
-                    in_belief=entering,
-                    chance_better=entering.chance_above(leaving),
+                    out_belief=_belief(memory, out),
+                    in_belief=_belief(memory, into),
+                    chance_better=chance_in_place_of(memory, stakes, out, prospect),
                     periods=stakes.left,
                     trial=length,
                     fallback=max(other, level),
@@ -343,13 +344,14 @@ def _level(learned: Evolving, worker: int) -> Level:
 
 
 def _person(learned: Evolving, ramp_days: int | None, worker: int) -> PersonReading:
-    days, change = int(learned.people.days[worker]), change_of(learned, worker)
+    days, change, drift = int(learned.people.days[worker]), change_of(learned, worker), drift_of(learned, worker)
     return PersonReading(
         level=_level(learned, worker),
         days=days,
         share=share_put_out(learned.pool, days),
         ramp_days=ramp_days if ramp_days is not None and days < ramp_days else None,
         trend=None if change is None else Trend(change.change, change.since, change.chance),
+        drift=None if drift is None else _estimate(drift),
     )
 
 

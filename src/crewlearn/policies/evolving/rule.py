@@ -340,6 +340,17 @@ def days_of_patience(parameters: EvolvingParameters, learned: Evolving, tables: 
     return 0 if missing <= 0.0 else days_to_learn(tables, int(learned.people.days[worker]), missing)
 
 
+def chance_in_place_of(memory: EvolvingMemory, stakes: Stakes, leaver: int, prospect: Prospect) -> float:
+    """Return the probability that somebody outside does better than the leaver, or than an empty station.
+
+    The leaver's level is as it was believed to be on their last day.
+    """
+    if leaver == NOBODY:
+        return chance_better(stakes, prospect, 0.0, 0.0)
+    people = memory.learned.people
+    return chance_better(stakes, prospect, float(people.means[leaver]), float(people.variances[leaver]))
+
+
 def too_soon(
     parameters: EvolvingParameters,
     memory: EvolvingMemory,
@@ -352,13 +363,11 @@ def too_soon(
 
     Waiting for the missing days postpones the gain, which must not cost more than a part of the fee.
     """
-    people = memory.learned.people
     missing = still_to_learn(parameters, memory.learned, stakes.tables, stakes.noise, leaver)
     cost = (gain + stakes.fee) * missing / stakes.left
     if missing <= 0.0 or cost > PATIENCE_COST * stakes.fee:
         return False
-    chance = chance_better(stakes, prospect, float(people.means[leaver]), float(people.variances[leaver]))
-    return chance < parameters.sure
+    return chance_in_place_of(memory, stakes, leaver, prospect) < parameters.sure
 
 
 def learning_pays(

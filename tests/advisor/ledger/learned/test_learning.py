@@ -432,16 +432,22 @@ def test_a_backup_holds_what_was_learned(tmp_path: Path) -> None:
         sound(store)
 
 
-def test_what_was_learned_otherwise_by_earlier_rules_stays_sound(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rebuilt", [False, True])
+@pytest.mark.parametrize("rules", LEARNED_OTHERWISE)
+def test_what_was_learned_otherwise_by_earlier_rules_stays_sound(
+    life: Life, monkeypatch: pytest.MonkeyPatch, rules: str, rebuilt: bool
+) -> None:
     """A state of another form has another digest; advice by it is counted as older, and learning begins anew."""
     with monkeypatch.context() as before:
         for module in (envelope, transaction):
-            before.setattr(module, "RULE_VERSION", LEARNED_OTHERWISE)
+            before.setattr(module, "RULE_VERSION", rules)
         before.setattr(packing, "FORM", packing.FORM - 1)
         begun(life, policy=EVOLVING)
         life.days(6, w0=GOOD, w1=BAD)
+    if rebuilt:
+        upgrade(life.store.engine)
     checked = verify(life.store, "s")
-    assert (checked.sound, checked.older) == (True, checked.advice)
+    assert (checked.faults, checked.older) == ((), checked.advice)
     life.days(1, w0=GOOD, w1=BAD)
     again = verify(life.store, "s")
     assert (again.sound, again.older, again.advice) == (True, checked.older, checked.advice + 1)

@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.events.fact import Fact, parse_fact
 from crewlearn.advisor.ledger.site.request_keys import RequestKey
 
-RULE_VERSION = "5"
+RULE_VERSION = "6"
 """The version of the rules that derive advice; the same facts give the same event under each of them."""
 
 LIMIT_ON_REFILLS = "2"
@@ -19,10 +19,10 @@ LIMIT_ON_REFILLS = "2"
 WHOLE_MEMORY = "3"
 """The last rules under which advice held the policy's state before and after it in full."""
 
-LEARNED_OTHERWISE = "4"
-"""The last rules under which policies that learn by day learned something else from the same days."""
+LEARNED_OTHERWISE = ("4", "5")
+"""The rules under which policies that learn by day learned, or told, something else from the same days."""
 
-DERIVABLE = (LIMIT_ON_REFILLS, WHOLE_MEMORY, LEARNED_OTHERWISE, RULE_VERSION)
+DERIVABLE = (LIMIT_ON_REFILLS, WHOLE_MEMORY, *LEARNED_OTHERWISE, RULE_VERSION)
 """The versions of the rules under which advice can be derived again."""
 
 REQUEST = "request"
