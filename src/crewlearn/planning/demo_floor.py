@@ -36,7 +36,7 @@ _PARTIAL, _FORMER = range(1, 3)
 
 
 def floor_problem(team: tuple[int, ...]) -> Problem:
-    """Return the floor as a problem: the first of the team declines, and two days are bad for everybody."""
+    """Return the floor as a problem: the first of the team declines, and one week is bad for everybody."""
     return Problem(
         team=TEAM,
         horizon=DAYS,
@@ -79,7 +79,7 @@ class DemoFloor:
         day = day_effect_of(world.output_form, world.keys[DAY], period)
         centre = centre_of(self._form, world.output_form, self._floor, worker, period, day)
         key = mix(mix(world.keys[OUTPUT], period), worker)
-        return BEST_RATE * put_out(self._form, world.output_form, self._floor, worker, period, centre, key)
+        return BEST_RATE * float(put_out(self._form, world.output_form, self._floor, worker, period, centre, key))
 
     def worked(self, workers: Sequence[int]) -> None:
         """Give workers a day of experience."""
@@ -88,7 +88,8 @@ class DemoFloor:
 
     def quitter(self, period: int, team: Sequence[int]) -> int:
         """Return who of the team quits on a day on which somebody does."""
-        return team[int(uniform(mix(self._keys.quit, 2 * period + 1), 0) * len(team))]
+        place = int(uniform(mix(self._keys.quit, 2 * period + 1), 0) * len(team))
+        return team[place]
 
     def former_rate(self, worker: int, days: int) -> float:
         """Return the mean hourly lines of so many days that a newcomer worked elsewhere, as an experienced worker."""

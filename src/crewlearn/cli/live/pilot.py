@@ -71,14 +71,14 @@ def plan_command(
     """Say what a pilot could show, and how long it takes; nothing is recorded."""
     with opened(db) as store:
         from crewlearn.planning.pilot.planning import plan_pilot
-        from crewlearn.planning.pilot.wording import proposal_lines
+        from crewlearn.planning.pilot.wording import design_lines, promise_lines
 
         request = _request(sites, groups, days, waves, run_in, baseline, measure, outside_fee, looks, power, gain)
         proposal = plan_pilot(store, request)
         if json:
             print_json(proposal.to_json())
             return
-        for line in proposal_lines(proposal):
+        for line in (*design_lines(proposal.plan), *promise_lines(proposal)):
             print(line)
         rows = [
             [

@@ -1,4 +1,4 @@
-"""The report of a pilot, for those who decide on it: the question, the design, the draw, what was sealed, the result."""
+"""The report of a pilot, for those who decide on it: question, design, draw, seal and result."""
 
 from dataclasses import dataclass
 
@@ -37,9 +37,7 @@ def report(status: PilotStatus) -> tuple[Section, ...]:
 def _question(status: PilotStatus) -> tuple[str, ...]:
     sites = status.plan.sites
     where = sites[0] if len(sites) == 1 else f"{', '.join(sites[:-1])} and {sites[-1]}"
-    return (
-        f"Does it pay, at {where}, to follow the advice on whom to keep and whom to replace, instead of usual practice?",
-    )
+    return (f"Does it pay, at {where}, to follow the advice on whom to keep and replace, instead of usual practice?",)
 
 
 def _answer(status: PilotStatus) -> tuple[str, ...]:

@@ -44,13 +44,8 @@ def promise_lines(proposal: PilotProposal) -> list[str]:
     return lines
 
 
-def proposal_lines(proposal: PilotProposal) -> list[str]:
-    """Return what a pilot compares, and what it can show."""
-    return [*design_lines(proposal.plan), *promise_lines(proposal)]
-
-
 def sealed_promise_lines(plan: SealedPlan, usual: float = 0.0) -> list[str]:
-    """Return what a plan promises to show, and as a share of the usual output of a station and day, if that is given."""
+    """Return what a plan promises to show, and as a share of a station's usual output, if given."""
     share = f" ({plan.promised_gain / usual:.1%} of the usual {usual:,.2f})" if usual > 0 else ""
     return [
         f"A gain of {plan.promised_gain:,.2f} a station and day{share} or more is shown with probability "

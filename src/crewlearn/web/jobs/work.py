@@ -165,11 +165,12 @@ def run_backtest(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
 def run_pilot_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Work out what a pilot could show; the plan in the result can be sealed."""
     from crewlearn.planning.pilot.planning import plan_pilot
-    from crewlearn.planning.pilot.wording import proposal_lines
+    from crewlearn.planning.pilot.wording import design_lines, promise_lines
 
     progress(0.0, "drawing pilots with the variation on record")
     proposal = plan_pilot(store, pilot_request(job.input))
-    return {**proposal.to_json(), "lines": proposal_lines(proposal)}
+    headline, *promises = promise_lines(proposal)
+    return {**proposal.to_json(), "headline": headline, "lines": [*promises, *design_lines(proposal.plan)]}
 
 
 def pilot_request(input: Mapping[str, Any]) -> "PilotRequest":

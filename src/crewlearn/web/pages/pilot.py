@@ -1,4 +1,4 @@
-"""The Pilot page: plan a random comparison of advice with usual practice, begin it, follow it, end it, and report it."""
+"""The Pilot page: a random comparison of advice with usual practice, from its plan to its report."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
@@ -163,7 +163,7 @@ def _show(
         "rows": _durations(result) if result else (),
         "has_gain": bool(result and result["gain"] is not None),
         "power": formats.share(result["plan"]["promised_power"]) if result else "",
-        "late": bool(result) and result["plan"]["steps"][0] < reading.site.day.isoformat(),
+        "late": result is not None and result["plan"]["steps"][0] < reading.site.day.isoformat(),
         "fault": _fault(job),
         "pilot": None if now is None else pilot_view(now),
         "before": queue.jobs_of(store, reading.name, limit=6, kind=work.PILOT_PLAN),
@@ -173,7 +173,7 @@ def _show(
 
 
 def _durations(result: Mapping[str, Any]) -> list[tuple[str, str, str, str, bool]]:
-    """Return the alternatives: days, last day, the gain shown, the power for the gain hoped for, whether it is planned."""
+    """Return the alternatives: days, last day, gain shown, power for the gain hoped for, whether it is planned."""
     return [
         (
             str(each["days"]),

@@ -91,7 +91,8 @@ class PilotPlanModel(Model):
     power: Number | None
     assignments: Count = Field(description="How many assignments the draw chooses from.")
     durations: list[PilotDuration]
-    lines: list[str] = Field(description="The same in words.")
+    headline: str
+    lines: list[str] = Field(description="The rest in words.")
 
 
 class NewPilot(Model):
