@@ -58,7 +58,7 @@ def test_a_pilot_from_its_plan_to_its_report(store: Store) -> None:
     report = viewer.get("/sites/hall/pilot/report")
     for heading in ("The question", "The answer", "The design", "The draw", "Sealed beforehand", "cannot rule out"):
         assert heading in report
-    low, high = re.findall(r"between ([+−-][0-9.,]+) to ([+−-][0-9.,]+)", report)[0]
+    low, high = re.findall(r"interval ([+-][0-9.]+) to ([+-][0-9.]+)\)", report)[0]
     assert float(low) < 10.0 < float(high)
     assert "<form" not in report.split("<main")[1]
 

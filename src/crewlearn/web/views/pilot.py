@@ -50,7 +50,7 @@ def pilot_view(status: PilotStatus) -> PilotView:
         picture = spread(scale, result["gain"], (result["low"], result["high"]))
         scale_axis = axis(scale, [formats.money(tick, sign=True) for tick in scale.ticks])
         gain = f"{result['gain']:+,.2f}"
-        interval = f"{result['low']:+,.2f} to {result['high']:+,.2f}"
+        interval = f"{100 * (1 - result['level']):.4g}% interval {result['low']:+,.2f} to {result['high']:+,.2f}"
     return PilotView(
         state=status.state,
         chip=STATES[status.state],
