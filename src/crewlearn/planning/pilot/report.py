@@ -58,8 +58,8 @@ def _draw(status: PilotStatus) -> tuple[str, ...]:
 def _seal(status: PilotStatus) -> tuple[str, ...]:
     record = status.record
     return (
-        f"The design, the measure and the one analysis were fixed on {record.at[:10]} by {record.by}, before any output "
-        f"from {status.plan.steps[0]} on was on record.",
+        f"The design, the measure and the one analysis were fixed on {record.at[:10]} by {record.by}, before any "
+        f"output from {status.plan.steps[0]} on was on record.",
         f"Digest of the plan (SHA-256): {record.started.digest}",
         "A later change of the plan or of the draw would show: crewlearn ledger verify checks both.",
     )
