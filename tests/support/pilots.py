@@ -39,7 +39,7 @@ def pilot_plan(
 
 
 TEAM, RECORD = 14, 40
-CALENDAR = WorkCalendar(date(2026, 1, 5))
+CALENDAR = WorkCalendar(date(2025, 9, 1))
 
 
 def pilot_site(store: Store, name: str = "hall", days: int = RECORD, **settings: Any) -> None:
