@@ -94,4 +94,4 @@ class DemoFloor:
     def former_rate(self, worker: int, days: int) -> float:
         """Return the mean hourly lines of so many days that a newcomer worked elsewhere, as an experienced worker."""
         noise = 0.08 * normal(mix(self._own, _FORMER), worker) / days**0.5
-        return round(BEST_RATE * float(self._world.means[worker]) * (1.0 + noise), 1)
+        return round(BEST_RATE * float(self._world.means[worker]) * (1.0 + float(noise)), 1)

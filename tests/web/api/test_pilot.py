@@ -27,7 +27,7 @@ def test_a_pilot_from_plan_to_end(store: Store, mia: Api) -> None:
     job = planned(mia, gain=5.0)
     result = mia.get(f"/jobs/{job}")["result"]
     assert result["detectable_gain"] == result["plan"]["promised_gain"] > 0.0
-    key = {"headers": {"Idempotency-Key": "begin"}}
+    key: dict[str, Any] = {"headers": {"Idempotency-Key": "begin"}}
     started = mia.post(HERE, {"job": job}, **key)
     assert started["digest"] == result["digest"]
     assert sorted(started["waves"]) == [0] * 7 + [1] * 7
@@ -53,7 +53,7 @@ def test_a_planned_look_is_taken_once(store: Store, mia: Api) -> None:
     mia.post(HERE, {"job": planned(mia, looks=1)})
     work_days(store, 6, {})
     assert mia.get(HERE)["look_due"]
-    key = {"headers": {"Idempotency-Key": "look"}}
+    key: dict[str, Any] = {"headers": {"Idempotency-Key": "look"}}
     looked = mia.post(f"{HERE}/look", None, **key)
     assert (looked["looks_taken"], looked["may_stop"], looked["result"]) == (1, False, None)
     assert mia.post(f"{HERE}/look", None, **key) == looked
