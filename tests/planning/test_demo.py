@@ -23,7 +23,8 @@ from crewlearn.advisor.ledger.queries import read_events, read_proposals, standi
 from crewlearn.advisor.ledger.site import LEFT, PROPOSED, Proposal, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
-from crewlearn.planning.demo import DAYS, NAMES, TEAM, make_demo
+from crewlearn.planning.demo import FORMER_DAYS, NAMES, make_demo
+from crewlearn.planning.demo_floor import DAYS, PEOPLE, QUITS, TEAM
 from crewlearn.planning.plan import plan
 from crewlearn.problem.arrays import NOBODY
 
@@ -65,7 +66,7 @@ def test_it_ends_yesterday_with_something_to_decide(store: Store) -> None:
     assert standing
     assert all(proposal.out != NOBODY for proposal in standing)  # a replacement, not a vacancy
     assert len(site.roster.active) == TEAM
-    assert len(site.workers) == len(NAMES) == 24
+    assert len(site.workers) == len(NAMES) == PEOPLE == 24
 
 
 def test_people_have_names_and_ids_of_their_own(store: Store) -> None:
@@ -86,7 +87,7 @@ def test_what_was_answered_and_how_it_went(store: Store) -> None:
     site = site_of(store)
     assert site.delays[0] == statuses["started"]
     assert 2.0 <= site.delays[1] / site.delays[0] <= 5.0
-    assert site.fees == 500.0 * (statuses["started"] + statuses["declined"])
+    assert site.fees == 400.0 * (statuses["started"] + statuses["declined"])
     outcomes = Counter(event.fact.outcome for event in recorded if isinstance(event.fact, OfferRecorded))
     assert outcomes["accepted"] == statuses["started"]
 
@@ -94,10 +95,10 @@ def test_what_was_answered_and_how_it_went(store: Store) -> None:
 def test_a_leaver_is_followed_by_the_next_candidate_after_a_decline(store: Store) -> None:
     recorded, proposals = record_of(store)
     left = [event.fact.worker for event in recorded if isinstance(event.fact, WorkerChanged)]
-    assert len(left) == 1
-    assert site_of(store).workers[left[0]].status == LEFT
+    assert len(left) == len(QUITS)
+    assert all(site_of(store).workers[worker].status == LEFT for worker in left)
     vacancy = [proposal for proposal in proposals if proposal.out == NOBODY and proposal.status != "withdrawn"]
-    assert [proposal.status for proposal in vacancy] == ["declined", "started"]
+    assert [proposal.status for proposal in vacancy] == ["declined", "started", "started"]
     assert vacancy[0].into != vacancy[1].into
 
 
@@ -105,7 +106,7 @@ def test_a_newcomer_joins_with_prior_data(store: Store) -> None:
     recorded, _ = record_of(store)
     joined = [event.fact for event in recorded if isinstance(event.fact, WorkersImported)]
     assert [len(fact.workers) for fact in joined] == [23, 1]
-    assert joined[1].workers[0].facts["prior_n"] == 12
+    assert joined[1].workers[0].facts["prior_n"] == FORMER_DAYS
 
 
 def test_days_are_as_days_are(store: Store) -> None:
@@ -127,8 +128,9 @@ def test_days_are_as_days_are(store: Store) -> None:
     within = [rate - sum(page) / len(page) for page in pages.values() for rate in page]
     spread = (sum(deviation * deviation for deviation in within) / len(within)) ** 0.5
     assert 70.0 < sum(days) / len(days) < 90.0
-    assert 9.0 < spread < 15.0
-    assert 6.0 < (sum((day - sum(days) / len(days)) ** 2 for day in days) / len(days)) ** 0.5 < 13.0
+    assert 7.0 < spread < 11.0, "people and their days: the root of 6.5² + 7.0², some of it let go"
+    bad, usual = min(days), sorted(days)[len(days) // 2]
+    assert 0.70 < bad / usual < 0.87, "one week is 18% below"
 
 
 def test_recorded_times_are_those_of_the_days(store: Store) -> None:
@@ -179,8 +181,8 @@ def test_another_seed_tells_another_story_and_leaves_something_open(tmp_path: Pa
 
 def test_there_is_something_to_plan_with(store: Store) -> None:
     outcome = plan(site_of(store), runs=100)
-    assert outcome.periods == 250
-    assert outcome.best.policy == "value-of-replacement"
+    assert outcome.periods == 120
+    assert outcome.own == "value-of-replacement-evolving"
     assert outcome.best.gain.mean > 0.0
 
 

@@ -1,8 +1,8 @@
 """The demo site: half a year of a warehouse's order picking, invented but plausible.
 
 Everything goes through the ordinary commands, dated on the mornings people would have used them, so the record can be
-verified, explained and planned with. The numbers follow public warehouse logs: a picker's days differ three times as
-much as pickers do, and some days are good or bad for everybody.
+verified, explained and planned with. Nobody in it knows the floor: advice errs and is followed all the same, and the
+gain is what it is.
 """
 
 from collections.abc import Sequence
@@ -15,32 +15,31 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import STATIONARY_POLICY, SiteConfig
+from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import LEFT, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.problem.arrays import NOBODY, FloatArray
+from crewlearn.planning.demo_floor import BEST_RATE, DAYS, PEOPLE, QUITS, TEAM, DemoFloor
+from crewlearn.problem.arrays import NOBODY
 
-DAYS = 125
-TEAM = 10
 HOURS = 7.5
 FIRST_FILE = 15
 """Days in the first spreadsheet; after them, output is recorded every morning."""
 
-CENTRE, BETWEEN, OWN, DAY = 80.0, 5.0, 11.0, 9.0
-"""Lines an hour: the pool's mean; the sd between pickers, of a picker's days, and of days common to all."""
+NEWCOMER_JOINS, MISTYPED, MANAGER_AWAY = 60, 95, 114
+"""The days on which a newcomer joins, a value is mistyped (and corrected two days later), and the manager goes on
+leave: from then on proposals stay unanswered."""
 
-NEWCOMER_JOINS, LEAVER_GOES, MISTYPED, MANAGER_AWAY = 60, 75, 95, 114
-"""The days on which a newcomer joins, somebody leaves, a value is mistyped (and corrected two days later), and the
-manager goes on leave: from then on proposals stay unanswered."""
+FORMER_DAYS = 12
+"""Days that the newcomer worked at another site, whose mean is known."""
 
-PARTIAL, SENT_HOME = 40, 52
-"""The days on which somebody works half a shift, and on which somebody is sent home for lack of work."""
+PARTIAL, SENT_HOME, NO_SHOW = 40, 52, 57
+"""The days on which somebody works half a shift, is sent home for lack of work, and does not come without a word."""
 
 MANAGER, CLERK = "Ines Aubert", "shift office"
 
-_FLOOR, _DESK = 6, 5
-"""Random streams: for the floor, and for people's decisions."""
+_PEOPLE, _DESK = 6, 5
+"""Random streams: who is there at first, and people's decisions."""
 
 NAMES = (
     "Amira Haddad",
@@ -79,10 +78,14 @@ def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | Non
     day = store.clock().date() if today is None else today
     calendar = _calendar(day)
     clock = _Clock()
-    floor = _Floor(calendar, seed)
-    desk = _Desk(replace(store, clock=clock), name, floor, np.random.default_rng((seed, _DESK)))
+    rng = np.random.default_rng((seed, _PEOPLE))
+    ids = tuple(str(1000 + int(step)) for step in np.cumsum(rng.integers(3, 40, PEOPLE)))
+    team = tuple(int(worker) for worker in rng.choice(PEOPLE - 1, TEAM, replace=False))
+    desk = _Desk(
+        replace(store, clock=clock), name, DemoFloor(seed, team), calendar, ids, np.random.default_rng((seed, _DESK))
+    )
     clock.set(calendar.date_of(FIRST_FILE + 1))
-    desk.set_up(seed)
+    desk.set_up(seed, team)
     for period in range(FIRST_FILE + 1, DAYS + 1):
         desk.morning(period)
         active = desk.site().roster.active
@@ -118,104 +121,89 @@ class _Clock:
         return self.now
 
 
-class _Floor:
-    """The simulated floor: true rates, day effects and attendance."""
-
-    def __init__(self, calendar: WorkCalendar, seed: int) -> None:
-        rng = np.random.default_rng((seed, _FLOOR))
-        people = len(NAMES)
-        self.calendar = calendar
-        self.ids = tuple(str(1000 + int(step)) for step in np.cumsum(rng.integers(3, 40, people)))
-        self.team = tuple(sorted(rng.choice(people - 1, TEAM, replace=False).tolist()))
-        rates = CENTRE + BETWEEN * rng.standard_normal(people)
-        common = DAY * rng.standard_normal((DAYS + 1, 1))
-        self.rates: FloatArray = rates + common + OWN * rng.standard_normal((DAYS + 1, people))
-        self.luck: FloatArray = rng.random((DAYS + 1, people))
-
-    def row(self, period: int, worker: int, attendance: str | None = None) -> OutputRow:
-        """Return the row of a worker's day; `attendance` is drawn unless given."""
-        luck = self.luck[period, worker]
-        if attendance is None:
-            ends = ((0.03, "absent"), (0.035, "no-show"), (0.05, "partial"), (1.0, "worked"))
-            attendance = next(what for end, what in ends if luck < end)
-        hours = {"worked": HOURS, "partial": 4.0, "sent-home": 2.0}.get(attendance)
-        units = None if hours is None else float(max(0, round(self.rates[period, worker] * hours)))
-        return OutputRow(1, self.calendar.date_of(period), None, self.ids[worker], units, hours, attendance)
-
-
 @dataclass
 class _Desk:
     """The office: records output, answers proposals and follows up offers, morning by morning."""
 
     store: Store
     name: str
-    floor: _Floor
+    floor: DemoFloor
+    calendar: WorkCalendar
+    ids: tuple[str, ...]
     rng: np.random.Generator
     due: dict[int, int] = field(default_factory=dict)
     rejected: bool = False
     declined: bool = False
-    mistyped: int = NOBODY
+    correction: OutputRow | None = None
 
     def site(self) -> Site:
         """Read the site."""
         with self.store.reading() as connection:
             return self.store.site(connection, self.name)[1]
 
-    def set_up(self, seed: int) -> None:
+    def set_up(self, seed: int, team: Sequence[int]) -> None:
         """Set up the site, its workers and the output of its first days."""
         config = SiteConfig(
             team=TEAM,
-            fee=500.0,
-            units=Units(low=30.0, high=130.0, value_per_unit=0.22, hours_per_period=HOURS),
-            calendar=self.floor.calendar,
-            horizon=250,
+            fee=400.0,
+            units=Units(low=0.0, high=BEST_RATE, value_per_unit=0.22, hours_per_period=HOURS),
+            calendar=self.calendar,
+            horizon=120,
             mean_delay=3.0,
             rolling=True,
             learn_delay=True,
-            policy=STATIONARY_POLICY,  # people and their levels are stationary here
-            least_tenure=5,
-            most_a_week=2,
             stream_key=seed,
         )
         commands.create_site(self.store, self.name, config, MANAGER)
-        people = [
-            WorkerRow(self.floor.ids[worker], NAMES[worker], active=worker in self.floor.team)
-            for worker in range(len(NAMES) - 1)
-        ]
+        people = [WorkerRow(self.ids[worker], NAMES[worker], active=worker in team) for worker in range(PEOPLE - 1)]
         worker_imports.import_workers(self.store, self.name, people, _file(people), MANAGER)
-        rows = [self.floor.row(period, worker) for period in range(1, FIRST_FILE + 1) for worker in self.floor.team]
+        rows = [row for period in range(1, FIRST_FILE + 1) for row in self._day(period, sorted(team))]
         output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK, accept_unusual=True)
 
     def record(self, period: int, active: Sequence[int]) -> None:
         """Record the output of a day, on some days with an irregularity."""
-        happened = {PARTIAL: "partial", SENT_HOME: "sent-home", MISTYPED: "worked"}
-        rows = [
-            self.floor.row(period, worker, happened.get(period) if worker == active[0] else None) for worker in active
-        ]
+        rows = self._day(period, active)
         if period == MISTYPED:
-            self.mistyped, rows[0] = active[0], _mistyped(rows[0])
+            self.correction, rows[0] = rows[0], _mistyped(rows[0])
         output_imports.import_output(self.store, self.name, rows, _file(rows), CLERK, accept_unusual=True)
-        if period == MISTYPED + 2:
-            right = [self.floor.row(MISTYPED, self.mistyped, "worked")]
+        if period == MISTYPED + 2 and self.correction is not None:
+            right = [self.correction]
             output_imports.import_output(
                 self.store, self.name, right, _file(right), MANAGER, correct=True, accept_unusual=True
             )
+
+    def _day(self, period: int, active: Sequence[int]) -> list[OutputRow]:
+        """Let people work for a day, and return its rows; some days hold an irregularity for the first of them."""
+        irregular = {PARTIAL: "partial", SENT_HOME: "sent-home", NO_SHOW: "no-show", MISTYPED: "worked"}
+        rows, day = [], self.calendar.date_of(period)
+        for worker in active:
+            absent, early = self.floor.is_absent(period, worker), self.floor.leaves_early(period, worker)
+            attendance = "absent" if absent else "partial" if early else "worked"
+            if worker == active[0]:
+                attendance = irregular.get(period, attendance)
+            hours = {"worked": HOURS, "partial": 4.0, "sent-home": 2.0}.get(attendance)
+            units = None if hours is None else float(round(self.floor.rate(period, worker) * hours))
+            rows.append(OutputRow(1, day, None, self.ids[worker], units, hours, attendance))
+            if hours is not None:
+                self.floor.worked([worker])
+        return rows
 
     def morning(self, period: int) -> None:
         """Follow up offers, record who joins and leaves, and answer proposals."""
         self._see_offers_through(period)
         if period == NEWCOMER_JOINS:
-            newcomer = [WorkerRow(self.floor.ids[-1], NAMES[-1], prior_n=12, prior_mean=84.0)]
+            rate = self.floor.former_rate(PEOPLE - 1, FORMER_DAYS)
+            newcomer = [WorkerRow(self.ids[-1], NAMES[-1], prior_n=FORMER_DAYS, prior_mean=rate)]
             worker_imports.import_workers(self.store, self.name, newcomer, _file(newcomer), MANAGER)
-        if period == LEAVER_GOES:
-            self._somebody_leaves()
+        if period in QUITS:
+            self._somebody_quits(period)
         while period < MANAGER_AWAY and (proposals := self.site().open_proposals(PROPOSED)):
             self._answer(proposals[0], period)
 
     def last_morning(self) -> None:
         """Leave today's proposals open for the reader; if there are none, record that somebody left."""
         if not self.site().open_proposals(PROPOSED):
-            self._somebody_leaves()
+            self._somebody_quits(DAYS + 1)
 
     def _see_offers_through(self, period: int) -> None:
         """Record who declined and who starts today."""
@@ -238,14 +226,13 @@ class _Desk:
             self.due[proposal.id] = period + int(self.rng.integers(2, 6))
             commands.approve(self.store, self.name, proposal.id, MANAGER)
 
-    def _somebody_leaves(self) -> None:
-        """Record that one of the longest-serving workers left who is not about to be replaced."""
+    def _somebody_quits(self, period: int) -> None:
+        """Record that one of those who were not about to be replaced quit."""
         site = self.site()
         going = {pending.out for pending in site.roster.pending}
         staying = [worker for worker in site.roster.active if worker not in going]
-        longest = min(site.workers[worker].since for worker in staying)
-        leaver = self.rng.choice([worker for worker in staying if site.workers[worker].since == longest])
-        commands.change_worker(self.store, self.name, self.floor.ids[leaver], CLERK, status=LEFT)
+        quitter = self.floor.quitter(period, staying)
+        commands.change_worker(self.store, self.name, self.ids[quitter], CLERK, status=LEFT)
 
 
 def _mistyped(row: OutputRow) -> OutputRow:

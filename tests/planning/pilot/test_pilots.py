@@ -5,20 +5,14 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from crewlearn.advisor.advice import commands, team
 from crewlearn.advisor.advice.opening import open_store
-from crewlearn.advisor.files import output_imports, worker_imports
-from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import PilotStarted
 from crewlearn.advisor.ledger.pilots.assignment import assigned, digest_of
-from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import SiteConfig
-from crewlearn.advisor.ledger.settings.units import Units
-from crewlearn.advisor.ledger.site import PROPOSED, Site
+from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.planning.pilot import running
@@ -26,10 +20,8 @@ from crewlearn.planning.pilot.outcomes import counted_days, group_days, read_sit
 from crewlearn.planning.pilot.planning import PilotRequest, plan_pilot
 from crewlearn.planning.pilot.wording import arms_lines, design_lines, progress_line, promise_lines, result_lines
 from crewlearn.problem.errors import InvalidInput
-from support.pilots import pilot_plan
+from support.pilots import RECORD, TEAM, advised_stations, pilot_plan, pilot_site, site_of, work_days
 
-TEAM, RECORD = 14, 40
-CALENDAR = WorkCalendar(date(2026, 1, 5))
 REQUEST = PilotRequest(("hall",), days=12, run_in=0, baseline=30)
 
 
@@ -39,48 +31,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def create(store: Store, name: str = "hall", days: int = RECORD, **settings: object) -> None:
-    """Create a site whose station s makes 50 + s pieces, give or take 4, for so many days; 5 untried people wait."""
-    config = SiteConfig(
-        TEAM, 30.0, calendar=CALENDAR, units=Units(0.0, 100.0), mean_delay=1.0, horizon=200, rolling=True
-    )
-    commands.create_site(store, name, replace(config, **settings), "ann")  # type: ignore[arg-type] # settings by name
-    rows = [WorkerRow(f"W{n}", active=n < TEAM) for n in range(TEAM + 5)]
-    worker_imports.import_workers(store, name, rows, b"w", "ann")
-    work(store, name, days, {})
-
-
-def work(store: Store, name: str, days: int, gains: dict[int, float]) -> None:
-    """Record working days; the stations in `gains` make so much more."""
-    site = site_of(store, name)
-    rows = []
-    for period in range(site.period, site.period + days):
-        noise = np.random.default_rng(period).normal(0.0, 4.0, TEAM)
-        for station, worker in enumerate(site.roster.stations):
-            if worker >= 0:
-                made = round(50.0 + station + float(noise[station]) + gains.get(station, 0.0), 2)
-                rows.append(OutputRow(2, CALENDAR.date_of(period), None, f"W{worker}", made, None, "worked"))
-    output_imports.import_output(store, name, rows, f"{site.period}".encode(), "ann", accept_unusual=True)
-
-
-def site_of(store: Store, name: str = "hall") -> Site:
-    with store.reading() as connection:
-        return store.site(connection, name)[1]
-
-
-def advised(started: PilotStarted) -> set[int]:
-    return {
-        station
-        for group, wave in zip(started.plan.groups, started.waves, strict=True)
-        if wave == 0
-        for station in group.stations
-    }
-
-
 def test_a_pilot_finds_the_gain_that_was_put_in(store: Store) -> None:
-    create(store)
-    started = running.start(store, REQUEST, "ann")
-    work(store, "hall", 12, dict.fromkeys(advised(started), 10.0))
+    pilot_site(store)
+    running.start(store, REQUEST, "ann")
+    work_days(store, 12, dict.fromkeys(advised_stations(store), 10.0))
     status = running.status(store, "hall")
     assert status is not None
     assert (status.state, status.recorded) == ("complete", 12)
@@ -99,12 +53,12 @@ def test_a_pilot_finds_the_gain_that_was_put_in(store: Store) -> None:
 
 
 def test_advice_is_withheld_from_usual_practice_until_the_end(store: Store) -> None:
-    create(store, policy="value-of-replacement", most_a_week=None)
-    work(store, "hall", 5, dict.fromkeys(range(TEAM), -45.0))
+    pilot_site(store, policy="value-of-replacement", most_a_week=None)
+    work_days(store, 5, dict.fromkeys(range(TEAM), -45.0))
     before = {proposal.out for proposal in site_of(store).open_proposals(PROPOSED)}
-    started = running.start(store, REQUEST, "ann")
+    running.start(store, REQUEST, "ann")
     site = site_of(store)
-    usual = {site.roster.stations[station] for station in set(range(TEAM)) - advised(started)}
+    usual = {site.roster.stations[station] for station in set(range(TEAM)) - advised_stations(store)}
     assert before & usual, "else there is nothing to withhold"
     assert not {proposal.out for proposal in site.open_proposals(PROPOSED)} & usual
     assert not any(site.may_leave(worker) for worker in usual)
@@ -114,13 +68,13 @@ def test_advice_is_withheld_from_usual_practice_until_the_end(store: Store) -> N
 
 
 def test_an_empty_station_in_usual_practice_is_not_filled_by_advice(store: Store) -> None:
-    create(store)
-    started = running.start(store, REQUEST, "ann")
-    station = min(set(range(TEAM)) - advised(started))
+    pilot_site(store)
+    running.start(store, REQUEST, "ann")
+    station = min(set(range(TEAM)) - advised_stations(store))
     team.remove_from_team(store, "hall", f"W{station}", "ann")
     site = site_of(store)
     assert not [proposal for proposal in site.open_proposals(PROPOSED) if proposal.out == -1]
-    other = min(advised(started))
+    other = min(advised_stations(store))
     team.remove_from_team(store, "hall", f"W{other}", "ann")
     (fill,) = [proposal for proposal in site_of(store).open_proposals(PROPOSED) if proposal.out == -1]
     commands.approve(store, "hall", fill.id, "ann")
@@ -130,9 +84,9 @@ def test_an_empty_station_in_usual_practice_is_not_filled_by_advice(store: Store
 
 
 def test_the_effect_is_not_told_before_the_end(store: Store) -> None:
-    create(store)
+    pilot_site(store)
     running.start(store, REQUEST, "ann")
-    work(store, "hall", 6, {})
+    work_days(store, 6, {})
     status = running.status(store, "hall")
     assert status is not None
     assert status.to_json()["result"] is None
@@ -146,16 +100,16 @@ def test_the_effect_is_not_told_before_the_end(store: Store) -> None:
 
 
 def test_a_planned_look_may_stop_the_pilot(store: Store) -> None:
-    create(store)
+    pilot_site(store)
     request = replace(REQUEST, looks=1)
     plan = plan_pilot(store, request, durations=False).plan
     assert plan.final_level == pytest.approx(0.049)
     with pytest.raises(InvalidInput, match="cannot reach"):
         plan_pilot(store, replace(request, groups=9), durations=False)
-    started = running.start(store, request, "ann")
+    running.start(store, request, "ann")
     with pytest.raises(Conflict, match="record it first"):
         running.look(store, "hall", "ann")
-    work(store, "hall", 6, dict.fromkeys(advised(started), 40.0))
+    work_days(store, 6, dict.fromkeys(advised_stations(store), 40.0))
     stop, effect = running.look(store, "hall", "ann")
     assert stop
     assert effect is not None
@@ -169,19 +123,19 @@ def test_a_planned_look_may_stop_the_pilot(store: Store) -> None:
 
 
 def test_a_look_without_a_clear_effect_tells_nothing_more(store: Store) -> None:
-    create(store)
+    pilot_site(store)
     running.start(store, replace(REQUEST, looks=1), "ann")
-    work(store, "hall", 6, {})
+    work_days(store, 6, {})
     assert running.look(store, "hall", "ann") == (False, None)
     with pytest.raises(Conflict, match="recorded through"):
         running.end(store, "hall", "ann")
 
 
 def test_what_is_too_small_is_refused_with_the_remedy(store: Store) -> None:
-    create(store, days=20)
+    pilot_site(store, days=20)
     with pytest.raises(InvalidInput, match="record more first"):
         plan_pilot(store, REQUEST)
-    work(store, "hall", 20, {})
+    work_days(store, 20, {})
     with pytest.raises(InvalidInput, match="at least 9 groups"):
         plan_pilot(store, replace(REQUEST, groups=8))
     with pytest.raises(InvalidInput, match="no day that counts"):
@@ -191,7 +145,7 @@ def test_what_is_too_small_is_refused_with_the_remedy(store: Store) -> None:
 def test_sites_can_be_groups_and_turn_step_by_step(store: Store) -> None:
     names = [f"hall {n}" for n in range(5)]
     for name in names:
-        create(store, name)
+        pilot_site(store, name)
     request = replace(REQUEST, sites=tuple(names), waves=5, days=12)
     started = running.start(store, request, "ann")
     assert sorted(started.waves) == [0, 1, 2, 3, 4]
@@ -200,7 +154,7 @@ def test_sites_can_be_groups_and_turn_step_by_step(store: Store) -> None:
     assert site_of(store, last).withheld_stations() == set(range(TEAM))
     assert not site_of(store, first).withheld_stations()
     for name in names:
-        work(store, name, 12, {})
+        work_days(store, 12, {}, name)
     result = running.end(store, names[2], "ann")
     assert result is not None
     for name in names:
@@ -221,7 +175,7 @@ def test_the_assignment_follows_from_the_seed_and_is_checked(store: Store) -> No
 
 
 def test_a_plan_says_what_it_can_show(store: Store) -> None:
-    create(store)
+    pilot_site(store)
     proposal = plan_pilot(store, replace(REQUEST, gain=20.0))
     assert proposal.power is not None
     assert proposal.power > 0.9
@@ -234,9 +188,9 @@ def test_a_plan_says_what_it_can_show(store: Store) -> None:
 
 
 def test_a_fee_is_charged_to_the_station_and_the_next_day_that_counts(store: Store) -> None:
-    create(store)
+    pilot_site(store)
     team.add_to_team(store, "hall", f"W{TEAM}", "ann", station=3)
-    work(store, "hall", 3, {})
+    work_days(store, 3, {})
     days = read_site_days(store, "hall")
     assert days.outside[2, RECORD] == 1.0
     assert days.outside.sum() == 1.0

@@ -48,6 +48,11 @@ ROUTES = [
     ("GET", "/sites/{site}/jobs", "viewer"),
     ("POST", "/sites/{site}/plan", "manager"),
     ("POST", "/sites/{site}/backtest", "manager"),
+    ("POST", "/sites/{site}/pilot/plan", "manager"),
+    ("GET", "/sites/{site}/pilot", "viewer"),
+    ("POST", "/sites/{site}/pilot", "manager"),
+    ("POST", "/sites/{site}/pilot/look", "manager"),
+    ("POST", "/sites/{site}/pilot/end", "manager"),
     ("GET", "/jobs/{job}", "viewer"),
     ("DELETE", "/jobs/{job}", "manager"),
     ("GET", "/me", "viewer"),
@@ -73,6 +78,7 @@ BODIES: dict[str, Any] = {
     "POST /sites/{site}/output": rows(1),
     "POST /sites/{site}/plan": {"runs": 2},
     "POST /sites/{site}/backtest": {"runs": 2},
+    "POST /sites/{site}/pilot": {"job": 10_000},
     "POST /users": {"name": "new", "role": "viewer"},
 }
 

@@ -6,6 +6,8 @@ from datetime import date
 import pytest
 
 from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.ledger.events import observation
 from crewlearn.advisor.ledger.queries import standing_rows
 from crewlearn.advisor.ledger.store import Store
@@ -27,14 +29,19 @@ def test_a_day_is_named_below_its_output(demo: Store) -> None:
     assert marks(reading, window, 0.0)[0].at == 0.0  # a stint begins with its day
 
 
-def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store) -> None:
-    now = snapshot(demo, DEMO)
+@pytest.mark.parametrize("name", [DEMO, "hall"])  # the hall's people have prior data
+def test_the_band_of_a_worker_ends_at_the_estimate_shown_elsewhere(demo: Store, name: str) -> None:
+    if name == "hall":
+        with_crew(demo)
+        worked = [OutputRow(2, date(2026, 11, 2 + day), None, "a", 11.0 + day, None, "worked") for day in range(3)]
+        import_output(demo, name, worked, b"output", "ann", accept_unusual=True)
+    now = snapshot(demo, name)
     reading = Reading(now, date(2026, 11, 16))
     everybody, _ = estimates_of(now.site)
     with demo.reading() as connection:
         rows = [row for _, row in standing_rows(connection, reading.key, range(len(now.site.workers)))]
     seen = sorted({row.worker for row in rows})
-    assert any(now.site.workers[number].prior_n for number in seen)
+    assert name == DEMO or any(now.site.workers[number].prior_n for number in seen)
     for number in seen:
         theirs = [row for row in rows if row.worker == number]
         values = [value for row in theirs if (value := observation(now.site.config.units, row)) is not None]

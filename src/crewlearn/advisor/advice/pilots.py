@@ -21,6 +21,11 @@ from crewlearn.problem.errors import InvalidInput
 
 LONGEST_SEED = 200
 
+Expected = Mapping[str, int]
+"""The version of each site, by name, that a change is based on; others may have changed."""
+
+ANY_VERSION: Expected = {}
+
 
 @dataclass(frozen=True)
 class PilotRecord:
@@ -35,18 +40,18 @@ class PilotRecord:
 
 
 def start_pilot(
-    store: Store, plan: SealedPlan, actor: str, *, seed: str | None = None, expected: int | None = None
+    store: Store, plan: SealedPlan, actor: str, *, seed: str | None = None, expected: Expected = ANY_VERSION
 ) -> PilotStarted:
     """Seal a plan, assign the groups at random and begin the pilot at each of its sites.
 
-    Without a `seed`, it is the hash of the first site's last event, which nobody can choose freely. `expected` is the
-    version of the only site.
+    Without a `seed`, it is the hash of the first site's last event, which nobody can choose freely. `expected` has
+    the versions of sites that this is based on.
     """
     if seed is not None:
         checked_text("seed", seed, LONGEST_SEED, 1)
     digest, first = digest_of(plan), plan.sites[0]
     for name in plan.sites:
-        with store.writing(name, actor, expected) as work:
+        with store.writing(name, actor, expected.get(name)) as work:
             running = work.site.pilot
             if running is not None and digest_of(running.plan) == digest and len(plan.sites) > 1:
                 if name == first:
@@ -74,12 +79,12 @@ def _check_start(site: Site, name: str, plan: SealedPlan) -> None:
 
 
 def record_look(
-    store: Store, plan: SealedPlan, look: int, p: float, actor: str, *, expected: int | None = None
+    store: Store, plan: SealedPlan, look: int, p: float, actor: str, *, expected: Expected = ANY_VERSION
 ) -> bool:
     """Record planned look number `look`, counted from 1, with its p-value; return whether the pilot may stop."""
     stop, digest = p <= LOOK_LEVEL, digest_of(plan)
     for name in plan.sites:
-        with store.writing(name, actor, expected) as work:
+        with store.writing(name, actor, expected.get(name)) as work:
             running = running_pilot(work.site, name)
             if digest_of(running.plan) != digest:
                 raise Conflict("pilot", name, "has another pilot now; see: pilot status")
@@ -97,13 +102,13 @@ def end_pilot(
     actor: str,
     reason: str = "",
     *,
-    expected: int | None = None,
+    expected: Expected = ANY_VERSION,
 ) -> None:
     """Record the end of a pilot at each of its sites: with its result, or without one for a reason."""
     checked_text("reason", reason, LONGEST_REASON, 1 if result is None else 0)
     digest = digest_of(plan)
     for name in plan.sites:
-        with store.writing(name, actor, expected) as work:
+        with store.writing(name, actor, expected.get(name)) as work:
             if work.site.pilot is None and len(plan.sites) > 1 and _has_ended(work, digest):
                 continue
             if digest_of(running_pilot(work.site, name).plan) != digest:

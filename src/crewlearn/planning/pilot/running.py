@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from crewlearn.advisor.advice import pilots
-from crewlearn.advisor.advice.pilots import PilotRecord, record_of, running_pilot
+from crewlearn.advisor.advice.pilots import ANY_VERSION, Expected, PilotRecord, record_of, running_pilot
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import PilotStarted
 from crewlearn.advisor.ledger.pilots.assignment import digest_of
@@ -73,7 +73,7 @@ class PilotStatus:
 
 
 def start(
-    store: Store, request: PilotRequest, actor: str, *, seed: str | None = None, expected: int | None = None
+    store: Store, request: PilotRequest, actor: str, *, seed: str | None = None, expected: Expected = ANY_VERSION
 ) -> PilotStarted:
     """Plan a pilot, seal the plan and begin it."""
     proposal = plan_pilot(store, request, durations=False)
@@ -126,7 +126,7 @@ def _came(plan: SealedPlan, waves: tuple[int, ...], sites: Mapping[str, SiteDays
     return counts[0], counts[1]
 
 
-def look(store: Store, name: str, actor: str, *, expected: int | None = None) -> tuple[bool, Effect | None]:
+def look(store: Store, name: str, actor: str, *, expected: Expected = ANY_VERSION) -> tuple[bool, Effect | None]:
     """Take the planned look that is due; return whether the pilot may stop, and then the effect."""
     running, current = _running(store, name)
     plan, taken = running.plan, running.looks
@@ -142,7 +142,7 @@ def look(store: Store, name: str, actor: str, *, expected: int | None = None) ->
 
 
 def end(
-    store: Store, name: str, actor: str, *, give_up: str = "", expected: int | None = None
+    store: Store, name: str, actor: str, *, give_up: str = "", expected: Expected = ANY_VERSION
 ) -> Mapping[str, Any] | None:
     """Analyse a pilot that is complete, or that a look allowed to stop, and end it; return the result.
 

@@ -32,13 +32,7 @@ def design_lines(plan: SealedPlan) -> list[str]:
 def promise_lines(proposal: PilotProposal) -> list[str]:
     """Return what a pilot can show."""
     plan = proposal.plan
-    usual = proposal.usual_output
-    share = f" ({plan.promised_gain / usual:.1%} of the usual {usual:,.2f})" if usual > 0 else ""
-    lines = [
-        f"A gain of {plan.promised_gain:,.2f} a station and day{share} or more is shown with probability "
-        f"{plan.promised_power:.0%} or more; a smaller one may be missed.",
-        f"If advice makes no difference, the pilot still shows one with probability {plan.alpha:.0%} at most.",
-    ]
+    lines = sealed_promise_lines(plan, proposal.usual_output)
     if proposal.gain is not None and proposal.power is not None:
         shortest = proposal.shortest
         enough = (
@@ -48,6 +42,16 @@ def promise_lines(proposal: PilotProposal) -> list[str]:
         )
         lines.append(f"A gain of {proposal.gain:,.2f} is shown with probability {proposal.power:.0%}. {enough}")
     return lines
+
+
+def sealed_promise_lines(plan: SealedPlan, usual: float = 0.0) -> list[str]:
+    """Return what a plan promises to show, and as a share of a station's usual output, if given."""
+    share = f" ({plan.promised_gain / usual:.1%} of the usual {usual:,.2f})" if usual > 0 else ""
+    return [
+        f"A gain of {plan.promised_gain:,.2f} a station and day{share} or more is shown with probability "
+        f"{plan.promised_power:.0%} or more; a smaller one may be missed.",
+        f"If advice makes no difference, the pilot still shows one with probability {plan.alpha:.0%} at most.",
+    ]
 
 
 def arms_lines(plan: SealedPlan, waves: tuple[int, ...]) -> list[str]:

@@ -106,13 +106,17 @@ def let_in(request: Request, credentials: Credentials, caller: Caller | None, ro
     if caller is None:
         raise not_signed_in("sign in, or send a token: Authorization: Bearer …")
     request.state.caller = caller
-    site = request.path_params.get("site")
+    check_role(caller, role, request.path_params.get("site"))
+    return caller
+
+
+def check_role(caller: Caller, role: str, site: str | None) -> None:
+    """Refuse a caller who does not have `role` at a site or, without one, everywhere."""
     if site is not None and not caller.sees(site):
         raise Unknown("site", site, "is not one of yours")
     if not caller.may(role, site):
         where = "" if caller.sites is None else " for all sites" if site is None else f" at {site}"
         raise HTTPException(403, f"this takes the role {role}{where}; {caller.name} is {caller.role}")
-    return caller
 
 
 def not_signed_in(detail: str) -> HTTPException:

@@ -1,4 +1,4 @@
-"""The kinds of job: plan, backtest, verify, and import of large files.
+"""The kinds of job: plan, backtest, plan of a pilot, verify, and import of large files.
 
 Each is safe to run twice: plans and checks change nothing, and rows already on record are skipped.
 
@@ -9,29 +9,35 @@ workers' estimates are those at the time it runs; the result names that version 
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
 from crewlearn.advisor.files.recording.recorded_imports import result_of
 from crewlearn.advisor.files.sources.sheets import is_workbook
+from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import REQUEST
+from crewlearn.advisor.ledger.pilots.sealed import SealedPlan
 from crewlearn.advisor.ledger.site.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.wording import documents
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
+from crewlearn.problem.errors import Unknown
 from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
 from crewlearn.web.jobs.queue import Job, file_of
 from crewlearn.web.jobs.runner import Handler, Progress
 from crewlearn.web.snapshots import Snapshot
 
-Kind = Literal["plan", "verify", "output-import", "backtest"]
+if TYPE_CHECKING:
+    from crewlearn.planning.pilot.planning import PilotRequest
+
+Kind = Literal["plan", "verify", "output-import", "backtest", "pilot-plan"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-PLAN, VERIFY, OUTPUT_IMPORT, BACKTEST = KINDS
+PLAN, VERIFY, OUTPUT_IMPORT, BACKTEST, PILOT_PLAN = KINDS
 BIG_LINES = 20_000
 """Files with more lines than this are imported by a job."""
 BIG_WORKBOOK = 500_000
@@ -156,9 +162,38 @@ def run_backtest(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     return {"version": now.version, **outcome.to_json()}
 
 
+def run_pilot_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
+    """Work out what a pilot could show; the plan in the result can be sealed."""
+    from crewlearn.planning.pilot.planning import plan_pilot
+    from crewlearn.planning.pilot.wording import design_lines, promise_lines
+
+    progress(0.0, "drawing pilots with the variation on record")
+    proposal = plan_pilot(store, pilot_request(job.input))
+    headline, *promises = promise_lines(proposal)
+    return {**proposal.to_json(), "headline": headline, "lines": [*promises, *design_lines(proposal.plan)]}
+
+
+def pilot_request(input: Mapping[str, Any]) -> "PilotRequest":
+    """Return what a job's input asks of a pilot."""
+    from crewlearn.planning.pilot.planning import PilotRequest
+
+    wanted = {name: value for name, value in input.items() if name not in ("version", "sites")}
+    return PilotRequest(tuple(input["sites"]), **wanted)
+
+
+def sealed_plan(store: Store, site: str, job: int) -> SealedPlan:
+    """Return the plan of a pilot that a job at a site has made."""
+    made = queue.read(store, job)
+    if made.site != site or made.kind != PILOT_PLAN:
+        raise Unknown("job", job, "is no plan of a pilot of this site")
+    if made.status != queue.DONE:
+        raise Conflict("job", job, f"has no plan to seal: it is {made.status}")
+    return SealedPlan.from_json(made.result["plan"])
+
+
 LANES: Sequence[Mapping[str, Handler]] = (
     {PLAN: run_plan, BACKTEST: run_backtest},
-    {VERIFY: run_verify, OUTPUT_IMPORT: run_import},
+    {VERIFY: run_verify, OUTPUT_IMPORT: run_import, PILOT_PLAN: run_pilot_plan},
 )
 """The lanes of a server: plans and backtests, which may take minutes, and the kinds that people wait for."""
 

@@ -34,6 +34,7 @@ TABS: tuple[tuple[str, str, Role], ...] = (
     ("History", "history", VIEWER),
     ("Plan", "plan", VIEWER),
     ("Backtest", "backtest", VIEWER),
+    ("Pilot", "pilot", VIEWER),
     ("Import", "import", MANAGER),
     ("Record", "record", VIEWER),
     ("Settings", "settings", MANAGER),

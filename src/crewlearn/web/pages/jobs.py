@@ -13,7 +13,12 @@ from crewlearn.web.pages.common import JobNumber, do, store_of
 from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/jobs")
-SHOWN: Mapping[str, str] = {work.PLAN: "plan", work.BACKTEST: "backtest", work.OUTPUT_IMPORT: "import"}
+SHOWN: Mapping[str, str] = {
+    work.PLAN: "plan",
+    work.BACKTEST: "backtest",
+    work.PILOT_PLAN: "pilot",
+    work.OUTPUT_IMPORT: "import",
+}
 """Pages that show a single job, by its kind; checks are listed on the Record page."""
 
 

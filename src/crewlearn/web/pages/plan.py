@@ -21,7 +21,7 @@ from crewlearn.web.jobs.queue import Job
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form
 from crewlearn.web.pages.sites import policies
-from crewlearn.web.views.charts import Scale, axis, scale_over
+from crewlearn.web.views.charts import Scale, axis, scale_over, spread
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/plan")
@@ -211,13 +211,4 @@ def _axis(plan: Mapping[str, Any]) -> Markup:
 
 def _picture(scale: Scale, gain: Mapping[str, float]) -> Markup:
     """Draw the gain: a wide bar for 9 of 10 worlds, a narrow one for the interval of the mean."""
-    low, high = _likely(gain)
-    ends = {"low": gain["low"], "high": gain["high"], "worst": low, "best": high, "mean": gain["mean"]}
-    at = {end: 100.0 * scale.share(value) for end, value in ends.items()}
-    zero = 100.0 * scale.share(0.0)
-    return Markup(
-        '<svg class="spread" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="wide" x="{at["worst"]:.2f}" y="5" width="{max(at["best"] - at["worst"], 0.3):.2f}" height="20"/>'
-        f'<rect class="narrow" x="{at["low"]:.2f}" y="11" width="{max(at["high"] - at["low"], 0.3):.2f}" height="8"/>'
-        f'<path class="zero" d="M{zero:.2f} 0V30"/><path class="mean" d="M{at["mean"]:.2f} 5V25"/></svg>'
-    )
+    return spread(scale, gain["mean"], (gain["low"], gain["high"]), _likely(gain))

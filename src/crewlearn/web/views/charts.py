@@ -281,3 +281,19 @@ def spread_marks(first: int, last: int, words: Sequence[str], most: int = 5) -> 
         return [AxisMark(0.0, words[0])] if words else []
     step = max(1, math.ceil(many / most))
     return [AxisMark(n / many, words[n]) for n in range(0, many + 1, step)]
+
+
+def spread(scale: Scale, mean: float, narrow: tuple[float, float], wide: tuple[float, float] | None = None) -> Markup:
+    """Draw a mean with its interval as a narrow bar and, if given, the range of outcomes as a wide one."""
+    bars = []
+    for name, ends, top, height in (("wide", wide, 5, 20), ("narrow", narrow, 11, 8)):
+        if ends is not None:
+            low, high = (100.0 * scale.share(end) for end in ends)
+            bars.append(
+                f'<rect class="{name}" x="{low:.2f}" y="{top}" width="{max(high - low, 0.3):.2f}" height="{height}"/>'
+            )
+    zero, middle = 100.0 * scale.share(0.0), 100.0 * scale.share(mean)
+    return Markup(
+        '<svg class="spread" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">'
+        f'{"".join(bars)}<path class="zero" d="M{zero:.2f} 0V30"/><path class="mean" d="M{middle:.2f} 5V25"/></svg>'
+    )

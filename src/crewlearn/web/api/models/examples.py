@@ -4,6 +4,7 @@ from typing import Any
 
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.ledger.settings.config import DEFAULT_LEAST_TENURE, DEFAULT_POLICY, default_most_a_week
+from crewlearn.web.api.models.examples_pilot import PILOT_EXAMPLES
 
 _SETTINGS: dict[str, Any] = {
     "team": 12,
@@ -428,6 +429,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "ImportTakenBack": [{"import": {**_IMPORT, "undone": 13, "can_undo": False}, "advice": _SENTENCE}],
     "Events": _page(_EVENT),
     "PlanRequest": [{}, {"runs": 200, "team": 14, "fee": 250.0}],
+    **PILOT_EXAMPLES,
     "BacktestRequest": [{}, {"first": "2026-03-02", "runs": 200}],
     "Job": [
         _JOB,

@@ -8,6 +8,7 @@ from crewlearn.planning.limits import FEWEST_RUNS, MOST_REPLAYS, MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
 from crewlearn.web.api.models.output import CheckedModel, Recorded
+from crewlearn.web.api.models.pilot import PilotPlanModel
 from crewlearn.web.errors.problems import ProblemDocument
 from crewlearn.web.jobs.queue import Status
 from crewlearn.web.jobs.work import Kind
@@ -139,9 +140,9 @@ class JobModel(Model):
     status: Status
     progress: Annotated[float, Field(ge=0, le=1)]
     message: str = Field(description="Current step, reason of failure, or who cancelled it.")
-    result: PlanModel | BacktestModel | VerifiedModel | Recorded | CheckedModel | ProblemDocument | None = Field(
-        description="Its result; for a failed job a problem, if there is one."
-    )
+    result: (
+        PlanModel | BacktestModel | PilotPlanModel | VerifiedModel | Recorded | CheckedModel | ProblemDocument | None
+    ) = Field(description="Its result; for a failed job a problem, if there is one.")
     created: str
     started: str | None
     finished: str | None
