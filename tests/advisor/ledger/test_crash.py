@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from crewlearn.advisor.advice.answering import answer_many, approval
 from crewlearn.advisor.advice import commands, pilots, remarks, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import Term
@@ -135,7 +136,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "approve somebody else": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME, into="f")),
     "approve several": (
         "proposed",
-        lambda store: commands.approve_all(store, "proposed", proposed(store, "proposed"), ME),
+        lambda store: answer_many(store, "proposed", proposed(store, "proposed"), approval(), ME),
     ),
     "keep the person": (
         "proposed",

@@ -20,7 +20,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording import undoing
 from crewlearn.advisor.wording.names import RecordNames
-from crewlearn.advisor.wording.narration import event_told
+from crewlearn.advisor.wording.narration import answers_told
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
@@ -65,9 +65,9 @@ def _last_answer(request: Request, reading: Reading) -> str:
     if slip is None:
         return ""
     with store_of(request).reading() as connection:
-        event = next(read_events(connection, reading.key, slip.number - 1, limit=1))
+        events = list(read_events(connection, reading.key, slip.numbers[0] - 1, limit=len(slip.numbers)))
     proposals = reading.site.proposals
-    return event_told(event, RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written))
+    return answers_told(events, RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written))
 
 
 @router.get("/proposals")
