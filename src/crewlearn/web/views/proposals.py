@@ -140,10 +140,11 @@ class Choice:
 class Answerable:
     """A proposal to answer: who may leave or come in instead, and the number of the next proposal.
 
-    `a_while` is how long a rejection without an end holds, `first_end` the earliest day on which one may end.
+    One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end holds, `first_end` the earliest day on which one may end.
     """
 
     exchange: Exchange
+    open: bool
     rooms: tuple[Choice, ...]
     entrants: tuple[Choice, ...]
     a_while: str
@@ -159,9 +160,10 @@ def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> 
     first_end = (reading.site.day + timedelta(days=1)).isoformat()
     return tuple(
         Answerable(
-            exchange(reading, proposal, candidates[proposal.id]),
+            exchange(reading, proposal, candidates.get(proposal.id, ())),
+            proposal.status == PROPOSED,
             rooms(reading, proposal),
-            entrants(reading, proposal, candidates[proposal.id]),
+            entrants(reading, proposal, candidates.get(proposal.id, ())),
             a_while,
             first_end,
             ids[place + 1],
