@@ -22,9 +22,8 @@ const takeOver = (page) => {
     const here = document.getElementById(fresh.id);
     if (!here || here.dataset.status === fresh.dataset.status) continue;
     const tall = here.getBoundingClientRect().height;
-    const opened = here.querySelector("details[open]");
     here.replaceWith(fresh);
-    if (!opened) fresh.style.minHeight = `${tall}px`; /* as tall as before, whatever it says now */
+    fresh.style.minHeight = `${tall}px`; /* as tall as before, whatever it says now */
   }
   const all = page.querySelector("[data-select-all]");
   const mine = list.querySelector("[data-select-all]");
@@ -71,8 +70,7 @@ const send = async (form, submitter) => {
     if (form.id === "many") for (const box of form.querySelectorAll("[data-select-all]")) box.checked = false;
     takeOver(page);
     showMessage();
-    for (const details of form.id === "many" ? form.querySelectorAll("details[open]") : []) details.open = false;
-    if (card && inside) follow(document.getElementById(card.id));
+    if (inside || document.activeElement === document.body) follow(card ? document.getElementById(card.id) : undefined);
   } catch {
     tell("The server does not answer. Nothing is lost: look at the page again before you repeat the answer.");
   } finally {
@@ -81,12 +79,12 @@ const send = async (form, submitter) => {
   }
 };
 
-/* The keyboard goes on at the next proposal to answer; at the last one it stays. */
+/* The keyboard goes on at the next proposal to answer, or at the message after the last one. */
 const follow = (card) => {
   const all = cards();
   const place = all.indexOf(card);
-  const next = [...all.slice(place + 1), ...all.slice(0, place)].find((other) => !other.classList.contains("answered"));
-  (next ?? card).focus({ preventScroll: false });
+  const next = [...all.slice(place + 1), ...all.slice(0, place + 1)].find((other) => !other.classList.contains("answered"));
+  (next ?? document.getElementById("said")).focus();
 };
 
 const showSelected = () => {
@@ -109,6 +107,11 @@ if (list) {
     if (event.target.matches("[data-select-all]")) for (const box of boxes()) box.checked = event.target.checked;
     else if (event.target.matches(".pick input") && !event.target.checked) list.querySelector("[data-select-all]").checked = false;
     showSelected();
+  });
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches("#many .panel input")) return;
+    event.preventDefault();
+    many().requestSubmit(many().querySelector('[value="reject"]'));
   });
   showSelected();
   showMessage();
