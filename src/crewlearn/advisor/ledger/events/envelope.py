@@ -107,8 +107,8 @@ def next_entry(
 
     `batch` is the first of several answers given together, if this is a later one of them.
     """
-    sent = {} if request is None else {REQUEST: request.to_json()}
-    sent |= {} if batch is None else {BATCH: batch}
+    added = {REQUEST: None if request is None else request.to_json(), BATCH: batch}
+    sent = {name: value for name, value in added.items() if value is not None}
     plain = json.loads(canonical({**fact.to_payload(), **sent}))  # hash exactly what will be read back
     digest = hash_of(number, at, actor, RULE_VERSION, fact.type, plain, previous)
     return LedgerEntry(number, at, actor, RULE_VERSION, fact.type, plain, previous, digest)
