@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from crewlearn.advisor.advice.answering import answer_many, approval
 from crewlearn.advisor.advice import commands, pilots, remarks, team
+from crewlearn.advisor.advice.answering import answer_many, approval
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import Term
 from crewlearn.advisor.files import imports, output_imports, worker_imports

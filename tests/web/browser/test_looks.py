@@ -99,7 +99,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serv
     expect(page.get_by_role("alert")).to_be_visible()
     faults += look_over(page)
     page.get_by_label("Name", exact=True).fill("Line 3")
-    page.get_by_label("An excellent day").fill("100")
+    page.get_by_label("Highest plausible output").fill("100")
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_text("Line 3 is set up")).to_be_visible()
     for tab, _, _ in TABS:
@@ -231,7 +231,7 @@ def test_what_a_button_opens_moves_no_button(
     buttons = answers.locator("form:not(.panel) button, summary")
     places = buttons.evaluate_all(PLACES)
     assert len(places) == 4
-    for name, panel in (("Reject…", ".panel.reject"), ("Choose who leaves", ".panel.other"), ("Why?", ".panel.why")):
+    for name, panel in (("Reject…", ".panel.reject"), ("Choose…", ".panel.other"), ("Why?", ".panel.why")):
         answers.locator("summary", has_text=name).click()
         expect(answers.locator(panel)).to_be_visible()
         expect(answers.locator(".panel:visible")).to_have_count(1)  # one at a time

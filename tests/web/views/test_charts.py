@@ -8,7 +8,9 @@ from random import Random
 from crewlearn.web.views.charts import ROOMS, TRANSITION, AxisMark, ChartLine, Scale, Span, axis, chart, gantt, room_for
 
 SCALE = Scale(0.0, 40.0, (0.0, 10.0, 20.0, 30.0, 40.0))
-NAMED = re.compile(r'<svg x="([\d.]+)%" y="(\d+)" width="([\d.]+)%" height="24"><text class="span-text room-(\d+)"')
+NAMED = re.compile(
+    r'<svg x="([\d.]+)%" y="(\d+)" width="([\d.]+)%" height="24"><text class="span-text room-(\d+)" x="6"'
+)
 
 
 def test_names_stand_where_nothing_is_hatched() -> None:

@@ -68,7 +68,9 @@ def _check_leaver(work: SiteTransaction, number: int) -> None:
     if proposal is None or proposal.status == STARTED:
         return
     hire = next((hire for hire in site.roster.pending if hire.into == proposal.into), None)
-    newcomers = {other.into for other in site.proposals.values() if other.status == STARTED and other.id in work.changed}
+    newcomers = {
+        other.into for other in site.proposals.values() if other.status == STARTED and other.id in work.changed
+    }
     on_arrival = hire is not None and hire.out == NOBODY and not site.roster.empty
     if hire is not None and newcomers and (hire.out in newcomers or on_arrival):
         raise Conflict("proposal", number, "settles who leaves on arrival; record it by itself")
@@ -120,7 +122,9 @@ def _answered(
         return Answered(number, refused=told)
 
 
-def answered_before(store: Store, name: str, numbers: Sequence[int], answer: CommonAnswer, actor: str) -> list[Answered]:
+def answered_before(
+    store: Store, name: str, numbers: Sequence[int], answer: CommonAnswer, actor: str
+) -> list[Answered]:
     """Return what became of proposals in an action that was recorded before."""
     wanted = list(dict.fromkeys(numbers))
     with store.reading() as connection:

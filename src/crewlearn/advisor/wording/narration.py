@@ -19,7 +19,7 @@ def cause_told(cause: Cause, names: Names) -> str:
 
 def event_told(event: Event, names: Names) -> str:
     """Return who did what."""
-    return f"{event.actor} {event.fact.tell(names)}"
+    return event.fact.told(event.actor, names)
 
 
 def answers_told(events: Sequence[Event], names: Names) -> str:

@@ -87,7 +87,9 @@ def approve(
         )
         give = partial(commands.approve, store, site, proposal, caller.name, out=out, into=into)
         more = give_once(store, site, caller.name, answer, give)
-        return _answered(request, site, f"Approved: {_named(reading_of(request, site), proposal)} can be offered.", "", more)
+        return _answered(
+            request, site, f"Approved: {_named(reading_of(request, site), proposal)} can be offered.", "", more
+        )
 
     return do(request, _back(site, form), done)
 

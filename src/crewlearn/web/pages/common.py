@@ -165,7 +165,9 @@ def _messages(cookie: str | None) -> list[Flash]:
         return []
     try:
         data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
-        flash = Flash(str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]), int(data["undo"]))
+        flash = Flash(
+            str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]), int(data["undo"])
+        )
         json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded is dropped
         return [flash]
     except (ValueError, KeyError, TypeError, RecursionError):  # not written by us: ignored

@@ -75,7 +75,12 @@ def _last_answer(request: Request, reading: Reading) -> str:
 
 @router.get("/proposals")
 def proposals(
-    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0, kept: Kept = ""
+    request: Request,
+    site: str,
+    caller: Annotated[Caller, require(VIEWER)],
+    page: PageNumber = 1,
+    at: At = 0,
+    kept: Kept = "",
 ) -> Response:
     """Show a page of the proposals to answer, by page number or containing proposal `at`; those kept stay in place."""
     reading = reading_of(request, site)

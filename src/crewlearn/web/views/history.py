@@ -55,9 +55,7 @@ class Window:
         return self.at(place + 0.5)
 
 
-def window_of(
-    reading: Reading, last: int | None, since: date | None = None, until: date | None = None
-) -> Window:
+def window_of(reading: Reading, last: int | None, since: date | None = None, until: date | None = None) -> Window:
     """Return the periods to show: the last ones on record, those up to place `last`, or those of a range of days."""
     newest = max(1, reading.place(reading.site.period) - 1)
     end = newest if last is None else min(max(1, last), newest)

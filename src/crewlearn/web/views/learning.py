@@ -37,7 +37,9 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
     The band is the estimate from their own days up to each day, given the current estimates of pool and noise.
     """
     site, units = reading.site, reading.site.config.units
-    seen = [(reading.place(row.period), value) for row in rows if (value := observation(site.config.units, row)) is not None]
+    seen = [
+        (reading.place(row.period), value) for row in rows if (value := observation(site.config.units, row)) is not None
+    ]
     away = [row for row in rows if row.attendance not in ("worked", "partial")]
     absent = f"Not at work on {formats.count(len(away), 'recorded day')}." if away else ""
     if not seen:

@@ -129,6 +129,10 @@ class Fact(ABC):
     def tell(self, names: Names) -> str:
         """Describe the event in words that follow the actor's name."""
 
+    def told(self, actor: str, names: Names) -> str:
+        """Return who did what."""
+        return f"{actor} {self.tell(names)}"
+
     def begin(self) -> Site:
         """Return the new site, for the first event of a record."""
         raise InvalidInput("event", self.type, "a record begins with site-created")
