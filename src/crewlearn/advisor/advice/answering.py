@@ -63,7 +63,7 @@ def outcome_of_offers(outcome: str, on: date | None = None) -> CommonAnswer:
 
 
 def _check_leaver(work: SiteTransaction, number: int) -> None:
-    """Refuse a start whose leaver may be somebody who started in the same action, so that both can be undone at once."""
+    """Refuse a start in the place of somebody who may have started in the same action: undoing it takes back both."""
     site, proposal = work.site, work.site.proposals.get(number)
     if proposal is None or proposal.status == STARTED:
         return

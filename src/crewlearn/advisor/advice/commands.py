@@ -342,7 +342,8 @@ def _called(work: SiteTransaction, worker: int) -> str:
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> Retold:
     """Take back the last answer, or the last change to a worker; return that event.
 
-    Answers given together are taken back together, and all returned. `number` is the event the caller means; if it is no longer the last answer, nothing is undone.
+    Answers given together are taken back together, and all returned. `number` is the event the caller means; if it is
+    no longer the last answer, nothing is undone.
     """
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo

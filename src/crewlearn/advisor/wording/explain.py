@@ -175,7 +175,8 @@ def _gain(numbers: ProposalFacts, figures: Figures) -> str:
     if numbers.gain >= 0.0:
         gain = f"a permanent replacement is expected to gain {figures.money(numbers.gain)}"
     else:
-        gain = f"a permanent replacement is expected to lose {figures.money(-numbers.gain)}, but trying it out may still pay"
+        loss = figures.money(-numbers.gain)
+        gain = f"a permanent replacement is expected to lose {loss}, but trying it out may still pay"
     return f"{over}, {gain}; the fee is {figures.money(numbers.fee)}."
 
 

@@ -139,7 +139,8 @@ class Choice:
 class Answerable:
     """A proposal to answer: who may leave or come in instead, and the number of the next proposal.
 
-    One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end holds, `first_end` the earliest day on which one may end.
+    One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end
+    holds, `first_end` the earliest day on which one may end.
     """
 
     exchange: Exchange
