@@ -108,7 +108,7 @@ def offers_under_way(
     everyone = reading.site.open_proposals(*UNDER_WAY)
     first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
     listed = offers(reading, everyone[first : first + A_PAGE])
-    values: dict[str, Any] = {"listed": listed, "many": len(everyone), "pager": pager}
+    values: dict[str, Any] = {"listed": listed, "under_way": tuple(offer.id for offer in everyone), "pager": pager}
     values["place"] = {"from": "offers", "page": 1 + first // A_PAGE, "kept": ""}
     values["undo_number"] = 0 if reading.site.undo is None else reading.site.undo.number
     return show_site(request, caller, reading, "Today", "offers.html", values)

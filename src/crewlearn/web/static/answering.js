@@ -52,6 +52,7 @@ const tell = (words) => {
   document.getElementById("said").replaceChildren(said);
 };
 
+let byPointer = false;
 let sending = false;
 const send = async (form, submitter) => {
   if (sending) return;
@@ -59,6 +60,7 @@ const send = async (form, submitter) => {
   list.setAttribute("aria-busy", "true");
   const card = form.closest("[data-proposal]");
   const inside = list.contains(document.activeElement);
+  const preventScroll = byPointer; /* nothing slides under the pointer */
   const body = new URLSearchParams(new FormData(form, submitter));
   try {
     const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/html" } });
@@ -70,7 +72,7 @@ const send = async (form, submitter) => {
     if (form.id === "many") for (const box of form.querySelectorAll("[data-select-all]")) box.checked = false;
     takeOver(page);
     showMessage();
-    if (inside || document.activeElement === document.body) follow(card ? document.getElementById(card.id) : undefined);
+    if (inside || document.activeElement === document.body) follow(card ? document.getElementById(card.id) : undefined, preventScroll);
   } catch {
     tell("The server does not answer. Nothing is lost: look at the page again before you repeat the answer.");
   } finally {
@@ -80,11 +82,11 @@ const send = async (form, submitter) => {
 };
 
 /* The keyboard goes on at the next proposal to answer, or at the message after the last one. */
-const follow = (card) => {
+const follow = (card, preventScroll) => {
   const all = cards();
   const place = all.indexOf(card);
   const next = [...all.slice(place + 1), ...all.slice(0, place + 1)].find((other) => !other.classList.contains("answered"));
-  (next ?? document.getElementById("said")).focus();
+  (next ?? document.getElementById("said")).focus({ preventScroll });
 };
 
 const showSelected = () => {
@@ -96,6 +98,8 @@ const showSelected = () => {
 };
 
 if (list) {
+  document.addEventListener("pointerdown", () => { byPointer = true; }, true);
+  document.addEventListener("keydown", () => { byPointer = false; }, true);
   document.addEventListener("submit", (event) => {
     const form = event.target;
     const here = list.contains(form) || form.matches(".undo-now") || form.closest('[data-refresh="undo"]');

@@ -225,7 +225,7 @@ class Today:
     unshown: int
     held_back: str
     offers: tuple[OfferCard, ...]
-    under_way: int
+    under_way: tuple[int, ...]
     undo: str
     undo_number: int
     cycle: LearningPhase
@@ -277,7 +277,7 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search, kept: S
         unshown=len({proposal.id for proposal in proposed} - {proposal.id for proposal in shown}),
         held_back=held_back_words(site, reading.figures),
         offers=tuple(offers(reading, under_way[:OFFERS])),
-        under_way=len(under_way),
+        under_way=tuple(offer.id for offer in under_way),
         undo=undo,
         undo_number=0 if site.undo is None else site.undo.number,
         cycle=cycle(reading),
