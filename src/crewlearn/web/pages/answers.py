@@ -203,7 +203,9 @@ def _told(request: Request, site: str, verb: str, given: Sequence[Answered]) -> 
         told.setdefault(formats.remedy(answered.refused.remedy if answered.refused else ""), []).append(
             str(answered.proposal)
         )
-    lines = [f"Proposal {some_of(numbers, 5)} {why}." for why, numbers in told.items()]
+    lines = [
+        f"{'Proposal' if len(these) == 1 else 'Proposals'} {some_of(these, 5)}: {why}." for why, these in told.items()
+    ]
     lines += [f"{warning[0].upper()}{warning[1:]}." for answered in given for warning in answered.warnings]
     if not done:
         return Flash(words, tone, tuple(lines))
