@@ -37,7 +37,7 @@ export const shortcuts = ({ list, open, chosen, many }) => {
     const details = chosen() ? many().querySelector("details") : current().querySelector(".opens-reject");
     if (!details) return;
     details.open = true;
-    details.parentElement.querySelector(".panel.reject input").focus();
+    details.parentElement.querySelector(".panel.reject input[type=radio]").focus();
   };
   const undo = () => document.querySelector('.undo-now button, [data-refresh="undo"] form button')?.click();
   const actions = { j: () => move(1), k: () => move(-1), x: select, a: approve, r: reject, u: undo, "?": () => dialog.showModal() };
