@@ -184,7 +184,7 @@ def test_charts_are_read_by_keyboard_and_pointer(visit: Visit, poor: Server) -> 
     spans.focus()
     page.keyboard.press("Home")
     expect(spans).to_have_attribute("aria-valuetext", "Station 1: Ana Maier 0 (t0), Mon 1 Jan 2024 to now")
-    page.get_by_label("From").fill("2024-01-02")
+    page.get_by_label("From", exact=True).fill("2024-01-02")
     page.get_by_label("To", exact=True).fill("2024-01-03")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(table).to_have_count(2)

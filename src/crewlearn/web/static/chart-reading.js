@@ -58,7 +58,7 @@ const makeReadable = (box) => {
     "aria-valuenow": now + 1, "aria-valuetext": points[now].words,
   })) box.setAttribute(name, value);
   chart.setAttribute("aria-hidden", "true"); /* a slider has no children for readers; its title and the table stay */
-  chart.removeAttribute("role");
+  for (const name of ["role", "aria-labelledby"]) chart.removeAttribute(name);
   said.textContent = HINT;
 
   box.addEventListener("keydown", (event) => {
