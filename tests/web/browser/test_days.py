@@ -71,14 +71,14 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     expect(page.locator(".why-lines").first).to_be_visible()
     expect(page.locator(".why-lines").first).to_contain_text(into)
 
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(page.get_by_role("status").first).to_contain_text("Approved")
     page.get_by_role("article", name=f"Offer to {into}").get_by_role("button", name="Declined").click()
     expect(page.get_by_role("status").first).to_contain_text("declined")
     out_again, next_one = proposal_of(page)
     assert (out_again, next_one != into) == (out, True)  # the next candidate
 
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     page.get_by_role("article", name=f"Offer to {next_one}").get_by_role("button", name="Started").click()
     expect(page.get_by_role("status").first).to_contain_text("started")
     page.get_by_role("link", name="History", exact=True).click()
@@ -124,9 +124,9 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
     for visitor in (ann, ben):
         visitor.page.goto("/sites/hall")
     _, into = proposal_of(ann.page)
-    ann.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    ann.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(ann.page.get_by_role("status").first).to_contain_text("Approved")
-    ben.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    ben.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     message = ben.page.get_by_role("status").first
     expect(message).to_contain_text("Nothing was done")
     expect(message).to_contain_text("ann")
@@ -157,7 +157,7 @@ def test_nothing_needs_a_script(hall: Server, visit: Visit) -> None:
     page = me.page
     page.goto("/sites/hall")
     _, into = proposal_of(page)
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(page.get_by_role("status").first).to_contain_text("Approved")
     page.get_by_role("article", name=f"Offer to {into}").get_by_role("button", name="Started").click()
     expect(page.get_by_role("status").first).to_contain_text("started")
@@ -207,7 +207,7 @@ def test_two_servers_are_one(prepared: Any, serve: Serve, visit: Visit) -> None:
     me.page.goto("/sites/hall")
     _, into = proposal_of(me.page)
     me.page.goto(f"{other.url}/sites/hall")  # the same host, so the cookie is valid for both
-    me.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    me.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     me.page.goto(f"{first.url}/sites/hall")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
 
