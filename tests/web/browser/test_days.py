@@ -66,7 +66,7 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     page.get_by_role("link", name="Today", exact=True).click()
     out, into = proposal_of(page)
     assert out == "Person a (a)"  # the team's worst by far
-    expect(page.locator("#advice")).to_have_text("1 replacement proposed")
+    expect(page.locator("#advice")).to_have_text("2 replacements proposed")
     page.locator("article.exchange summary", has_text="Why?").first.click()
     expect(page.locator(".why-lines").first).to_be_visible()
     expect(page.locator(".why-lines").first).to_contain_text(into)
