@@ -8,7 +8,7 @@ import pytest
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 from crewlearn.web.snapshots import snapshot
-from support.floor_site import BAD_DAY, DECLINER, floor_site
+from support.floor_site import BAD_DAY, DAYS, DECLINER, TIRES, TIRES_FROM, floor_site
 from support.web.api import caller, served
 from support.web.pages import browser, pages_store
 
@@ -46,6 +46,38 @@ def test_the_api_tells_what_was_learned(hall: Store) -> None:
         assert api.get("/sites/hall/advice")["waiting"]["least_observed"] == f"W{newest(hall)}"
         proposals = [proposal for proposal in status["proposals"] if proposal["out"] == f"W{DECLINER}"]
         assert proposals[0]["why"]["out"]["trend"]["since"] == trend["since"]
+
+
+def expected_on(page: str) -> list[float]:
+    """Return the output expected on each day of a worker's chart, by its table, the oldest first."""
+    table = page.partition('id="learning-table"')[2].partition("</table>")[0]
+    return [
+        float(cells[-1])
+        for cells in (re.findall(r'class="number">([\d.]+)', row) for row in table.split("<tr"))
+        if cells
+    ][::-1]
+
+
+def test_a_workers_chart_shows_ramp_trend_and_unusual_days(hall: Store) -> None:
+    user, site = browser(hall), snapshot(hall, "hall").site
+    page = user.get(f"/sites/hall/workers/{DECLINER}")
+    expected = expected_on(page)
+    assert len(expected) == DAYS
+    share = 1.0 - TIRES * (DAYS - TIRES_FROM)  # what is left of their level, by the floor that made the output
+    assert abs(expected[-1] / expected[0] - share) < 0.08
+    assert expected[TIRES_FROM // 2] > expected[-1]
+    assert "Down " in page
+    assert re.search(r'class="marked"[^>]*><title>[^<]*unusual for everybody', page)
+    page = user.get(f"/sites/hall/workers/{newest(hall)}")
+    early = expected_on(page)
+    assert early == sorted(early), "a newcomer gets better by the day"
+    level = snapshot(hall, "hall").members
+    now = next(member.learned for member in level if member.number == newest(hall))
+    assert now is not None
+    assert abs(early[-1] - now.output) < 0.1
+    assert "Day 4 of about" in page
+    steady = next(number for number in site.roster.active if number not in (DECLINER, newest(hall)))
+    assert "expected with ramp-up and trend" not in user.get(f"/sites/hall/workers/{steady}")
 
 
 def test_the_pages_tell_what_was_learned(hall: Store) -> None:

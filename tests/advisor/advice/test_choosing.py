@@ -147,15 +147,3 @@ def test_who_cannot_come_is_refused(life: Life, worker: str, message: str) -> No
     with pytest.raises(InvalidInput, match=message):
         commands.approve(life.store, "s", life.first().id, "bo", into=worker)
     assert life.events == before
-
-
-def test_several_are_approved_together_or_none(life: Life) -> None:
-    life.create(workers=8, team=3)
-    life.days(9, w0=GOOD, w1=BAD, w2=BAD)
-    first, second = (proposal.id for proposal in life.site.open_proposals(PROPOSED))
-    before = life.events
-    with pytest.raises(InvalidInput, match="proposal = 99"):
-        commands.approve_all(life.store, "s", [first, 99], "bo")
-    assert life.events == before
-    assert commands.approve_all(life.store, "s", [first, second, first], "bo") == []
-    assert [p.id for p in life.site.open_proposals("approved")] == [first, second]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from crewlearn.advisor.advice import commands
+from crewlearn.advisor.advice.answering import answer_many, approval
 from crewlearn.advisor.advice.limits import Limit, holding_back, limits_of
 from crewlearn.advisor.ledger.events import canonical
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
@@ -60,7 +61,7 @@ def test_a_month_s_limit_holds_to_the_end_of_the_month_and_approvals_use_it(life
 def test_money_counts_when_it_is_agreed_and_not_for_offers_that_failed(life: Life) -> None:
     bad_team(life, budget_a_week=2.0, fee_due="completion")
     first, second = life.site.open_proposals(PROPOSED)
-    commands.approve_all(life.store, "s", [first.id, second.id], "bo")
+    answer_many(life.store, "s", [first.id, second.id], approval(), "bo")
     assert limits_of(life.site) == [Limit("budget_a_week", "week", True, 2.0, 2.0)]
     assert life.open() == []
     commands.record_offer(life.store, "s", first.id, "declined", "bo")
@@ -86,7 +87,7 @@ def test_filling_an_empty_station_is_free_of_every_limit(life: Life) -> None:
     none_left = {"most_a_week": 0, "most_a_month": 0, "budget_a_week": 0.0, "budget_a_month": 0.0}
     life.create(workers=9, team=4, active=2, **none_left)
     assert [out for out, _ in life.open()] == [NOBODY, NOBODY]
-    commands.approve_all(life.store, "s", [p.id for p in life.site.open_proposals(PROPOSED)], "bo")
+    answer_many(life.store, "s", [p.id for p in life.site.open_proposals(PROPOSED)], approval(), "bo")
     assert all(limit.used == 0.0 for limit in limits_of(life.site))
 
 

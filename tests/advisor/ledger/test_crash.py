@@ -20,6 +20,7 @@ import pytest
 import sqlalchemy as sa
 
 from crewlearn.advisor.advice import commands, pilots, remarks, team
+from crewlearn.advisor.advice.answering import answer_many, approval
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import Term
 from crewlearn.advisor.files import imports, output_imports, worker_imports
@@ -135,7 +136,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "approve somebody else": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME, into="f")),
     "approve several": (
         "proposed",
-        lambda store: commands.approve_all(store, "proposed", proposed(store, "proposed"), ME),
+        lambda store: answer_many(store, "proposed", proposed(store, "proposed"), approval(), ME),
     ),
     "keep the person": (
         "proposed",

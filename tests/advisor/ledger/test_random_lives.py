@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from crewlearn.advisor.advice import commands, pilots, remarks, team
+from crewlearn.advisor.advice.answering import CommonAnswer, answer_many, approval, outcome_of_offers, refusal
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.remarks import A_WHILE, FOR_GOOD, Term
 from crewlearn.advisor.files import imports, output_imports, worker_imports
@@ -220,7 +221,7 @@ class AnySite(RuleBasedStateMachine):
         text = "\n".join(["Report", "", f"Period,Badge,Area,{header}", *lines, "Total,,,99", ""])
         if not names:
             return
-        file = ImportFile(OUTPUT.kind, text.encode(), ImportOptions(yes=True), f"{header}.csv")
+        file = ImportFile(OUTPUT.kind, text.encode(), ImportOptions(yes=True, accept_unusual=True), f"{header}.csv")
         done = imports.take_in(self.store, "s", file, "ann")
         assert (done.recorded, done.enrolled) == (len(names), int(newcomer))
         self.joined += newcomer
@@ -254,6 +255,12 @@ class AnySite(RuleBasedStateMachine):
         proposal = data.draw(st.sampled_from(self.site().open_proposals(*UNDER_WAY)))
         period = data.draw(st.integers(proposal.decided_in, self.site().period))
         self.tried(lambda: commands.record_offer(self.store, "s", proposal.id, outcome, "bo", period=period))
+
+    @precondition(lambda self: self.site().open_proposals(PROPOSED, *UNDER_WAY))
+    @rule(answer=st.sampled_from([approval(), refusal("not-now", "no"), outcome_of_offers("started")]))
+    def answer_all(self, answer: CommonAnswer) -> None:
+        numbers = [proposal.id for proposal in self.site().open_proposals(PROPOSED, *UNDER_WAY)]
+        self.tried(lambda: answer_many(self.store, "s", numbers, answer, "bo"))
 
     @rule()
     def undo(self) -> None:

@@ -34,15 +34,15 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     page.get_by_label("Fee of a replacement").fill("5")
     page.get_by_label("Days from an offer").fill("2")
     page.get_by_label("First day", exact=True).fill(str(FIRST))
-    page.get_by_label("Days ahead", exact=True).fill("250")
-    page.get_by_text("Limits, calendar and policy").click()
+    page.get_by_label("Planning horizon", exact=True).fill("250")
+    page.get_by_text("Advanced (defaults suit most sites)").click()
     page.get_by_label("Least stay").fill("0")
     me.expected = {422}
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was changed yet")
-    expect(page.get_by_label("An excellent day")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("Highest plausible output")).to_have_attribute("aria-invalid", "true")
     me.expected = set()
-    page.get_by_label("An excellent day").fill("100")
+    page.get_by_label("Highest plausible output").fill("100")
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_text("North hall is set up")).to_be_visible()
 
@@ -66,26 +66,26 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     page.get_by_role("link", name="Today", exact=True).click()
     out, into = proposal_of(page)
     assert out == "Person a (a)"  # the team's worst by far
-    expect(page.locator("#advice")).to_contain_text(into)
+    expect(page.locator("#advice")).to_have_text("2 replacements proposed")
     page.locator("article.exchange summary", has_text="Why?").first.click()
     expect(page.locator(".why-lines").first).to_be_visible()
     expect(page.locator(".why-lines").first).to_contain_text(into)
 
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(page.get_by_role("status").first).to_contain_text("Approved")
     page.get_by_role("article", name=f"Offer to {into}").get_by_role("button", name="Declined").click()
     expect(page.get_by_role("status").first).to_contain_text("declined")
     out_again, next_one = proposal_of(page)
     assert (out_again, next_one != into) == (out, True)  # the next candidate
 
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     page.get_by_role("article", name=f"Offer to {next_one}").get_by_role("button", name="Started").click()
     expect(page.get_by_role("status").first).to_contain_text("started")
     page.get_by_role("link", name="History", exact=True).click()
     decisions = page.locator("#decisions li")
     expect(decisions.filter(has_text=next_one).first).to_contain_text("started")
     expect(decisions.filter(has_text=into).filter(has_text="declined").first).to_be_visible()
-    page.get_by_text("The same as a table").first.click()
+    page.get_by_text("Show as table").first.click()
     stints = page.get_by_role("table", name="Who held which station when")
     expect(stints.get_by_role("row").filter(has_text=next_one)).to_have_count(1)
 
@@ -94,7 +94,7 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     expect(page.get_by_role("status").first).to_contain_text("Taken back")
     expect(page.get_by_role("article", name=f"Offer to {next_one}")).to_be_visible()
     page.get_by_role("link", name="History", exact=True).click()
-    page.get_by_text("The same as a table").first.click()
+    page.get_by_text("Show as table").first.click()
     expect(stints.get_by_role("row").filter(has_text=next_one)).to_have_count(0)
 
     page.get_by_role("link", name="Plan", exact=True).click()
@@ -124,9 +124,9 @@ def test_two_managers_are_told_of_each_other(hall: Server, visit: Visit) -> None
     for visitor in (ann, ben):
         visitor.page.goto("/sites/hall")
     _, into = proposal_of(ann.page)
-    ann.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    ann.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(ann.page.get_by_role("status").first).to_contain_text("Approved")
-    ben.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    ben.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     message = ben.page.get_by_role("status").first
     expect(message).to_contain_text("Nothing was done")
     expect(message).to_contain_text("ann")
@@ -157,7 +157,7 @@ def test_nothing_needs_a_script(hall: Server, visit: Visit) -> None:
     page = me.page
     page.goto("/sites/hall")
     _, into = proposal_of(page)
-    page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     expect(page.get_by_role("status").first).to_contain_text("Approved")
     page.get_by_role("article", name=f"Offer to {into}").get_by_role("button", name="Started").click()
     expect(page.get_by_role("status").first).to_contain_text("started")
@@ -207,7 +207,7 @@ def test_two_servers_are_one(prepared: Any, serve: Serve, visit: Visit) -> None:
     me.page.goto("/sites/hall")
     _, into = proposal_of(me.page)
     me.page.goto(f"{other.url}/sites/hall")  # the same host, so the cookie is valid for both
-    me.page.get_by_role("button", name=re.compile("^Approve")).first.click()
+    me.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
     me.page.goto(f"{first.url}/sites/hall")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
 

@@ -177,7 +177,7 @@ def test_days_are_in_words_wherever_the_advice_is_told(store: Store) -> None:
     output_imports.import_output(store, "hall", rows, b"", "test")
     manager = browser(store)
     assert "for the least tenure, the first to Mon 11 Jan 2027" in manager.get("/sites/hall")
-    assert "was advised for Tue 3 Nov" in manager.get("/sites/hall/record")
+    assert "Advice for Tue 3 Nov" in manager.get("/sites/hall/record")
     for path in ("/", "/sites/hall", "/sites/hall/record"):
         words = re.sub(r"<[^>]*>", "", manager.get(path))
         assert not re.search(r"\d{4}-\d{2}-\d{2}", words), path

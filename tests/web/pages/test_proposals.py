@@ -77,7 +77,7 @@ def test_a_trial_is_shown_as_one(store: Store) -> None:
     assert why is not None
     days = round(why["trial"])
     page = browser(store).get("/sites/hall")
-    assert f"As a trial: reversed after about {days} day" in page
+    assert f"Review after {days} day" in page
 
 
 def test_who_should_have_come_was_expected(store: Store) -> None:
@@ -112,7 +112,10 @@ def many_proposals(store: Store, team: int = 26) -> list[int]:
 
 
 def proposals_on(page: str) -> list[int]:
-    return [int(number) for number in re.findall(r'<article class="exchange" id="proposal-(\d+)"', page)]
+    return [
+        int(number)
+        for number in re.findall(r'<article class="exchange compact(?: answered)?" id="proposal-(\d+)"', page)
+    ]
 
 
 def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
@@ -120,9 +123,9 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
     assert len(numbers) == 26
     manager = browser(store)
     page = manager.get("/sites/hall")
-    assert proposals_on(page) == numbers[:3]
+    assert proposals_on(page) == numbers[:5]
     assert "See all 26 proposals" in page
-    assert "26 replacements are proposed" in page
+    assert "26 replacements proposed" in page
     seen = []
     for number in (1, 2, 3):
         page = manager.get(f"/sites/hall/proposals?page={number}")
@@ -131,7 +134,7 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
         for words in ("Why?", 'value="not-now"', "Who leaves", "Who comes in", "Expected net gain, next "):
             assert all(words in article for article in articles), words
     assert seen == [numbers[:10], numbers[10:20], numbers[20:]]
-    before, answered, following = seen[1][3:6]
+    answered, following = seen[1][4:6]
     assert proposals_on(manager.get("/sites/hall/proposals?page=99")) == seen[2]
     assert proposals_on(manager.get(f"/sites/hall/proposals?at={answered}")) == seen[1]
 
@@ -139,16 +142,12 @@ def test_many_proposals_are_answered_page_by_page(store: Store) -> None:
     form = re.search(rf'proposals/{answered}/approve">(.*?)<button', page, re.DOTALL)
     assert form
     response = manager.send(f"/sites/hall/proposals/{answered}/approve", packed_in(form[1]))
-    assert (response.url.path, response.url.query, response.url.fragment) == (
-        "/sites/hall/proposals",
-        f"page=2&at={following}".encode(),
-        "said",
-    )
-    above, _, below = response.text.partition('id="said"')
-    assert proposals_on(above)[-1] == before  # the message is above the next proposal
-    assert proposals_on(below)[0] == following
-    assert "Approved" in below.partition("<article")[0]
-    for name, value in (("from", "//elsewhere.example"), ("page", "1#x"), ("at", "%0d%0a")):
+    assert (response.url.path, response.url.fragment) == ("/sites/hall/proposals", "said")
+    assert response.url.params["at"] == str(following)
+    assert proposals_on(response.text) == seen[1], "the answered proposal keeps its place"
+    assert re.search(rf'compact answered" id="proposal-{answered}"', response.text)
+    assert "Approved" in response.text.partition("<article")[0]
+    for name, value in (("from", "//elsewhere.example"), ("page", "1#x"), ("at", "%0d%0a"), ("kept", "1-2-x")):
         form_data = {"from": "proposals", "page": "1", "at": "1", name: value}
         asked = manager.client.post(
             f"/sites/hall/proposals/{numbers[-1]}/reject", data={"reason": "no", **form_data}, follow_redirects=False
@@ -174,3 +173,29 @@ def test_many_offers_are_recorded_page_by_page(store: Store) -> None:
     assert "declined" in response.text
     for path in ("history", f"workers/{snapshot(store, 'hall').site.proposals[numbers[0]].into}"):
         assert f'href="/sites/hall/offers?at={numbers[0]}#offer-{numbers[0]}"' in manager.get(f"/sites/hall/{path}")
+
+
+def test_all_are_answered_in_one_action_and_taken_back_from_the_message(store: Store) -> None:
+    numbers = many_proposals(store)
+    manager, ben = browser(store), browser(store)
+    page = manager.get("/sites/hall")
+    assert f'name="all" value="{"-".join(map(str, numbers))}"' in page
+    ben.post(f"/sites/hall/proposals/{numbers[2]}/approve", {})
+    everybody = {"all": "-".join(map(str, numbers)), "kept": "-".join(map(str, numbers[:5]))}
+    page = manager.post("/sites/hall/answers", {**everybody, "answer": "approve"})
+    assert "25 approved. 1 could not be:" in page
+    assert f"Proposal {numbers[2]}: was answered before: manager 1 approved it" in page
+    assert page.count("compact answered") == 5
+    undo = re.search(r'class="undo-now".*?name="number" value="(\d+)"', page, re.DOTALL)
+    assert undo
+    assert "gave 25 answers together" in manager.post("/sites/hall/undo", {"number": undo[1]})
+    assert proposed(store, "hall") == [number for number in numbers if number != numbers[2]]
+    some = {"proposal": [str(number) for number in numbers[:2]], "answer": "reject", "as": "keep", "reason": HOSTILE}
+    assert "2 rejected." in manager.post("/sites/hall/answers", some)
+    assert "nothing is selected" in manager.post("/sites/hall/answers", {"answer": "approve"})
+    assert "Nothing was approved." in manager.post("/sites/hall/answers", {"all": str(numbers[0]), "answer": "approve"})
+    next_two = [str(number) for number in proposed(store, "hall")[:2]]
+    manager.post("/sites/hall/answers", {"all": "-".join(next_two), "answer": "approve"})
+    offers = {"proposal": next_two}
+    assert "2 recorded as offered." in manager.post("/sites/hall/answers", {**offers, "answer": "offered"})
+    assert "2 recorded as started." in manager.post("/sites/hall/answers", {**offers, "answer": "started"})

@@ -106,5 +106,5 @@ def test_budgets_are_settings_and_their_use_is_shown(store: Store) -> None:
     config = snapshot(store, "hall").site.config
     assert (config.budget_a_month, config.most_a_month, config.budget_a_week) == (12.5, 3, None)
     today = manager.get("/sites/hall")
-    assert "Fees this month: 0.00 of 12.50." in today
+    assert "Fees this month: 0 of 12.50." in today
     assert "Replacements this month: 0 of 3 replacements." in today

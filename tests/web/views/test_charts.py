@@ -8,7 +8,9 @@ from random import Random
 from crewlearn.web.views.charts import ROOMS, TRANSITION, AxisMark, ChartLine, Scale, Span, axis, chart, gantt, room_for
 
 SCALE = Scale(0.0, 40.0, (0.0, 10.0, 20.0, 30.0, 40.0))
-NAMED = re.compile(r'<svg x="([\d.]+)%" y="(\d+)" width="([\d.]+)%" height="24"><text class="span-text room-(\d+)"')
+NAMED = re.compile(
+    r'<svg x="([\d.]+)%" y="(\d+)" width="([\d.]+)%" height="24"><text class="span-text room-(\d+)" x="6"'
+)
 
 
 def test_names_stand_where_nothing_is_hatched() -> None:
@@ -31,10 +33,21 @@ def test_names_stand_where_nothing_is_hatched() -> None:
     assert named > 200
 
 
+def test_short_bars_carry_initials_until_the_name_fits() -> None:
+    spans = [Span(0.0, 0.2, "Ana Maier", "Ana Maier", "later"), Span(0.2, 0.25, "Ben Ivanova", "Ben Ivanova", "later")]
+    picture = str(gantt("g", "t", "d", [spans], []))
+    assert re.findall(r'class="span-text ([a-z0-9 -]+)" x="\d" y="16">([^<]+)<', picture) == [
+        ("room-480", "Ana Maier"),
+        ("room-240 until-480", "AM"),
+        ("room-480", "BI"),
+    ]
+
+
 def test_there_is_a_rule_for_every_room() -> None:
     rules = files("crewlearn.web").joinpath("static/app.css").read_text()
     for wide in ROOMS:
         assert f"@container (min-width: {wide}px) {{ .room-{wide} {{ display: inline; }} }}" in rules
+        assert f"@container (min-width: {wide}px) {{ .until-{wide} {{ display: none; }} }}" in rules
     assert {room_for("A name", share / 1000.0) for share in range(1001)} == {None, *ROOMS}
 
 

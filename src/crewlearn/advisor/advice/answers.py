@@ -9,6 +9,9 @@ from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import Event, ProposalAnswer
 from crewlearn.advisor.ledger.store import Store
 
+LastAnswer = tuple[Event, ProposalAnswer] | None
+"""The last answer to a proposal with its event, or None."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -33,32 +36,37 @@ class Answer:
             getattr(answer, name, None) == value for name, value in parts.items()
         )
 
+    def is_given(self, before: LastAnswer, actor: str) -> bool:
+        """Return whether the last answer is this one, given by the same person."""
+        return before is not None and before[0].actor == actor and self.is_in(before[1])
+
 
 def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callable[[], list[str] | None]) -> list[str]:
     """Record an answer unless the same person gave it already; return warnings.
 
     If the proposal was answered differently before, the conflict says by whom and when.
     """
-    if _is_given(_last(store, site, answer), actor, answer):
+    if answer.is_given(_last(store, site, answer), actor):
         return []
     try:
         return give() or []
     except Conflict as error:
         before = _last(store, site, answer)
-        if _is_given(before, actor, answer):  # sent twice at once, as by a double click
+        if answer.is_given(before, actor):  # sent twice at once, as by a double click
             return []
-        if before is None or isinstance(error, (Stale, StoreUnavailable)):
-            raise
-        raise Conflict(error.field, error.value, f"was answered before: {_told(*before)}") from error
+        raise conflict_after(before, error) from error
 
 
-def _last(store: Store, site: str, answer: Answer) -> tuple[Event, ProposalAnswer] | None:
+def conflict_after(before: LastAnswer, error: Conflict) -> Conflict:
+    """Return a conflict, which names the earlier answer if that is its cause."""
+    if before is None or isinstance(error, (Stale, StoreUnavailable)):
+        return error
+    return Conflict(error.field, error.value, f"was answered before: {_told(*before)}")
+
+
+def _last(store: Store, site: str, answer: Answer) -> LastAnswer:
     with store.reading() as connection:
         return last_answer(connection, store.key(connection, site), answer.proposal)
-
-
-def _is_given(before: tuple[Event, ProposalAnswer] | None, actor: str, answer: Answer) -> bool:
-    return before is not None and before[0].actor == actor and answer.is_in(before[1])
 
 
 def _told(event: Event, answer: ProposalAnswer) -> str:

@@ -4,8 +4,7 @@ A command either raises and writes nothing, or has recorded everything when it r
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -171,18 +170,11 @@ def approve(
     `out` names another outgoing worker, `into` another incoming one. Whoever was proposed stays available.
     """
     with store.writing(name, actor, expected) as work:
-        return _approve(work, number, out, into)
+        return approve_in(work, number, out, into)
 
 
-def approve_all(
-    store: Store, name: str, numbers: Sequence[int], actor: str, *, expected: int | None = None
-) -> list[str]:
-    """Approve several proposals as they stand, all or none. Return warnings."""
-    with store.writing(name, actor, expected) as work:
-        return [warning for number in dict.fromkeys(numbers) for warning in _approve(work, number, None, None)]
-
-
-def _approve(work: SiteTransaction, number: int, out: str | None, into: str | None) -> list[str]:
+def approve_in(work: SiteTransaction, number: int, out: str | None = None, into: str | None = None) -> list[str]:
+    """Approve a proposal within a transaction, as `approve` does."""
     site = work.site
     proposal = open_proposal(site, number, PROPOSED)
     leaver = proposal.out if out is None else numbered(work, out)
@@ -241,18 +233,10 @@ def reject(
     expected: int | None = None,
 ) -> None:
     """Reject a proposal, with a reason for the record; `keep_out` blocks its incoming worker permanently."""
-    with refusing(store, name, number, actor, reason, expected) as (work, _):
-        work.add(ProposalRejected(number, reason, keep_out))
-
-
-@contextmanager
-def refusing(
-    store: Store, name: str, number: int, actor: str, reason: str, expected: int | None
-) -> Iterator[tuple[SiteTransaction, Proposal]]:
-    """Yield a transaction and the open proposal that it rejects for a reason, which is checked."""
     checked_text("reason", reason, LONGEST_REASON)
     with store.writing(name, actor, expected) as work:
-        yield work, open_proposal(work.site, number, PROPOSED)
+        open_proposal(work.site, number, PROPOSED)
+        work.add(ProposalRejected(number, reason, keep_out))
 
 
 def record_offer(
@@ -270,22 +254,34 @@ def record_offer(
     """Record the outcome of an offer; on a start, `out` names another outgoing worker. Return warnings."""
     one_of("outcome", outcome, OUTCOMES)
     with store.writing(name, actor, expected) as work:
-        site = work.site
-        proposal = open_proposal(site, number, *UNDER_WAY)
-        when = _when(site, proposal, on, period)
-        leaver, warnings = None, list[str]()
-        if outcome == STARTED:
-            leaver = _leaver(work, proposal, None if out is None else numbered(work, out))
-            if leaver is None and out is not None:
-                raise InvalidInput("out", out, _NO_ROOM)
-            if leaver is None:
-                remedy = "nobody can make room for them; name who leaves with `out`, or record cancelled"
-                raise InvalidInput("started", f"proposal {number}", remedy)
-            warnings = _objections(work, leaver)
-        if on is not None and not site.config.calendar.is_working(on):
-            warnings.append(f"{on} is not a working day: it counts as {site.config.calendar.date_of(when)}.")
-        work.add(OfferRecorded(number, outcome, when, leaver))
-        return warnings
+        return record_offer_in(work, number, outcome, on, period, out)
+
+
+def record_offer_in(
+    work: SiteTransaction,
+    number: int,
+    outcome: str,
+    on: date | None = None,
+    period: int | None = None,
+    out: str | None = None,
+) -> list[str]:
+    """Record the outcome of an offer within a transaction, as `record_offer` does."""
+    site = work.site
+    proposal = open_proposal(site, number, *UNDER_WAY)
+    when = _when(site, proposal, on, period)
+    leaver, warnings = None, list[str]()
+    if outcome == STARTED:
+        leaver = _leaver(work, proposal, None if out is None else numbered(work, out))
+        if leaver is None and out is not None:
+            raise InvalidInput("out", out, _NO_ROOM)
+        if leaver is None:
+            remedy = "nobody can make room for them; name who leaves with `out`, or record cancelled"
+            raise InvalidInput("started", f"proposal {number}", remedy)
+        warnings = _objections(work, leaver)
+    if on is not None and not site.config.calendar.is_working(on):
+        warnings.append(f"{on} is not a working day: it counts as {site.config.calendar.date_of(when)}.")
+    work.add(OfferRecorded(number, outcome, when, leaver))
+    return warnings
 
 
 _CANNOT_COME = (INCOMING_IS_ACTIVE, INCOMING_IS_PENDING)
@@ -346,17 +342,18 @@ def _called(work: SiteTransaction, worker: int) -> str:
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> Retold:
     """Take back the last answer, or the last change to a worker; return that event.
 
-    `number` is the event the caller means; if it is no longer the last answer, nothing is undone.
+    Answers given together are taken back together, and all returned. `number` is the event the caller means; if it is
+    no longer the last answer, nothing is undone.
     """
     with store.writing(name, actor, expected) as work:
         slip = work.site.undo
         if slip is None:
             raise Conflict("undo", name, _nothing_to_undo(work))
-        event = next(read_events(work.connection, work.key, after=slip.number - 1))
-        answer = retold(work.connection, work.key, work.site, [event])
+        events = list(read_events(work.connection, work.key, slip.numbers[0] - 1, limit=len(slip.numbers)))
+        event, answer = events[-1], retold(work.connection, work.key, work.site, events)
         if number is not None and number != event.number:
             raise NotTheLastAnswer("undo", number, "that is no longer the last answer", answer)
-        work.add(AnswerUndone(event.number, event.fact.type, event.fact.subject))
+        work.add(AnswerUndone(event.number, event.fact.type, event.fact.subject, slip.since))
         return answer
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from crewlearn.advisor.advice.commands import check_changes, numbered, record_changes, refusing
+from crewlearn.advisor.advice.commands import check_changes, numbered, open_proposal, record_changes
 from crewlearn.advisor.ledger.events import (
     KEEP,
     NOT_NOW,
@@ -16,9 +16,10 @@ from crewlearn.advisor.ledger.events import (
     WorkerProtected,
 )
 from crewlearn.advisor.ledger.events.advice.refusals import leaving
-from crewlearn.advisor.ledger.site import BLOCKED, LEFT, Site
+from crewlearn.advisor.ledger.site import BLOCKED, LEFT, PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text
+from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 
@@ -86,18 +87,29 @@ def turn_down(
     Whoever is not named by the answer stays as available as before. `not-now` bars only the same exchange, for the
     site's `ask_again_after` periods.
     """
+    check_refusal(how, reason, term)
+    with store.writing(name, actor, expected) as work:
+        return turn_down_in(work, number, how, reason, term)
+
+
+def check_refusal(how: str, reason: str, term: Term) -> None:
+    """Check what a rejection says, whatever the proposal."""
     one_of("as", how, REFUSALS)
+    checked_text("reason", reason, LONGEST_REASON)
     if how == NOT_NOW and term.is_named:
         remedy = "`not-now` lasts as long as the site's ask_again_after says; leave out the end"
         raise InvalidInput("until", str(term.until or term.days or "for good"), remedy)
-    with refusing(store, name, number, actor, reason, expected) as (work, proposal):
-        site = work.site
-        if how == KEEP and leaving(proposal.out, proposal.why.leaver) == NOBODY:
-            remedy = "nobody would leave, as the station is empty; reject it as not-candidate or not-now"
-            raise InvalidInput("as", how, remedy)
-        until = term.end(site)
-        work.add(ProposalTurnedDown(number, how, None if how == NOT_NOW else until, reason))
-        return site.config.calendar.date_of(site.period + site.config.ask_again_after) if how == NOT_NOW else until
+
+
+def turn_down_in(work: SiteTransaction, number: int, how: str, reason: str, term: Term) -> date | None:
+    """Reject a proposal within a transaction, as `turn_down` does; what it says is checked already."""
+    site, proposal = work.site, open_proposal(work.site, number, PROPOSED)
+    if how == KEEP and leaving(proposal.out, proposal.why.leaver) == NOBODY:
+        remedy = "nobody would leave, as the station is empty; reject it as not-candidate or not-now"
+        raise InvalidInput("as", how, remedy)
+    until = term.end(site)
+    work.add(ProposalTurnedDown(number, how, None if how == NOT_NOW else until, reason))
+    return site.config.calendar.date_of(site.period + site.config.ask_again_after) if how == NOT_NOW else until
 
 
 class Said(NamedTuple):

@@ -1,6 +1,6 @@
 """How each proposal was answered, by whom and when, read from the record."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 
@@ -27,7 +27,8 @@ def answer_trails(connection: sa.Connection, key: int, proposals: Sequence[Propo
     into = {proposal.id: proposal.into for proposal in proposals}
     for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, StaffFact, TeamRecorded, AnswerUndone)):
         if isinstance(event.fact, AnswerUndone):
-            trails |= before[event.fact.number]
+            for number in reversed(event.fact.numbers):
+                trails |= before[number]
             continue
         changed = _changed(event, trails, into)
         before[event.number] = {number: trails.get(number, AnswerTrail()) for number in changed}
@@ -60,7 +61,7 @@ def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int])
 def answers_by_proposal(connection: sa.Connection, key: int) -> dict[int, list[tuple[Event, bool]]]:
     """Return the events that answered each proposal, in order, and whether each was taken back."""
     listed = list(read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone)))
-    undone = {event.fact.number for event in listed if isinstance(event.fact, AnswerUndone)}
+    undone = {number for event in listed if isinstance(event.fact, AnswerUndone) for number in event.fact.numbers}
     answers: dict[int, list[tuple[Event, bool]]] = {}
     for event in listed:
         if isinstance(event.fact, ProposalAnswer):
@@ -70,22 +71,32 @@ def answers_by_proposal(connection: sa.Connection, key: int) -> dict[int, list[t
 
 def last_answer(connection: sa.Connection, key: int, proposal: int) -> tuple[Event, ProposalAnswer] | None:
     """Return the last answer to a proposal that was not taken back."""
-    taken_back = set()
+    return last_answers(connection, key, [proposal]).get(proposal)
+
+
+def last_answers(
+    connection: sa.Connection, key: int, proposals: Collection[int]
+) -> dict[int, tuple[Event, ProposalAnswer]]:
+    """Return the last answer to each of some proposals that was not taken back, by its number."""
+    taken_back, wanted, last = set[int](), set(proposals), dict[int, tuple[Event, ProposalAnswer]]()
     for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone), newest_first=True):
         fact = event.fact
         if isinstance(fact, AnswerUndone):
-            taken_back.add(fact.number)
-        elif isinstance(fact, ProposalAnswer) and fact.proposal == proposal and event.number not in taken_back:
-            return event, fact
-    return None
+            taken_back.update(fact.numbers)
+        elif isinstance(fact, ProposalAnswer) and fact.proposal in wanted and event.number not in taken_back:
+            last[fact.proposal] = event, fact
+            wanted.remove(fact.proposal)
+            if not wanted:
+                break
+    return last
 
 
 def last_standing_answer(connection: sa.Connection, key: int) -> int | None:
     """Return the number of the last event that answered a proposal and was not taken back; None if there is none."""
-    taken_back = set()
+    taken_back = set[int]()
     for event in read_events(connection, key, kinds=kinds_of(ProposalAnswer, AnswerUndone), newest_first=True):
         if isinstance(event.fact, AnswerUndone):
-            taken_back.add(event.fact.number)
+            taken_back.update(event.fact.numbers)
         elif event.number not in taken_back:
             return event.number
     return None

@@ -45,8 +45,8 @@ class SiteTransaction:
 
     `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
     `invalidated` is the cached data that became stale. `request` is the key of the request until it is kept with an
-    event: the first one, or if it is `waiting`, the first one after its answer is known. `learned` says whether learned
-    states were stored before.
+    event: the first one, or if it is `waiting`, the first one after its answer is known. `batch` is the first of
+    several answers given together, which are undone together. `learned` says whether learned states were stored before.
     """
 
     connection: sa.Connection
@@ -62,6 +62,7 @@ class SiteTransaction:
     invalidated: set[Cached] = field(default_factory=set)
     request: RequestKey | None = None
     waiting: bool = False
+    batch: int | None = None
     learned: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,7 +90,8 @@ class SiteTransaction:
         seats = [] if self.state is None else self.state.seats
         at = self.clock().astimezone(UTC).isoformat(timespec="milliseconds")
         request = None if self.waiting else self.request
-        entry = next_entry(self.number + 1, at, self.actor, fact, self.head, request)
+        batch = None if self.batch == self.number + 1 else self.batch
+        entry = next_entry(self.number + 1, at, self.actor, fact, self.head, request, batch)
         self.request = None if request is self.request else self.request
         self.connection.execute(
             schema.events.insert().values(**{**vars(entry), "payload": canonical(entry.payload), "site": self.key})
@@ -107,6 +109,10 @@ class SiteTransaction:
             stints.write(self.connection, self.key, change)
         self._invalidate(fact.invalidates)
         return event
+
+    def begin_batch(self) -> None:
+        """Record what follows, up to the advice, as answers given together."""
+        self.batch = self.number + 1
 
     def await_answer(self) -> None:
         """Keep the key of the request, if there is one, with no event before `keep_answer`."""
@@ -129,6 +135,7 @@ class SiteTransaction:
         """Derive advice if it is due and write the state; do nothing if no event was added."""
         if not self.added:
             return
+        self.batch = None
         days = StoredDays(self.connection, self.key)
         if self.site.needs_advice:
             self.add(self.derive(self.site, RULE_VERSION, days))

@@ -6,6 +6,7 @@ from typing import Any
 from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.text import counted
+from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
 
 
 def candidate_name(candidate: Candidate, named: Callable[[int], str]) -> str:
@@ -17,10 +18,10 @@ def candidate_name(candidate: Candidate, named: Callable[[int], str]) -> str:
     return f"any of {candidate.alike:,} not seen yet, such as {named(candidate.worker)}"
 
 
-def candidate_lines(people: People, candidates: Sequence[Candidate]) -> list[str]:
+def candidate_lines(people: People, candidates: Sequence[Candidate], figures: Figures = TO_THE_CENT) -> list[str]:
     """Return a line for each candidate: who, and what they are expected to bring, net of the fee."""
     return [
-        f"{candidate_name(candidate, people.label)}: expected net gain {candidate.value:+,.2f} over "
+        f"{candidate_name(candidate, people.label)}: expected net gain {figures.signed(candidate.value)} over "
         f"{counted(round(candidate.facts.periods), 'period')}"
         for candidate in candidates
     ]

@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
+from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
 from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
@@ -130,7 +131,13 @@ def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date
     return f"; it is looked at again on {written(site.config.calendar.date_of(when))}, or when facts change"
 
 
-def explain(site: Site, people: People, proposal: Proposal, candidates: Sequence[Candidate] = ()) -> list[str]:
+def explain(
+    site: Site,
+    people: People,
+    proposal: Proposal,
+    candidates: Sequence[Candidate] = (),
+    figures: Figures = TO_THE_CENT,
+) -> list[str]:
     """Explain a proposal as of the time it was made, line by line; `candidates` are who could come in instead now."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
@@ -139,22 +146,23 @@ def explain(site: Site, people: People, proposal: Proposal, candidates: Sequence
     else:
         when = "now" if proposal.status in OPEN else "then"
         where = f"who would make room {when}" if numbers.settled_on_arrival else f"in the team {when}"
-        lines.append(_about(people.label(numbers.leaver), numbers.out, where))
-    lines.append(_about(into, numbers.into, "coming in"))
+        lines.append(_about(people.label(numbers.leaver), numbers.out, where, figures))
+    lines.append(_about(into, numbers.into, "coming in", figures))
     if numbers.out is not None:
         chance = numbers.chance_better or 0.0
-        shown = percent(chance) if numbers.into.after_ramp_up else f"{chance:.0%}"
+        shown = percent(chance) if numbers.into.after_ramp_up else figures.chance(chance)
         lines.append(f"Chance that {into} does better: {shown}.")
-    lines.append(_gain(numbers))
+    lines.append(_gain(numbers, figures))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")
-    others = [f"Next best: {line}." for line in candidate_lines(people, candidates)]
-    return [*lines, *_policy_lines(proposal, numbers), *others]
+    others = [f"Next best: {line}." for line in candidate_lines(people, candidates, figures)]
+    return [*lines, *_policy_lines(proposal, numbers, figures), *others]
 
 
-def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
+def _about(who: str, estimate: PeopleEstimate, where: str, figures: Figures) -> str:
     ramped = " after ramp-up" if estimate.after_ramp_up else ""
-    between = f"{estimate.mean:,.2f}{ramped} (95% between {estimate.low:,.2f} and {estimate.high:,.2f})"
+    mean, low, high = (figures.output(value) for value in (estimate.mean, estimate.low, estimate.high))
+    between = f"{mean}{ramped} (95% between {low} and {high})"
     if estimate.days == estimate.prior == 0:
         return f"{who}, {where}: never seen here; judged by the pool, {between}."
     earlier = f" and {estimate.prior} before" if estimate.prior else ""
@@ -162,41 +170,42 @@ def _about(who: str, estimate: PeopleEstimate, where: str) -> str:
     return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}{notes}."
 
 
-def _gain(numbers: ProposalFacts) -> str:
+def _gain(numbers: ProposalFacts, figures: Figures) -> str:
     over = f"Over the {counted(round(numbers.periods), 'period')} left after a wait of about {numbers.mean_delay:.1f}"
     if numbers.gain >= 0.0:
-        gain = f"a permanent replacement is expected to gain {numbers.gain:,.2f}"
+        gain = f"a permanent replacement is expected to gain {figures.money(numbers.gain)}"
     else:
-        gain = f"a permanent replacement is expected to lose {-numbers.gain:,.2f}, but trying it out may still pay"
-    return f"{over}, {gain}; the fee is {numbers.fee:,.2f}."
+        loss = figures.money(-numbers.gain)
+        gain = f"a permanent replacement is expected to lose {loss}, but trying it out may still pay"
+    return f"{over}, {gain}; the fee is {figures.money(numbers.fee)}."
 
 
-def _policy_lines(proposal: Proposal, numbers: ProposalFacts) -> list[str]:
+def _policy_lines(proposal: Proposal, numbers: ProposalFacts, figures: Figures) -> list[str]:
     """Return the policy's own reasons, and what would change the advice."""
     name = proposal.why.by.partition(":")[0]
     if numbers.trial_value is not None and numbers.trial_periods is not None:
         return [
             f"With the option to go back after about {counted(round(numbers.trial_periods), 'period')} if it does not "
-            f"work out, replacing is worth {numbers.trial_value:,.2f} in expectation before fees.",
+            f"work out, replacing is worth {figures.money(numbers.trial_value)} in expectation before fees.",
             f"{_asked_for(numbers)}the advice would change if the fee were above about "
-            f"{numbers.break_even or 0.0:,.2f}, or if more days brought them closer.",
+            f"{figures.money(numbers.break_even or 0.0)}, or if more days brought them closer.",
         ]
     if numbers.needed_gain is not None:
         at_best = (
             "without limit, as one of them was never seen"
             if numbers.optimistic_gain is None
-            else f"{numbers.optimistic_gain:,.2f} a period"
+            else f"{figures.money(numbers.optimistic_gain)} a period"
         )
         return [
             f"In the best case that fits the data, the exchange gains {at_best}; to pay its fee it must gain "
-            f"{numbers.needed_gain:,.2f}.",
+            f"{figures.money(numbers.needed_gain)}.",
             "The advice would change if that best case fell below what the fee needs.",
         ]
     line = REGISTRY[name].line if name in REGISTRY else "a policy of your own"
     if numbers.break_even is not None:
         return [
             f"The policy is {name}: {line}.",
-            f"The advice would change if the fee were above {numbers.break_even:,.2f}, or with more days.",
+            f"The advice would change if the fee were above {figures.money(numbers.break_even)}, or with more days.",
         ]
     return [
         f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",

@@ -3,6 +3,8 @@
 Each kind of event describes itself; this module adds who did it and when.
 """
 
+from collections.abc import Sequence
+
 from crewlearn.advisor.ledger.errors import Retold, Stale
 from crewlearn.advisor.ledger.events import KINDS, Event, Names
 from crewlearn.advisor.ledger.site.advice_record import Cause
@@ -17,12 +19,19 @@ def cause_told(cause: Cause, names: Names) -> str:
 
 def event_told(event: Event, names: Names) -> str:
     """Return who did what."""
-    return f"{event.actor} {event.fact.tell(names)}"
+    return event.fact.told(event.actor, names)
 
 
-def last_told(retold: Retold) -> str:
-    """Return who did what in the last of some events."""
-    return event_told(retold.events[-1], RecordNames.of(retold))
+def answers_told(events: Sequence[Event], names: Names) -> str:
+    """Return who gave an answer, or several answers together."""
+    if len(events) == 1:
+        return event_told(events[-1], names)
+    return f"{events[-1].actor} gave {len(events)} answers together, the last: {events[-1].fact.tell(names)}"
+
+
+def answer_told(retold: Retold) -> str:
+    """Return who gave the answer, or the answers given together, that some events are."""
+    return answers_told(retold.events, RecordNames.of(retold))
 
 
 def changes_since(stale: Stale) -> tuple[str, ...]:

@@ -179,7 +179,8 @@ def approve_command(
 ) -> None:
     """Approve proposals, so that the offers go out; --in and --out choose others for one."""
     with opened(db) as store:
-        from crewlearn.advisor.advice.commands import approve, approve_all
+        from crewlearn.advisor.advice.answering import answer_many, approval
+        from crewlearn.advisor.advice.commands import approve
         from crewlearn.problem.errors import InvalidInput
 
         if len(proposals) == 1:
@@ -188,7 +189,8 @@ def approve_command(
             remedy = "approve one proposal at a time to choose who leaves or comes in"
             raise InvalidInput("in" if out is None else "out", into if out is None else out, remedy)
         else:
-            warn(approve_all(store, site, proposals, who(actor)))
+            given = answer_many(store, site, proposals, approval(), who(actor), all_or_none=True)
+            warn([warning for answered in given for warning in answered.warnings])
         print(f"Approved. {advice_of(store, site)}")
     number = proposals[0] if len(proposals) == 1 else "PROPOSAL"
     print(f"Record the outcome with: crewlearn offer {site} {number} started|declined|expired|no-show|cancelled")

@@ -2,8 +2,21 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.api import imports, jobs, ledger, output, pilot, proposals, service, sites, team, users, workers
+from crewlearn.web.api import (
+    answers,
+    imports,
+    jobs,
+    ledger,
+    output,
+    pilot,
+    proposals,
+    service,
+    sites,
+    team,
+    users,
+    workers,
+)
 
 router = APIRouter()
-for part in (service, sites, proposals, workers, team, output, imports, ledger, jobs, pilot, users):
+for part in (service, sites, proposals, answers, workers, team, output, imports, ledger, jobs, pilot, users):
     router.include_router(part.router)

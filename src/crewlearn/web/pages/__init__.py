@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from crewlearn.web.pages import (
+    answers,
     backtest,
     history,
     imports,
@@ -19,5 +20,20 @@ from crewlearn.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, today, history, worker, team, plan, backtest, pilot, imports, record, settings, jobs):
+for part in (
+    sign_in,
+    sites,
+    today,
+    answers,
+    history,
+    worker,
+    team,
+    plan,
+    backtest,
+    pilot,
+    imports,
+    record,
+    settings,
+    jobs,
+):
     router.include_router(part.router)

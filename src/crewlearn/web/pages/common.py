@@ -47,11 +47,12 @@ _MOST_FIELDS = 300
 
 @dataclass(frozen=True)
 class Flash:
-    """A message about what was just done; `tone` is empty, warn or bad."""
+    """A message about what was just done; `tone` is empty, warn or bad. `undo` is the event that it can undo, or 0."""
 
     text: str
     tone: str = ""
     more: tuple[str, ...] = ()
+    undo: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,13 +137,13 @@ def show_unreadable(request: Request, error: SiteUnreadable) -> Response:
     return show(request, "site_fault.html", values, 422)
 
 
-def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = ()) -> Response:
+def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = (), undo: int = 0) -> Response:
     """Redirect to a page that shows a message first."""
     response = RedirectResponse(url, 303)
-    flash = Flash(text[:_LONGEST_MESSAGE], tone, tuple(line[:300] for line in more[:5]))
+    flash = Flash(text[:_LONGEST_MESSAGE], tone, tuple(line[:300] for line in more[:5]), undo)
     packed = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
     if len(packed) > _LONGEST_MESSAGE:
-        packed = base64.urlsafe_b64encode(json.dumps(asdict(Flash(text[:500], tone))).encode()).decode()
+        packed = base64.urlsafe_b64encode(json.dumps(asdict(Flash(text[:500], tone, undo=undo))).encode()).decode()
     response.set_cookie(MESSAGE_COOKIE, packed, max_age=60, **_cookie_options(request))
     return response
 
@@ -165,7 +166,9 @@ def _messages(cookie: str | None) -> list[Flash]:
         return []
     try:
         data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
-        flash = Flash(str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]))
+        flash = Flash(
+            str(data["text"]), str(data["tone"]), tuple(str(line) for line in data["more"]), int(data["undo"])
+        )
         json.dumps(asdict(flash), ensure_ascii=False).encode()  # text that cannot be encoded is dropped
         return [flash]
     except (ValueError, KeyError, TypeError, RecursionError):  # not written by us: ignored
@@ -181,7 +184,7 @@ def do(request: Request, url: str, action: Callable[[], str | Flash]) -> Respons
             raise
         return go(request, url, f"Nothing was done: {formats.fault(error)}.", "bad")
     flash = Flash(outcome) if isinstance(outcome, str) else outcome
-    return go(request, url, flash.text, flash.tone, flash.more)
+    return go(request, url, flash.text, flash.tone, flash.more, flash.undo)
 
 
 async def _read_form(request: Request) -> Form:

@@ -14,6 +14,7 @@ from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, do, reading_of, show_site, store_of
+from crewlearn.web.pages.forms import a_day
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
@@ -35,10 +36,16 @@ def history(
     stations: Annotated[int, Query(ge=1, le=10**6)] = 1,
     before: Annotated[int | None, Query(ge=1, le=MOST_NUMBER)] = None,
     withdrawn: bool = False,
+    since: str = "",
+    until: str = "",
 ) -> Response:
-    """Show a site's past up to place `to` in time, from station `stations` on, with decisions `before` a number."""
+    """Show a site's past up to place `to` in time, from station `stations` on, with decisions `before` a number.
+
+    `since` and `until` choose the days instead.
+    """
     store, reading = store_of(request), reading_of(request, site)
-    window = past.window_of(reading, to)
+    chosen = [a_day(name, day) if day else None for name, day in (("since", since), ("until", until))]
+    window = past.window_of(reading, to, *chosen)
     stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals
     there = {
         stint.worker
@@ -46,7 +53,7 @@ def history(
         if reading.place(stint.since) <= window.last
         and (stint.until is None or reading.place(stint.until) > window.first)
     }
-    until = reading.snapshot.version + 1  # others may write meanwhile
+    version = reading.snapshot.version  # others may write meanwhile
     with store.reading() as connection:
         periods = {reading.period(place) for place in range(window.first, window.last + 1)}
         around = range(min(periods), max(periods) + 1)
@@ -54,13 +61,14 @@ def history(
         rows = [row for _, row in standing if row.period in periods]
         answers = answers_by_proposal(connection, reading.key)
         shown, pages = _decisions(connection, reading, before, withdrawn)
-        imports = recorded_imports(connection, reading.key, before=until, newest_first=True, limit=IMPORTS)
+        imports = recorded_imports(connection, reading.key, before=version + 1, newest_first=True, limit=IMPORTS)
     values = {
         "view": past.history(reading, stints, acted_on, rows, window, stations - 1),
         "windows": _windows(reading, window, stations),
         "stations": _stations(reading, stations, to, 1 + max((stint.station for stint in stints), default=0)),
         "decisions": decided.decisions(reading, shown, answers),
         "pages": pages,
+        "newest": past.WINDOW,
         "withdrawn": withdrawn,
         "record": track_record_view(reading),
         "people": len(reading.site.workers),

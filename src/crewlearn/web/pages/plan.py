@@ -29,7 +29,7 @@ RUNS = (("200", "200: a quick look"), ("500", "500"), ("2000", "2,000: finer"))
 LABELS = {
     "team": "Stations",
     "fee": "Fee of a replacement",
-    "horizon": "Days ahead",
+    "horizon": "Planning horizon",
     "mean_delay": "Days from an offer to the first day",
     "policy": "Policy of the site",
     "least_tenure": "Days that everybody stays at least",

@@ -1,44 +1,36 @@
-"""The Today page: the advice, and answers to it."""
+"""The Today page, and the pages of proposals and offers that do not fit on it."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import date
-from functools import partial
-from typing import Annotated
-from urllib.parse import urlencode
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.advice import commands
-from crewlearn.advisor.advice.answers import Answer, give_once
-from crewlearn.advisor.advice.remarks import Term, turn_down
-from crewlearn.advisor.ledger.events import OfferRecorded, ProposalApproved, ProposalRejected, ProposalTurnedDown
 from crewlearn.advisor.ledger.queries import read_events
-from crewlearn.advisor.ledger.site import PROPOSED, STARTED, UNDER_WAY, Proposal
-from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.wording import undoing
+from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal
 from crewlearn.advisor.wording.names import RecordNames
-from crewlearn.advisor.wording.narration import event_told
+from crewlearn.advisor.wording.narration import answers_told
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
-from crewlearn.web.pages import forms
-from crewlearn.web.pages.common import Filled, Flash, Pager, ProposalNumber, do, reading_of, show_site, store_of
-from crewlearn.web.pages.forms import Form
+from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.snapshots import making
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people import Search
-from crewlearn.web.views.proposals import STATUS_WORDS, answerable, offers
-from crewlearn.web.views.reading import Reading, site_url
+from crewlearn.web.views.proposals import answerable, offers
+from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}")
+
+KEPT = "^([0-9]{1,9}(-[0-9]{1,9}){0,49})?$"
+"""The numbers of the proposals that keep their place on a page while they are answered."""
 
 A_PAGE = 10
 """Proposals or offers per page."""
 
 PageNumber = Annotated[int, Query(ge=1, le=MOST_NUMBER)]
 At = Annotated[int, Query(ge=0, le=MOST_NUMBER)]
+Kept = Annotated[str, Query(pattern=KEPT)]
 
 
 @router.get("")
@@ -50,13 +42,24 @@ def today(
     show: str = "",
     everybody: bool = False,
     sort: str = "",
+    kept: Kept = "",
 ) -> Response:
     """Show a site as of today, with the first workers of many, or all on request."""
     seen, search = reading_of(request, site), Search(q, show, everybody, sort)
     with making(store_of(request), seen.snapshot) as now:
         reading = replace(seen, snapshot=now)
-        view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search)
-        return show_site(request, caller, reading, "Today", "today.html", {"view": view, "search": search})
+        view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search, _numbers(kept))
+        place = {"from": "", "page": 1, "kept": _kept(answerable.exchange.id for answerable in view.proposals)}
+        values = {"view": view, "search": search, "place": place}
+        return show_site(request, caller, reading, "Today", "today.html", values)
+
+
+def _numbers(kept: str) -> list[int]:
+    return [int(number) for number in kept.split("-") if number]
+
+
+def _kept(numbers: Iterable[int]) -> str:
+    return "-".join(str(number) for number in numbers)
 
 
 def _last_answer(request: Request, reading: Reading) -> str:
@@ -65,22 +68,34 @@ def _last_answer(request: Request, reading: Reading) -> str:
     if slip is None:
         return ""
     with store_of(request).reading() as connection:
-        event = next(read_events(connection, reading.key, slip.number - 1, limit=1))
+        events = list(read_events(connection, reading.key, slip.numbers[0] - 1, limit=len(slip.numbers)))
     proposals = reading.site.proposals
-    return event_told(event, RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written))
+    return answers_told(events, RecordNames(reading.people, proposals, reading.site.config.calendar, reading.written))
 
 
 @router.get("/proposals")
 def proposals(
-    request: Request, site: str, caller: Annotated[Caller, require(VIEWER)], page: PageNumber = 1, at: At = 0
+    request: Request,
+    site: str,
+    caller: Annotated[Caller, require(VIEWER)],
+    page: PageNumber = 1,
+    at: At = 0,
+    kept: Kept = "",
 ) -> Response:
-    """Show a page of the proposals to answer, by page number or containing proposal `at`."""
+    """Show a page of the proposals to answer, by page number or containing proposal `at`; those kept stay in place."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(PROPOSED)
     first, pager = _page(reading.url("proposals"), "Proposals", everyone, page, at)
     after = everyone[first + A_PAGE].id if first + A_PAGE < len(everyone) else 0
-    listed = answerable(reading, everyone[first : first + A_PAGE], after)
-    values = {"listed": listed, "many": len(everyone), "pager": pager, "page": 1 + first // A_PAGE, "at_proposal": at}
+    shown = views.shown_proposals(reading, _numbers(kept), everyone[first : first + A_PAGE])
+    values = {
+        "listed": answerable(reading, shown, after),
+        "proposed": tuple(proposal.id for proposal in everyone),
+        "unshown": len({proposal.id for proposal in everyone} - {proposal.id for proposal in shown}),
+        "undo_number": 0 if reading.site.undo is None else reading.site.undo.number,
+        "pager": pager,
+        "place": {"from": "proposals", "page": 1 + first // A_PAGE, "kept": _kept(proposal.id for proposal in shown)},
+    }
     return show_site(request, caller, reading, "Today", "proposals.html", values)
 
 
@@ -93,7 +108,9 @@ def offers_under_way(
     everyone = reading.site.open_proposals(*UNDER_WAY)
     first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
     listed = offers(reading, everyone[first : first + A_PAGE])
-    values = {"listed": listed, "many": len(everyone), "pager": pager, "page": 1 + first // A_PAGE}
+    values: dict[str, Any] = {"listed": listed, "under_way": tuple(offer.id for offer in everyone), "pager": pager}
+    values["place"] = {"from": "offers", "page": 1 + first // A_PAGE, "kept": ""}
+    values["undo_number"] = 0 if reading.site.undo is None else reading.site.undo.number
     return show_site(request, caller, reading, "Today", "offers.html", values)
 
 
@@ -111,117 +128,3 @@ def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int
         "Before",
         "Next",
     )
-
-
-def _back(site: str, form: Form) -> str:
-    """Return the URL that an answer redirects to: the page it came from, at the message and the next proposal."""
-    if form.value("from") not in ("proposals", "offers"):
-        return f"{site_url(site)}#said"
-    asked = {name: form.value(name) for name in ("page", "at") if re.fullmatch("[0-9]{1,9}", form.value(name))}
-    return f"{site_url(site, form.value('from'))}?{urlencode(asked)}#said"
-
-
-@router.post("/proposals/{proposal}/approve")
-def approve(
-    request: Request,
-    site: str,
-    proposal: ProposalNumber,
-    caller: Annotated[Caller, require(MANAGER)],
-    form: Filled,
-) -> Response:
-    """Approve a proposal."""
-
-    store, out = store_of(request), form.value("out") or None
-    into = form.value("other").strip() or form.value("in") or None
-
-    def done() -> Flash:
-        now = reading_of(request, site).snapshot
-        entrant = None if into is None else now.number_of(into)
-        shown = now.site.proposals.get(proposal)
-        answer = Answer(
-            ProposalApproved,
-            proposal,
-            out=None if out is None else now.number_of(out),
-            into=None if shown is not None and entrant == shown.into else entrant,
-        )
-        give = partial(commands.approve, store, site, proposal, caller.name, out=out, into=into)
-        more = give_once(store, site, caller.name, answer, give)
-        words = "Approved: the offer can go out. As soon as you know how it went, record it under “Offers under way”."
-        return Flash(words, "", tuple(more))
-
-    return do(request, _back(site, form), done)
-
-
-@router.post("/proposals/{proposal}/reject")
-def reject(
-    request: Request,
-    site: str,
-    proposal: ProposalNumber,
-    caller: Annotated[Caller, require(MANAGER)],
-    form: Filled,
-) -> Response:
-    """Reject a proposal as keep, not this candidate or not now; without `as`, in the plain form."""
-
-    store, reason, keep_out = store_of(request), form.value("reason").strip(), bool(form.value("keep_out"))
-    how, day = form.value("as"), form.value("until").strip()
-
-    def done() -> str:
-        if how:
-            until = forms.a_day("until", day) if day else None
-            term = Term(until, for_good=bool(form.value("for_good")))
-            answer = Answer(ProposalTurnedDown, proposal, reason=reason, how=how, until=until)
-            give_once(store, site, caller.name, answer, partial(_turn_down, store, site, proposal, caller, form, term))
-        else:
-            answer = Answer(ProposalRejected, proposal, reason=reason, keep_out=keep_out or None)
-            give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
-            give_once(store, site, caller.name, answer, give)
-        return "Rejected, with your reason on record." if reason else "Rejected."
-
-    return do(request, _back(site, form), done)
-
-
-def _turn_down(store: Store, site: str, proposal: int, caller: Caller, form: Form, term: Term) -> None:
-    reason = form.value("reason").strip()
-    turn_down(store, site, proposal, caller.name, form.value("as"), reason, term=term)
-
-
-@router.post("/proposals/{proposal}/offer")
-def offer(
-    request: Request,
-    site: str,
-    proposal: ProposalNumber,
-    caller: Annotated[Caller, require(MANAGER)],
-    form: Filled,
-) -> Response:
-    """Record how an offer went."""
-
-    store, outcome, day = store_of(request), form.value("outcome"), form.value("on").strip()
-
-    def done() -> Flash:
-        now = reading_of(request, site).snapshot
-        on: date | None = forms.a_day("on", day) if day else None
-        room = form.value("out") or None if outcome == STARTED else None
-        answer = Answer(
-            OfferRecorded,
-            proposal,
-            outcome=outcome,
-            period=None if on is None else now.site.config.calendar.period_of(on),
-            leaver=None if room is None else now.number_of(room),
-        )
-        give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
-        more = give_once(store, site, caller.name, answer, give)
-        return Flash(f"Recorded: {STATUS_WORDS.get(outcome, outcome)}.", "", tuple(more))
-
-    return do(request, _back(site, form), done)
-
-
-@router.post("/undo")
-def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)], form: Filled) -> Response:
-    """Undo the answer that the page showed as the last."""
-
-    def done() -> str:
-        shown = forms.whole_number("undo", form.value("number") or "0")
-        words = undoing.undo(store_of(request), site, caller.name, number=shown)
-        return f"Taken back: {words}. Both the answer and the undoing stay on record."
-
-    return do(request, _back(site, form), done)

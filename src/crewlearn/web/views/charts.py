@@ -1,4 +1,4 @@
-"""Charts as SVG rendered on the server: no script, scalable, with text of constant size.
+"""Charts as SVG rendered on the server: scalable, with text of constant size, and complete without a script.
 
 Lines are drawn in an inner picture that stretches with the width; text and dots are placed by percentages, so that they
 do not stretch. Colours are classes of the style sheet, which knows light, dark and print.
@@ -104,6 +104,15 @@ class Band:
 
 
 @dataclass(frozen=True)
+class MarkedDays:
+    """Days that are marked behind a chart, from one position to another, and why."""
+
+    start: float
+    end: float
+    title: str
+
+
+@dataclass(frozen=True)
 class AxisMark:
     """A label at a position below a chart."""
 
@@ -122,9 +131,10 @@ def chart(
     bands: Sequence[Band] = (),
     lines: Sequence[ChartLine] = (),
     dots: Sequence[tuple[float, float, str]] = (),
+    marked: Sequence[MarkedDays] = (),
     height: int = 240,
 ) -> Markup:
-    """Draw lines with bands and dots over time; `values` are the labels of the scale's ticks."""
+    """Draw lines with bands and dots over time, on marked days; `values` are the labels of the scale's ticks."""
     top, bottom = 8, 26
     tall = height - top - bottom
     gutter = math.ceil(_DIGIT * max(map(len, values), default=0)) + 8
@@ -142,6 +152,11 @@ def chart(
         f'aria-labelledby="{name}-t {name}-d"><title id="{name}-t">{escape(title)}</title>'
         f'<desc id="{name}-d">{escape(description)}</desc>'
     )
+    parts += [
+        f'<rect class="marked" x="{100.0 * days.start:.2f}%" y="{top}" width="{100.0 * (days.end - days.start):.2f}%" '
+        f'height="{tall}"><title>{escape(days.title)}</title></rect>'
+        for days in marked
+    ]
     for tick in scale.ticks:
         zero = " zero" if tick == 0 else ""
         parts.append(f'<line class="grid{zero}" x1="0" x2="100%" y1="{across(tick):.1f}" y2="{across(tick):.1f}"/>')
@@ -211,7 +226,7 @@ ROOMS = (240, 320, 480, 640, 800, 960)
 
 
 def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]], marks: Sequence[AxisMark]) -> Markup:
-    """Draw a Gantt chart with one row per station; names appear in unhatched parts where they fit."""
+    """Draw a Gantt chart with one row per station; names appear in unhatched parts where they fit, or else initials."""
     height = ROW * len(rows) + 26
     parts = [
         f'<svg class="chart gantt" id="{name}" width="100%" height="{height}" role="img" '
@@ -231,21 +246,41 @@ def gantt(name: str, title: str, description: str, rows: Sequence[Sequence[Span]
         for span in sorted(spans, key=lambda span: span.kind == TRANSITION):
             look = f'fill="url(#{name}-hatch)"' if span.kind == TRANSITION else f'class="span {span.kind}"'
             parts.append(
-                f'<rect {look} x="{100.0 * span.start:.3f}%" y="{y + 3}" '
+                f'<rect {look} data-span x="{100.0 * span.start:.3f}%" y="{y + 3}" '
                 f'width="{100.0 * max(span.end - span.start, 0.0):.3f}%" height="{ROW - 6}">'
                 f"<title>{escape(span.title)}</title></rect>"
             )
         for span in spans:
             start, end = free_part(span.start, span.end, hatched)
-            room = room_for(span.text, end - start)
-            if room is not None:
+            words = _words_within(span.text, end - start)
+            if words:
                 parts.append(
                     f'<svg x="{100.0 * start:.3f}%" y="{y + 3}" width="{100.0 * (end - start):.3f}%" '
-                    f'height="{ROW - 6}"><text class="span-text room-{room}" x="6" y="16">{escape(span.text)}</text>'
-                    "</svg>"
+                    f'height="{ROW - 6}">{words}</svg>'
                 )
     parts.append("</svg>")
     return Markup("".join(parts))
+
+
+def _words_within(text: str, share: float) -> str:
+    """Return a name for a share of a chart's width, and its initials for where the name does not fit."""
+    room, short = room_for(text, share), initials(text)
+    little = room_for(short, share)
+    words = "" if room is None else f'<text class="span-text room-{room}" x="6" y="16">{escape(text)}</text>'
+    if little is not None and little != room:
+        until = "" if room is None else f" until-{room}"
+        words += f'<text class="span-text room-{little}{until}" x="4" y="16">{escape(short)}</text>'
+    return words
+
+
+def initials(text: str) -> str:
+    """Return a name's initials, or the beginning of a single word.
+
+    >>> initials("Ben Ivanova"), initials("Zoë van den Berg"), initials("w0173"), initials("")
+    ('BI', 'ZB', 'w0', '')
+    """
+    words = text.split()
+    return words[0][0] + words[-1][0] if len(words) > 1 else text[:2]
 
 
 def free_part(start: float, end: float, taken: Sequence[tuple[float, float]]) -> tuple[float, float]:

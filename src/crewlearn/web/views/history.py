@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from markupsafe import Markup
 
@@ -19,6 +20,7 @@ from crewlearn.web.views.charts import (
     AxisMark,
     Band,
     ChartLine,
+    MarkedDays,
     Span,
     chart,
     gantt,
@@ -28,7 +30,9 @@ from crewlearn.web.views.charts import (
 from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
-"""Periods shown at once."""
+"""Periods shown at once, unless a range of days is chosen."""
+LONGEST = 520
+"""The most periods of a chosen range that are shown, the last ones."""
 STATIONS = 40
 """Stations shown at once."""
 
@@ -51,11 +55,27 @@ class Window:
         return self.at(place + 0.5)
 
 
-def window_of(reading: Reading, last: int | None) -> Window:
-    """Return the periods to show: the last ones on record, or those up to place `last`."""
+def window_of(reading: Reading, last: int | None, since: date | None = None, until: date | None = None) -> Window:
+    """Return the periods to show: the last ones on record, those up to place `last`, or those of a range of days."""
     newest = max(1, reading.place(reading.site.period) - 1)
     end = newest if last is None else min(max(1, last), newest)
-    return Window(max(1, end - WINDOW + 1), max(end, 1))
+    if since is None and until is None:
+        return Window(max(1, end - WINDOW + 1), max(end, 1))
+    end = newest if until is None else min(max(1, _first_place(reading, until + timedelta(days=1)) - 1), newest)
+    begin = max(1, end - LONGEST + 1) if since is None else min(max(1, _first_place(reading, since)), end)
+    return Window(max(begin, end - LONGEST + 1), end)
+
+
+def _first_place(reading: Reading, day: date) -> int:
+    """Return the place in time of the first period on a day or after it."""
+    calendar = reading.site.config.calendar
+    return calendar.order_on(day) - calendar.first_order + 1
+
+
+def days_of(reading: Reading, window: Window) -> tuple[date, date]:
+    """Return the first and the last day of a window."""
+    calendar = reading.site.config.calendar
+    return calendar.date_of(reading.period(window.first)), calendar.date_of(reading.period(window.last))
 
 
 @dataclass(frozen=True)
@@ -68,16 +88,18 @@ class Station:
 
 @dataclass(frozen=True)
 class History:
-    """A site's past as the page shows it."""
+    """A site's past as the page shows it; the rows of a chart's table begin with their position in it."""
 
     gantt: Markup | None
     stations: tuple[Station, ...]
     output: Markup | None
-    output_rows: tuple[tuple[str, str, str], ...]
+    output_rows: tuple[tuple[float, str, str, str, str], ...]
     unusual: tuple[tuple[str, str], ...]
     money: Markup | None
-    money_rows: tuple[tuple[str, str, str, str], ...]
+    money_rows: tuple[tuple[float, str, str, str, str], ...]
     span: str
+    since: date
+    until: date
     unit: str
 
 
@@ -105,6 +127,8 @@ def history(
         money=money,
         money_rows=money_rows,
         span=span,
+        since=days_of(reading, window)[0],
+        until=days_of(reading, window)[1],
         unit="units",
     )
 
@@ -212,7 +236,7 @@ def _ends(reading: Reading, stint: Stint) -> tuple[str, str]:
 
 def _output(
     reading: Reading, rows: Sequence[RecordedRow], window: Window
-) -> tuple[Markup | None, tuple[tuple[str, str, str], ...]]:
+) -> tuple[Markup | None, tuple[tuple[float, str, str, str, str], ...]]:
     """Draw each period's output against the output expected of those who worked, by their current estimates."""
     site, units = reading.site, reading.site.config.units
     everybody, noise = estimates_of(site)
@@ -251,12 +275,30 @@ def _output(
         bands=[Band([(window.middle(p), lows[p], highs[p]) for p in periods], "")],
         lines=[ChartLine([(window.middle(p), hoped[p]) for p in periods], "")],
         dots=dots,
+        marked=marked_days(reading, window),
     )
     table = tuple(
-        (reading.marked_day(reading.period(p)), reading.output(made[p]), reading.output(hoped[p]))
+        (
+            window.middle(p),
+            reading.marked_day(reading.period(p)),
+            reading.output(made[p]),
+            reading.output(hoped[p]),
+            f"{reading.output(lows[p])} – {reading.output(highs[p])}",
+        )
         for p in reversed(periods)
     )
     return picture, table
+
+
+def marked_days(reading: Reading, window: Window) -> list[MarkedDays]:
+    """Return the days of a window that were unusual for everybody, as charts mark them."""
+    learned = reading.snapshot.learned
+    days = () if learned is None else learned.unusual_days
+    return [
+        MarkedDays(window.at(place), window.at(place + 1), f"{reading.marked_day(day.period)}")
+        for day in days
+        if window.first <= (place := reading.place(day.period)) <= window.last
+    ]
 
 
 def _unusual(reading: Reading, window: Window) -> tuple[tuple[str, str], ...]:
@@ -274,7 +316,7 @@ def _shared(standardised: Sequence[float]) -> float:
     return max(1.0, math.sqrt(sum(deviation * deviation for deviation in standardised) / len(standardised)))
 
 
-def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[str, str, str, str], ...]]:
+def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[float, str, str, str, str], ...]]:
     """Draw cumulative fees and gain by period."""
     series = reading.snapshot.track_record.by_period
     periods = range(window.first, window.last + 1)
@@ -300,15 +342,16 @@ def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[str, s
             ChartLine([(window.middle(p), float(series.fees[p - 1])) for p in periods], "second", steps=True),
             ChartLine(gains, ""),
         ],
+        marked=marked_days(reading, window),
     )
-    step = max(1, len(periods) // 12)
     table = tuple(
         (
+            window.middle(p),
             reading.day(reading.period(p)),
             formats.money(float(series.fees[p - 1])),
             formats.money(float(series.expected[p - 1]), sign=True),
             formats.money_span(float(low[p - 1]), float(high[p - 1])),
         )
-        for p in list(reversed(periods))[::step]
+        for p in reversed(periods)
     )
     return picture, table

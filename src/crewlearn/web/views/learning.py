@@ -9,20 +9,26 @@ from markupsafe import Markup
 from crewlearn.advisor.advice.facts import SURE
 from crewlearn.advisor.advice.reasons import beliefs_of
 from crewlearn.advisor.ledger.events import RecordedRow, observation
+from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.beliefs.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Band, ChartLine, chart, scale_over
-from crewlearn.web.views.history import Window, marks
+from crewlearn.web.views.history import Window, marked_days, marks
 from crewlearn.web.views.reading import Reading
 
 
 @dataclass(frozen=True)
 class Learning:
-    """A worker's learning curve as the page shows it."""
+    """A worker's learning curve as the page shows it; a row of the table begins with its position in the chart.
+
+    `notes` say how far they are in ramp-up, and what trend shows; if there are any, rows end with the output expected.
+    """
 
     picture: Markup | None
-    rows: tuple[tuple[str, str, str], ...]
+    rows: tuple[tuple[float, str, str, str, str], ...]
     absent: str
+    notes: tuple[str, ...] = ()
+    unusual: bool = False
 
 
 def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Learning:
@@ -31,19 +37,25 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
     The band is the estimate from their own days up to each day, given the current estimates of pool and noise.
     """
     site, units = reading.site, reading.site.config.units
-    seen = [(row.period, value) for row in rows if (value := observation(site.config.units, row)) is not None]
+    seen = [
+        (reading.place(row.period), value) for row in rows if (value := observation(site.config.units, row)) is not None
+    ]
     away = [row for row in rows if row.attendance not in ("worked", "partial")]
     absent = f"Not at work on {formats.count(len(away), 'recorded day')}." if away else ""
     if not seen:
         return Learning(None, (), absent)
     window = Window(seen[0][0], max(seen[-1][0], seen[0][0] + 1))
+    learned = reading.snapshot.learned
     path = narrowing(reading, number, [value for _, value in seen])
     people = [(mean, low, high) for mean, low, high in (_in_units(reading, mean, sd) for mean, sd in path)]
     shown = [units.people_output(value) for _, value in seen]
-    scale = scale_over([*shown, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
-    places = [window.middle(period) for period, _ in seen]
+    expected = _expected(reading, number, [place for place, _ in seen])
+    marked = marked_days(reading, window)
+    notes = person_notes(None if learned is None else learned.people[number], reading.written)
+    scale = scale_over([*shown, *expected, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
+    places = [window.middle(place) for place, _ in seen]
     mean, low, high = people[-1]
-    summed_up = "The estimate" if reading.snapshot.learned is None else "The average of these days"
+    summed_up = "The estimate" if learned is None else "The average of these days"
     picture = chart(
         "learning",
         "Output and estimate over time",
@@ -53,19 +65,53 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
         [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),
         bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
-        lines=[ChartLine([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], "")],
+        lines=[
+            ChartLine([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], ""),
+            *([ChartLine(list(zip(places, expected, strict=True)), "second")] if expected else []),
+        ],
+        marked=marked,
         dots=[(at, value, "dot") for at, value in zip(places, shown, strict=True)],
         height=260,
     )
     table = tuple(
         (
-            reading.marked_day(period),
+            at,
+            reading.marked_day(reading.period(place)),
             reading.output(value),
             f"{reading.output(mean)} ({reading.output(low)} – {reading.output(high)})",
+            reading.output(expected[day]) if expected else "",
         )
-        for (period, _), value, (mean, low, high) in reversed(list(zip(seen, shown, people, strict=True)))
+        for day, (at, (place, _), value, (mean, low, high)) in reversed(
+            list(enumerate(zip(places, seen, shown, people, strict=True)))
+        )
     )
-    return Learning(picture, table, absent)
+    return Learning(picture, table, absent, tuple(f"{note[0].upper()}{note[1:]}." for note in notes), bool(marked))
+
+
+def _expected(reading: Reading, number: int, places: Sequence[int]) -> list[float]:
+    """Return the output expected of a worker on each of their days, in ramp-up and with their trend; empty if neither.
+
+    In ramp-up, what is lacking now was greater before by a factor e for each ramp length. A trend is drawn straight,
+    from the level before it to the level now.
+    """
+    known = reading.snapshot.readings
+    if known is None or known.people[number].level.mean is None:
+        return []
+    person, units = known.people[number], reading.site.config.units
+    level, trend, last = known.people[number].level.mean or 0.0, person.trend, places[-1]
+    if person.ramp_days is None and trend is None:
+        return []
+    lacking, length = 0.0 if person.ramp_days is None else 1.0 - person.share, max(known.ramp_days.mean, 1e-9)
+    path = []
+    for day, place in enumerate(places):
+        then = level
+        if trend is not None:
+            before, since = level / (1.0 + trend.change), reading.place(trend.since)
+            passed = min(1.0, max(0.0, (place - since) / max(1, last - since)))
+            then = before + passed * (level - before)
+        short = min(1.0, lacking * math.exp((len(places) - 1 - day) / length))
+        path.append(units.people_output(min(1.0, max(0.0, then * (1.0 - short)))))
+    return path
 
 
 def _in_units(reading: Reading, mean: float, sd: float) -> tuple[float, float, float]:

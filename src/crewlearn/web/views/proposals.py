@@ -88,7 +88,6 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
     ends = [reasons.into.low, reasons.into.high, *([] if reasons.out is None else [reasons.out.low, reasons.out.high])]
     scale = scale_over(ends, 4)
     into = reading.name_of(proposal.into)
-    share = percent if reasons.into.after_ramp_up else formats.share
     out = None if reasons.out is None else _side(reading, reasons.leaver, reasons.out, scale, "pool")
     return Exchange(
         id=proposal.id,
@@ -99,12 +98,12 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         out=out,
         on_arrival=reasons.settled_on_arrival,
         into=_side(reading, proposal.into, reasons.into, scale, "team"),
-        chance="" if reasons.chance_better is None else share(reasons.chance_better),
+        chance="" if reasons.chance_better is None else percent(reasons.chance_better),
         worth=formats.money(reasons.value, sign=True),
         ahead=formats.count(round(reasons.periods), "day"),
         trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),
         fee=formats.money(reasons.fee),
-        lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates)[1:]),
+        lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates, reading.figures)[1:]),
     )
 
 
@@ -140,10 +139,12 @@ class Choice:
 class Answerable:
     """A proposal to answer: who may leave or come in instead, and the number of the next proposal.
 
-    `a_while` is how long a rejection without an end holds, `first_end` the earliest day on which one may end.
+    One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end
+    holds, `first_end` the earliest day on which one may end.
     """
 
     exchange: Exchange
+    open: bool
     rooms: tuple[Choice, ...]
     entrants: tuple[Choice, ...]
     a_while: str
@@ -159,9 +160,10 @@ def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> 
     first_end = (reading.site.day + timedelta(days=1)).isoformat()
     return tuple(
         Answerable(
-            exchange(reading, proposal, candidates[proposal.id]),
+            exchange(reading, proposal, candidates.get(proposal.id, ())),
+            proposal.status == PROPOSED,
             rooms(reading, proposal),
-            entrants(reading, proposal, candidates[proposal.id]),
+            entrants(reading, proposal, candidates.get(proposal.id, ())),
             a_while,
             first_end,
             ids[place + 1],

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from urllib.parse import quote
 
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.wording.figures import Figures
+from crewlearn.advisor.wording.learned import percent
 from crewlearn.web import formats
 from crewlearn.web.snapshots import Snapshot
 
@@ -77,6 +80,11 @@ class Reading:
     def output(self, value: float) -> str:
         """Format output in the site's unit."""
         return formats.number(value, formats.digits_of(self.site.config.units))
+
+    @property
+    def figures(self) -> Figures:
+        """How sentences write numbers for people."""
+        return Figures(formats.money, partial(formats.money, sign=True), self.output, percent)
 
     def label(self, number: int) -> str:
         """Return a worker's name and id."""

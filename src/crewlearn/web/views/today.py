@@ -1,10 +1,11 @@
 """A site today, and as a card: the advice, open tasks, money so far, and the phase of learning."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Site
+from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.explain import is_overdue
@@ -17,8 +18,11 @@ from crewlearn.web.views.people import Head, PersonRow, Search, common_scale, he
 from crewlearn.web.views.proposals import Answerable, OfferCard, answerable, offers
 from crewlearn.web.views.reading import Reading
 
-SHOWN = 3
-"""Proposals and offers shown on the Today page, so that the team stays visible; the others have a page."""
+SHOWN = 5
+"""Proposals shown on the Today page, so that they fit a screen; the others have a page."""
+
+OFFERS = 3
+"""Offers shown on the Today page; the others have a page."""
 
 ROWS = 100
 """Workers listed at first; a page of a thousand is slow to render and to scroll."""
@@ -139,7 +143,7 @@ def money_so_far(reading: Reading) -> Money:
     spread, shown = formats.money_span(gain.low, gain.high), formats.money(gain.expected, sign=True)
     short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
-        short, shown, words = "nobody replaced yet", "–", "Nobody has been replaced yet, so there is no gain or loss."
+        short, shown, words = "nobody replaced yet", "–", "Nobody has been replaced yet."
     elif gain.low > 0.0:
         words = f"95% interval {spread}, net of fees (estimate)."
     elif gain.high < 0.0:
@@ -191,18 +195,18 @@ def card(reading: Reading, may_manage: bool) -> Card:
 def saying(reading: Reading, beside: bool = False) -> str:
     """Return the advice in a short sentence, without the day, which is shown beside it.
 
-    `beside`: the first proposals are shown beside it too, so the sentence does not repeat them.
+    `beside`: the proposals are shown beside it too, so the sentence only counts them.
     """
     open_now = reading.site.open_proposals(PROPOSED)
     if not reading.site.workers:
         return "No workers yet."
     if not open_now:
         return f"Wait: {explain.waits(reading.site, reading.people, reading.written)}"
-    if len(open_now) > SHOWN:
-        if beside:
-            return f"{len(open_now):,} replacements are proposed, these first."
+    if beside:
+        return f"{formats.count(len(open_now), 'replacement')} proposed"
+    if len(open_now) > OFFERS:
         first = explain.proposed(reading.people, open_now[0])
-        return f"{len(open_now):,} replacements are proposed: first of all, {first}."
+        return f"{len(open_now):,} replacements proposed: first of all, {first}."
     words = "; ".join(explain.proposed(reading.people, proposal) for proposal in open_now)
     return f"{words[0].upper()}{words[1:]}."
 
@@ -217,10 +221,11 @@ class Today:
     period: int
     left: str
     proposals: tuple[Answerable, ...]
-    proposed: int
+    proposed: tuple[int, ...]
+    unshown: int
     held_back: str
     offers: tuple[OfferCard, ...]
-    under_way: int
+    under_way: tuple[int, ...]
     undo: str
     undo_number: int
     cycle: LearningPhase
@@ -241,8 +246,17 @@ class Today:
     judged_by: str
 
 
-def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Today:
-    """Return a site as of today; `undo` names the answer that can be undone."""
+def shown_proposals(reading: Reading, kept: Sequence[int], first: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals that keep their place on a page, answered or not, or else the `first` of those open."""
+    known = reading.site.proposals
+    return [known[number] for number in kept if number in known] or list(first)
+
+
+def today(reading: Reading, undo: str, may_manage: bool, search: Search, kept: Sequence[int] = ()) -> Today:
+    """Return a site as of today; `undo` names the answer that can be undone.
+
+    `kept` are the proposals that keep their place while a page of them is answered.
+    """
     site = reading.site
     members = reading.snapshot.members
     scale = common_scale(members)
@@ -251,21 +265,23 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search) -> Toda
     listed = matching(reading, search)
     rows = worker_rows(reading, listed if search.everybody else listed[:ROWS], scale)
     filled = site.config.team - site.roster.empty
+    shown = shown_proposals(reading, kept, proposed[:SHOWN])
     return Today(
         advice=saying(reading, beside=True),
         changed=explain.what_changed(site, reading.people),
         day=reading.day(site.period),
         period=site.period,
         left=_left(site),
-        proposals=answerable(reading, proposed[:SHOWN]),
-        proposed=len(proposed),
-        held_back=held_back_words(site),
-        offers=tuple(offers(reading, under_way[:SHOWN])),
-        under_way=len(under_way),
+        proposals=answerable(reading, shown),
+        proposed=tuple(proposal.id for proposal in proposed),
+        unshown=len({proposal.id for proposal in proposed} - {proposal.id for proposal in shown}),
+        held_back=held_back_words(site, reading.figures),
+        offers=tuple(offers(reading, under_way[:OFFERS])),
+        under_way=tuple(offer.id for offer in under_way),
         undo=undo,
         undo_number=0 if site.undo is None else site.undo.number,
         cycle=cycle(reading),
-        limits=tuple(use_lines(site)),
+        limits=tuple(use_lines(site, reading.figures)),
         money=money_so_far(reading),
         waiting=tuple(waiting_beside(reading, may_manage)) if members else (),
         rows=tuple(rows),

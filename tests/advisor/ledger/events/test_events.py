@@ -226,6 +226,8 @@ def test_what_becomes_stale() -> None:
 def test_every_kind_that_can_be_undone_is_named_when_it_is() -> None:
     names = RecordNames(People({0: "a"}, {0: "Ada"}), {}, CALENDAR)
     words = {payload.get("type"): parse_fact("undone", payload).tell(names) for payload in WIRE["undone"]}
+    together = parse_fact("undone", {"number": 9, "since": 5, "type": "proposal-approved", "proposal": 1})
+    assert together.tell(names) == "took back 5 answers given together, the last the approval of proposal 1"
     assert words == {
         None: "took back event 7",
         "worker-changed": "took back what was last said of Ada (a)",

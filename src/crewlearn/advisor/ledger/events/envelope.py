@@ -28,6 +28,9 @@ DERIVABLE = (LIMIT_ON_REFILLS, WHOLE_MEMORY, *LEARNED_OTHERWISE, RULE_VERSION)
 REQUEST = "request"
 """The payload's key for the request that an event was recorded for, in events of any kind."""
 
+BATCH = "batch"
+"""The payload's key for the first of several answers given together, in the later ones."""
+
 FIRST_HASH = "0" * 64
 
 
@@ -63,15 +66,26 @@ class Event:
     previous: str
     hash: str
     request: RequestKey | None = None
+    batch: int | None = None
 
     @classmethod
     def of(cls, entry: LedgerEntry) -> "Event":
         """Parse a stored event."""
-        payload = {name: value for name, value in entry.payload.items() if name != REQUEST}
+        payload = {name: value for name, value in entry.payload.items() if name not in (REQUEST, BATCH)}
         sent = entry.payload.get(REQUEST)
         request = None if sent is None else RequestKey.from_json(sent)
         fact = parse_fact(entry.type, payload)
-        return cls(entry.number, entry.at, entry.actor, entry.rule_version, fact, entry.previous, entry.hash, request)
+        return cls(
+            entry.number,
+            entry.at,
+            entry.actor,
+            entry.rule_version,
+            fact,
+            entry.previous,
+            entry.hash,
+            request,
+            entry.payload.get(BATCH),
+        )
 
 
 def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payload: Any, previous: str) -> str:
@@ -81,10 +95,20 @@ def hash_of(number: int, at: str, actor: str, rule_version: str, kind: str, payl
 
 
 def next_entry(
-    number: int, at: str, actor: str, fact: Fact, previous: str, request: RequestKey | None = None
+    number: int,
+    at: str,
+    actor: str,
+    fact: Fact,
+    previous: str,
+    request: RequestKey | None = None,
+    batch: int | None = None,
 ) -> LedgerEntry:
-    """Return the entry that follows the one with hash `previous`; `request` is the key of the request behind it."""
-    sent = {} if request is None else {REQUEST: request.to_json()}
+    """Return the entry that follows the one with hash `previous`; `request` is the key of the request behind it.
+
+    `batch` is the first of several answers given together, if this is a later one of them.
+    """
+    added = {REQUEST: None if request is None else request.to_json(), BATCH: batch}
+    sent = {name: value for name, value in added.items() if value is not None}
     plain = json.loads(canonical({**fact.to_payload(), **sent}))  # hash exactly what will be read back
     digest = hash_of(number, at, actor, RULE_VERSION, fact.type, plain, previous)
     return LedgerEntry(number, at, actor, RULE_VERSION, fact.type, plain, previous, digest)

@@ -81,7 +81,7 @@ class FoldStep:
     """What applying an event may need besides the site: its number and rows, each worker's history, and all stints.
 
     `observed` are the rows' observations, or None if they are not measured yet. `actor` recorded the event, at time
-    `at` (UTC).
+    `at` (UTC). `batch` is the first of several answers given together, if this is a later one of them.
     """
 
     number: int
@@ -91,6 +91,7 @@ class FoldStep:
     stints: Stints = no_stints
     actor: str = ""
     at: str = ""
+    batch: int | None = None
 
 
 class Fact(ABC):
@@ -127,6 +128,10 @@ class Fact(ABC):
     @abstractmethod
     def tell(self, names: Names) -> str:
         """Describe the event in words that follow the actor's name."""
+
+    def told(self, actor: str, names: Names) -> str:
+        """Return who did what."""
+        return f"{actor} {self.tell(names)}"
 
     def begin(self) -> Site:
         """Return the new site, for the first event of a record."""
@@ -175,10 +180,11 @@ class Happening(Fact):
     def apply(self, site: Site, step: FoldStep) -> Site:
         """Note the cause, change the site, update the seats, and save what an undoable event changed."""
         before = (site.answered_json(), list(site.workers)) if self.undoable else None
+        together = site.undo if step.batch is not None else None
         site.because.append(self.cause())
         self.change(site, step)
         site.seats = seats_now(site.seats, site)
-        site.undo = None if before is None else Slip.between(step.number, *before, site.workers)
+        site.undo = None if before is None else Slip.between(step.number, *before, site.workers).after(together)
         return site
 
 

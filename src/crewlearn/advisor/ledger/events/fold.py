@@ -27,7 +27,7 @@ def apply(
     """
     if site is None:
         return event.fact.begin()
-    step = FoldStep(event.number, rows, history, observed, stints, event.actor, event.at)
+    step = FoldStep(event.number, rows, history, observed, stints, event.actor, event.at, event.batch)
     after = event.fact.apply(site, step)
     if event.request is not None:
         used = UsedKey(event.request.key, event.request.content, event.number)

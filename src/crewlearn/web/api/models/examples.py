@@ -33,6 +33,15 @@ _ALL_SETTINGS: dict[str, Any] = {
     "most_a_week": default_most_a_week(_SETTINGS["team"]),
     "ask_again_after": 10,
 }
+_ANSWERED: list[dict[str, Any]] = [
+    {"proposal": 7, "recorded": True, "refused": None, "warnings": []},
+    {
+        "proposal": 8,
+        "recorded": False,
+        "refused": "was answered before: ben approved it at 2027-01-11 06:04 UTC",
+        "warnings": [],
+    },
+]
 _SENTENCE = "Proposed for 2027-01-11, period 41: replace Ann (0113) by Bo (0207)."
 _LINE: dict[str, Any] = {
     "site": "north",
@@ -336,6 +345,13 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "Offer": [{"outcome": "declined"}, {"outcome": "started", "on": "2027-01-14"}],
     "Answered": [{"proposal": {**_PROPOSAL, "status": "approved"}, "warnings": [], "advice": _ADVICE}],
+    "Answers": [
+        {"proposals": [7, 8, 11], "answer": "approve"},
+        {"proposals": [9, 10], "answer": "reject", "as": "not-now", "reason": "stocktaking"},
+        {"proposals": [7, 8], "answer": "started", "on": "2027-01-15"},
+    ],
+    "AnsweredItem": [_ANSWERED[1]],
+    "AnsweredMany": [{"items": _ANSWERED, "advice": _ADVICE}],
     "Undone": [{"taken_back": "mia approved proposal 7 (Bo (0207) for Ann (0113))", "advice": _ADVICE}],
     "Workers": _page(_WORKER),
     "WorkerView": [

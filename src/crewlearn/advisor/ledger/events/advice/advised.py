@@ -118,8 +118,12 @@ class Advised(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was advised, in words."""
-        advice = counted(len(self.pairs), "replacement") if self.pairs else "to wait"
-        return f"was advised for {names.day(self.period)}: {advice}"
+        advice = counted(len(self.pairs), "replacement") if self.pairs else "wait"
+        return f"Advice for {names.day(self.period)}: {advice}"
+
+    def told(self, actor: str, names: Names) -> str:
+        """Return what was advised; who recorded what led to it is told there."""
+        return self.tell(names)
 
 
 def _state(payload: Mapping[str, Any], name: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The event that undoes the last answer, or the last change to a worker."""
+"""The event that undoes the last answer, the last answers given together, or the last change to a worker."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,22 +13,32 @@ from crewlearn.problem.errors import InvalidInput
 @event_kind("undone")
 @dataclass(frozen=True)
 class AnswerUndone(Fact):
-    """Event `number` was undone; `undone` is its kind and `about` its subject, if the record has them."""
+    """Event `number` was undone; `undone` is its kind and `about` its subject, if the record has them.
+
+    `since` is the first of several answers given together, which were all undone.
+    """
 
     number: int
     undone: str | None = None
     about: Subject = NO_SUBJECT
+    since: int | None = None
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the events that were undone."""
+        return range(self.since or self.number, self.number + 1)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "AnswerUndone":
         """Rebuild the fact from its wire form."""
         about = Subject(payload.get("proposal"), payload.get("outcome"), payload.get("worker"))
-        return cls(payload["number"], payload.get("type"), about)
+        return cls(payload["number"], payload.get("type"), about, payload.get("since"))
 
     def to_payload(self) -> dict[str, Any]:
         """Return the wire form."""
         plain: dict[str, Any] = {"number": self.number, **self.about.to_payload()}
-        return plain if self.undone is None else {**plain, "type": self.undone}
+        added = {"type": self.undone, "since": self.since}
+        return plain | {name: value for name, value in added.items() if value is not None}
 
     @property
     def subject(self) -> Subject:
@@ -60,4 +70,5 @@ class AnswerUndone(Fact):
         """Return what was taken back, in words."""
         kind = KINDS.get(self.undone or "")
         slip = "" if kind is None else kind.slip(self.about, names)
-        return f"took back {slip or f'event {self.number}'}"
+        several = f"{len(self.numbers)} answers given together, the last " if self.since is not None else ""
+        return f"took back {several}{slip or f'event {self.number}'}"
