@@ -38,7 +38,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     app.state.store = store
     app.state.settings = settings
     app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
-    app.state.jobs = Lanes(store, lanes, work.unstoppable)
+    app.state.jobs = Lanes(store, lanes, work.unstoppable, work.tell_failure)
     openapi.install(app)
     handlers.install(app)
     app.exception_handler(SiteUnreadable)(show_unreadable)
