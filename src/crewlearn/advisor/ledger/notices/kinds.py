@@ -43,6 +43,18 @@ def checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in wanted)
 
 
+def workers_in(facts: Any) -> set[int]:
+    """Return the numbers of the workers that facts name.
+
+    >>> workers_in({"proposals": [{"id": 4, "out": -1, "in": 7}]})
+    {7}
+    """
+    if isinstance(facts, Mapping):
+        named = {value for name, value in facts.items() if name in _WORKERS and value != NOBODY}
+        return named.union(*(workers_in(value) for name, value in facts.items() if name not in _WORKERS))
+    return set().union(*map(workers_in, facts)) if isinstance(facts, (list, tuple)) else set()
+
+
 def with_ids(facts: Any, ids: Mapping[int, str | None]) -> Any:
     """Return facts in which workers have the firm's ids in place of numbers; None for an empty station or if erased.
 

@@ -95,6 +95,5 @@ def _waited(site: Site, offer: Proposal, today: date) -> int:
 
 
 def takes_too_long(site: Site, proposal: Proposal, waited: int) -> bool:
-    """Return whether an offer that has waited so many periods takes more than twice the usual time and a week longer."""
+    """Return whether an offer that has waited so many periods is over twice the usual time, and by a week."""
     return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
-

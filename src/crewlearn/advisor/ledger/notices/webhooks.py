@@ -61,7 +61,9 @@ def add(store: Store, site: str, url: str, actor: str, kinds: Iterable[str] = KI
         key = now.version.key
         theirs = connection.execute(sa.select(table.c.url).where(table.c.site == key)).scalars().all()
         if url in theirs:
-            raise Conflict("url", url, "is a webhook of this site already; remove that one first, or give it a new secret")
+            raise Conflict(
+                "url", url, "is a webhook of this site already; remove that one first, or give it a new secret"
+            )
         if len(theirs) >= MOST_WEBHOOKS:
             raise Conflict("url", url, f"would be one too many: a site has at most {MOST_WEBHOOKS} webhooks")
         if FOUND_TREND in chosen:
