@@ -84,7 +84,7 @@ def secret_command(
 
 
 @app.command("test")
-def test_command(site: SiteArgument, number: NumberArgument, db: DbOption = DEFAULT_DB) -> None:
+def send_test_command(site: SiteArgument, number: NumberArgument, db: DbOption = DEFAULT_DB) -> None:
     """Put a test delivery in a webhook's outbox, which a running server delivers."""
     with opened(db) as store:
         from crewlearn.advisor.ledger.notices import webhooks

@@ -7,6 +7,7 @@ from crewlearn.web.pages import (
     history,
     imports,
     jobs,
+    notifications,
     plan,
     record,
     settings,
@@ -14,9 +15,27 @@ from crewlearn.web.pages import (
     sites,
     team,
     today,
+    users,
+    webhooks,
     worker,
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, today, history, worker, team, plan, backtest, imports, record, settings, jobs):
+for part in (
+    sign_in,
+    sites,
+    today,
+    history,
+    worker,
+    team,
+    plan,
+    backtest,
+    imports,
+    record,
+    settings,
+    jobs,
+    webhooks,
+    notifications,
+    users,
+):
     router.include_router(part.router)
