@@ -14,7 +14,7 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.notices.addresses import checked_url
 from crewlearn.advisor.ledger.notices.kinds import FOUND_TREND, KINDS, TEST, Notice, checked_kinds
-from crewlearn.advisor.ledger.notices.outbox import WAITING, put_for
+from crewlearn.advisor.ledger.notices.outbox import DELIVERED, FAILED, WAITING, put_for
 from crewlearn.advisor.ledger.notices.sources import found_trends
 from crewlearn.advisor.ledger.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.ledger.text import checked_text
@@ -161,7 +161,7 @@ def _webhooks(connection: sa.Connection, key: int, id: int | None = None) -> lis
             created=_moment(row.created),
             created_by=row.created_by,
             waiting=counts.get((row.id, WAITING), 0),
-            failed=counts.get((row.id, "failed"), 0),
+            failed=counts.get((row.id, FAILED), 0),
             failures=row.failures,
             next_try=_moment(row.next_try) if row.failures and counts.get((row.id, WAITING)) else None,
             both_until=_moment(row.old_until) if row.old_until is not None and row.old_until > now else None,
@@ -172,10 +172,11 @@ def _webhooks(connection: sa.Connection, key: int, id: int | None = None) -> lis
 
 
 def _last_fault(connection: sa.Connection, id: int) -> str:
-    """Return the fault of the delivery that is being tried."""
+    """Return what went wrong at the last attempt: with the delivery that waits, or the last one that failed."""
     table = schema.deliveries
-    tried = sa.select(table.c.outcome).where(table.c.webhook == id, table.c.attempts > 0, table.c.status == WAITING)
-    return connection.execute(tried.order_by(table.c.id).limit(1)).scalar() or ""
+    tried = sa.select(table.c.outcome).where(table.c.webhook == id, table.c.attempts > 0, table.c.status != DELIVERED)
+    waits_first = sa.case((table.c.status == WAITING, 0), else_=1)
+    return connection.execute(tried.order_by(waits_first, table.c.finished.desc(), table.c.id).limit(1)).scalar() or ""
 
 
 def _moment(seconds: float) -> datetime:
