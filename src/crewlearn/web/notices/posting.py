@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from crewlearn.advisor.ledger.notices.addresses import Target, address_fault, checked_url
 from crewlearn.problem.errors import InvalidInput
@@ -120,7 +121,7 @@ class _PinnedConnection(http.client.HTTPConnection):
             raise fault or TimeoutError
         if self.target.scheme == "https":
             plain = self.sock
-            self.sock = _TLS.wrap_socket(plain, server_hostname=self.target.host)
+            self.sock = _tls().wrap_socket(plain, server_hostname=self.target.host)
         self.reached = True
 
     def abort(self) -> None:
@@ -131,4 +132,7 @@ class _PinnedConnection(http.client.HTTPConnection):
                 self.sock.shutdown(socket.SHUT_RDWR)
 
 
-_TLS = ssl.create_default_context()
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the context in which certificates are checked; reading the authorities takes a while."""
+    return ssl.create_default_context()
