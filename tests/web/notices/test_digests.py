@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import threading
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
@@ -28,6 +27,10 @@ from support.stores import ME, proposed, site_with_proposals
 from support.web.app import Clock, client, two_sites
 from support.web.receiving import receiver
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Requiring AUTH"),  # without TLS, which is right on loopback
+    pytest.mark.filterwarnings("ignore:Session.login_data"),  # deprecated by the mail server for itself
+]
 store = two_sites
 BEN = Caller("ben", MANAGER, frozenset({"hall", "north"}))
 EMAIL = "ben@example.org"
@@ -72,9 +75,7 @@ def mail() -> Iterator[MailServer]:
     server = MailServer(port)
     signing_in: dict[str, Any] = {"authenticator": _checked, "auth_require_tls": False, "auth_required": True}
     controller = Controller(server, hostname="127.0.0.1", port=port, **signing_in)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Requiring AUTH")  # without TLS, which is right on loopback
-        controller.start()
+    controller.start()
     try:
         yield server
     finally:
@@ -236,7 +237,7 @@ def test_a_chat_gets_the_text(hall: Store, settings: Settings, clock: Clock) -> 
         at(clock, 7, days=1)
         rounds(hall, settings)
         assert chat.got == []  # the receiver speaks no TLS
-        assert choice_of(hall, "ben").fault == ""  # it may have been reached
+        assert "no answer" in choice_of(hall, "ben").fault
         choose(hall, BEN, DigestChoice("", chat.url, "06:30", ("hall",)))
         at(clock, 7, days=1)
         rounds(hall, settings)
