@@ -2,6 +2,7 @@
 
 import json
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -81,6 +82,11 @@ class Receiver:
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from now on."""
+        assert self._server is not None
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def stop(self) -> None:
         """Listen no more."""
