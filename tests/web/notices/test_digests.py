@@ -15,6 +15,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from crewlearn.advisor.advice import commands
+from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.auth import users
@@ -224,7 +225,7 @@ def test_a_day_with_nothing_to_do_and_sites_out_of_sight_have_no_digest(
     clock.now = clock.now.replace(year=2023)  # before the site's first day, so that no output is missing
     at(clock, 7)
     with hall.changing() as connection:
-        connection.execute(digests.schema.digests.update().values(day=0))
+        connection.execute(schema.digests.update().values(day=0))
     rounds(hall, settings)
     assert mail.got == []
 

@@ -8,13 +8,12 @@ from collections.abc import Collection
 
 from crewlearn.advisor.ledger.notices.daily import daily_pass
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web.notices import digests
+from crewlearn.web.notices import digests, messages
 from crewlearn.web.notices.deliveries import prune
 from crewlearn.web.notices.digests import CHAT, MAIL, Due
 from crewlearn.web.notices.mail import send_mail
 from crewlearn.web.notices.posting import Outcome, post
 from crewlearn.web.settings import Settings
-from crewlearn.web.views import digest as views
 
 ROUND_SECONDS = 5.0
 PASS_SECONDS = 60.0
@@ -70,7 +69,7 @@ class Rounds:
 
 def send_digest(store: Store, settings: Settings, due: Due) -> None:
     """Send a digest that was taken on, unless nothing waits for an answer; note which channels failed for certain."""
-    message = views.asking(settings.url, due) if due.asks else views.digest_of(store, settings.url, due)
+    message = messages.asking(settings.url, due) if due.asks else messages.digest_of(store, settings.url, due)
     if message is None:
         return
     faults = {}
@@ -83,7 +82,7 @@ def send_digest(store: Store, settings: Settings, due: Due) -> None:
     digests.note(store, due, faults)
 
 
-def _sent(settings: Settings, due: Due, channel: str, message: views.Message, allowed: Collection[str]) -> Outcome:
+def _sent(settings: Settings, due: Due, channel: str, message: messages.Message, allowed: Collection[str]) -> Outcome:
     if channel == CHAT:
         body = json.dumps({"text": message.text}, ensure_ascii=False).encode()
         return post(due.chat_url, body, {"Content-Type": "application/json"}, allowed, loopback=False)
@@ -94,7 +93,7 @@ def _sent(settings: Settings, due: Due, channel: str, message: views.Message, al
         {}
         if due.asks
         else {
-            "List-Unsubscribe": f"<{views.stop_url(settings.url, due.code)}>",
+            "List-Unsubscribe": f"<{messages.stop_url(settings.url, due.code)}>",
             "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         }
     )

@@ -13,8 +13,8 @@ from crewlearn.web.auth import users
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, do, go, show, store_of
 from crewlearn.web.pages.forms import Form, decimal
+from crewlearn.web.pages.user_views import listed_users, user_url, user_view
 from crewlearn.web.settings import MOST_NUMBER
-from crewlearn.web.views.users import listed_users, user_url, user_view
 
 router = APIRouter(prefix="/users")
 

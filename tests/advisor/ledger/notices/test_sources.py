@@ -12,7 +12,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.notices import webhooks
 from crewlearn.advisor.ledger.notices.daily import daily_pass
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web.jobs import work
+from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.runner import JobRunner
 from crewlearn.web.notices.deliveries import list_deliveries
 from support.floor_site import DECLINER, FIRST, TIRES_FROM, floor_site
@@ -67,7 +67,7 @@ def test_failed_imports_of_jobs_and_folders_are_told_without_quoting_the_file(st
     webhooks.add(store, "site", URL, ME, ["import.failed"])
     file = b"date,worker_id,units\n2024-01-01,a,many\n2024-01-01,Secret Name,3\n"
     for check_only in (False, True):
-        work.queue.submit(store, "site", work.OUTPUT_IMPORT, ME, {"check_only": check_only}, file)
+        queue.submit(store, "site", work.OUTPUT_IMPORT, ME, {"check_only": check_only}, file)
         runner = JobRunner(store, {work.OUTPUT_IMPORT: work.run_import}, on_failure=work.tell_failure)
         assert runner.run_one()
     (tmp_path / "monday.csv").write_bytes(file)
