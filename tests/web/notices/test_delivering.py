@@ -5,8 +5,9 @@ import hmac
 import random
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from email.message import Message
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ QUICK: dict[str, Any] = {"poll_seconds": 0.02, "lost_seconds": 1.0, "post_second
 NAMES = ("Person", ME)
 
 
-def genuine(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+def genuine(secret: str, headers: Message, body: bytes) -> bool:
     """Check a delivery as docs/notifications.md says."""
     stamp = headers["Crewlearn-Timestamp"]
     wanted = "v1=" + hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()

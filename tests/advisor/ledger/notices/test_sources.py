@@ -17,6 +17,7 @@ from crewlearn.web.jobs.runner import JobRunner
 from crewlearn.web.notices.deliveries import list_deliveries
 from support.floor_site import DECLINER, FIRST, TIRES_FROM, floor_site
 from support.stores import ME, proposed, site_with_proposals
+from support.web.app import Clock
 from support.web.pages import pages_store
 
 URL = "https://example.org/hook"
@@ -27,15 +28,16 @@ def told(store: Store, kind: str, site: str = "site") -> list[dict[str, Any]]:
     return [sent.facts for sent in reversed(list_deliveries(store, site, 1, limit=1000)) if sent.kind == kind]
 
 
-def test_an_offer_is_told_once_when_it_is_overdue_by_the_calendar(store: Store) -> None:
+def test_an_offer_is_told_once_when_it_is_overdue_by_the_calendar(store: Store, clock: Clock) -> None:
     """With a mean delay of 2 days it is overdue after more than 7 of them, though no output is imported meanwhile."""
     site_with_proposals(store)
+    store.clock = clock
     webhooks.add(store, "site", URL, ME)
     first, second = proposed(store)
     commands.approve(store, "site", first, ME)
     counts = []
     for days in range(14):  # the site's first day is Monday, 1 January 2024, with five working days a week
-        store.clock = lambda days=days: datetime(2024, 1, 1, 9, tzinfo=UTC) + timedelta(days=days)
+        clock.now = datetime(2024, 1, 1, 9, tzinfo=UTC) + timedelta(days=days)
         daily_pass(store)
         assert daily_pass(store) == []
         counts.append(len(told(store, "offer.overdue")))
@@ -46,7 +48,7 @@ def test_an_offer_is_told_once_when_it_is_overdue_by_the_calendar(store: Store) 
     (facts,) = told(store, "offer.overdue")
     assert (facts["proposal"], facts["days_waited"], facts["usual_days"]) == (first, 8, 2.0)
     commands.approve(store, "site", second, ME)
-    store.clock = lambda: datetime(2024, 2, 1, 9, tzinfo=UTC)
+    clock.now = datetime(2024, 2, 1, 9, tzinfo=UTC)
     assert daily_pass(store) == ["site"]
     assert [facts["proposal"] for facts in told(store, "offer.overdue")] == [first, second]
 
