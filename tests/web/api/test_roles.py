@@ -58,7 +58,19 @@ ROUTES = [
     ("DELETE", "/jobs/{job}", "manager"),
     ("GET", "/me", "viewer"),
     ("GET", "/health", "anybody"),
+    ("GET", "/me/digest", "viewer"),
+    ("PUT", "/me/digest", "viewer"),
+    ("GET", "/sites/{site}/webhooks", "admin"),
+    ("POST", "/sites/{site}/webhooks", "admin"),
+    ("DELETE", "/sites/{site}/webhooks/{webhook}", "admin"),
+    ("POST", "/sites/{site}/webhooks/{webhook}/secret", "admin"),
+    ("POST", "/sites/{site}/webhooks/{webhook}/test", "admin"),
+    ("GET", "/sites/{site}/webhooks/{webhook}/deliveries", "admin"),
+    ("POST", "/sites/{site}/webhooks/{webhook}/deliveries/{delivery}/retry", "admin"),
     ("GET", "/users", "admin everywhere"),
+    ("PATCH", "/users/{name}", "admin everywhere"),
+    ("POST", "/users/{name}/links", "admin everywhere"),
+    ("DELETE", "/users/{name}/tokens", "admin everywhere"),
     ("POST", "/users", "admin everywhere"),
     ("POST", "/users/{name}/tokens", "admin everywhere"),
     ("DELETE", "/users/{name}/tokens/{token}", "admin everywhere"),
@@ -81,6 +93,8 @@ BODIES: dict[str, Any] = {
     "POST /sites/{site}/plan": {"runs": 2},
     "POST /sites/{site}/backtest": {"runs": 2},
     "POST /sites/{site}/pilot": {"job": 10_000},
+    "POST /sites/{site}/webhooks": {"url": "https://example.org/hook"},
+    "PUT /me/digest": {"chat_url": "https://example.org/chat", "sites": ["north"]},
     "POST /users": {"name": "new", "role": "viewer"},
 }
 
@@ -107,6 +121,8 @@ def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) ->
             "token": 10_000,
             "number": 10_000,
             "profile": "labor report",
+            "webhook": 10_000,
+            "delivery": "0" * 32,
         }
         callers = [
             (role, where, caller(client, f"{role}-{where}", role, None if where == "all" else [where]))
@@ -116,7 +132,7 @@ def test_every_route_takes_its_role_and_no_other_sites_are_seen(store: Store) ->
         for method, path, needed in ROUTES:
             role, _, everywhere = needed.partition(" ")
             before = everything(store)
-            body = {"json": BODIES.get(f"{method} {path}", {})} if method in ("POST", "PATCH") else {}
+            body = {"json": BODIES.get(f"{method} {path}", {})} if method in ("POST", "PATCH", "PUT") else {}
             if path.endswith("csv"):
                 body = {"content": b"?", "headers": {"Content-Type": "text/csv"}}
             stranger = client.request(method, f"/api/v1{path.format(**names)}", **body)

@@ -33,7 +33,7 @@ from support.web.pages import (
 )
 
 store, demo = pages_store, pages_demo
-CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out)([^"]*)"')
+CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out|/notifications)([^"]*)"')
 
 
 @pytest.mark.parametrize("role", ROLES)

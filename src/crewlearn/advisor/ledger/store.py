@@ -171,6 +171,10 @@ class Store:
         """Return the key of a site."""
         return self._known(connection, name).key
 
+    def locked_key(self, connection: sa.Connection, name: str) -> int:
+        """Return the key of a site, whose row stays locked until the transaction ends."""
+        return self._known(connection, name, lock=True).key
+
     def snapshot(self, connection: sa.Connection, name: str, *, lock: bool = False) -> SiteSnapshot:
         """Return a site's current state, cached or read; with `lock`, locked until the transaction ends."""
         version, table = self._known(connection, name, lock=lock), schema.sites

@@ -21,6 +21,8 @@ from crewlearn.advisor.ledger.events import (
 from crewlearn.advisor.ledger.events.fold import apply
 from crewlearn.advisor.ledger.learned.learning import DayRecord
 from crewlearn.advisor.ledger.learned.stored_states import StoredDays
+from crewlearn.advisor.ledger.notices import outbox, sources
+from crewlearn.advisor.ledger.notices.kinds import FOUND_TREND
 from crewlearn.advisor.ledger.queries import AT_ONCE, batches, proposal_row, rows_of_event, standing_rows, state_text
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.site.request_keys import RequestKey
@@ -46,7 +48,8 @@ class SiteTransaction:
     `derive` is called when the transaction ends, if advice is due. `changed` are the numbers of changed proposals,
     `invalidated` is the cached data that became stale. `request` is the key of the request until it is kept with an
     event: the first one, or if it is `waiting`, the first one after its answer is known. `batch` is the first of
-    several answers given together, which are undone together. `learned` says whether learned states were stored before.
+    several answers given together, which are undone together. `learned` says whether learned states were stored before,
+    `recorded` whether rows of output were added or corrected.
     """
 
     connection: sa.Connection
@@ -63,6 +66,7 @@ class SiteTransaction:
     request: RequestKey | None = None
     waiting: bool = False
     batch: int | None = None
+    recorded: bool = False
     learned: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +108,7 @@ class SiteTransaction:
         self.state = apply(self.state, event, rows, self._history, observed, self.stints)
         self.number, self.head = event.number, event.hash
         self.added += 1
+        self.recorded = self.recorded or fact.has_rows
         self.changed |= {number for number, now in self.site.proposals.items() if before.get(number) != now}
         for change in fact.stint_changes(self.stints, seats, self.site):
             stints.write(self.connection, self.key, change)
@@ -132,13 +137,16 @@ class SiteTransaction:
             self.connection.execute(jobs.delete().where(jobs.c.site == self.key, jobs.c.finished.is_not(None)))
 
     def finish(self) -> None:
-        """Derive advice if it is due and write the state; do nothing if no event was added."""
+        """Derive advice if it is due, write the state, and put what is to be told in the outbox.
+
+        Does nothing if no event was added.
+        """
         if not self.added:
             return
         self.batch = None
-        days = StoredDays(self.connection, self.key)
+        days, before, advised = StoredDays(self.connection, self.key), self.site.advice, None
         if self.site.needs_advice:
-            self.add(self.derive(self.site, RULE_VERSION, days))
+            advised = self.add(self.derive(self.site, RULE_VERSION, days))
         self._write_proposals()
         if self.learned or self.site.checkpoints:
             days.write(self.site)
@@ -147,6 +155,10 @@ class SiteTransaction:
             .where(schema.sites.c.id == self.key)
             .values(events=self.number, head=self.head, state=state_text(self.site))
         )
+        notices = [] if advised is None else sources.new_advice(before, self.site, advised)
+        if self.recorded and FOUND_TREND in outbox.subscribed(self.connection, self.key):
+            notices += sources.found_trends(self.connection, self.key, self.site)
+        outbox.put(self.connection, self.key, notices)
 
     def identities(self, among: Collection[str] | None = None) -> dict[str, int]:
         """Return worker numbers by the firm's ids: all, or those in `among`."""

@@ -10,6 +10,7 @@ from crewlearn.advisor.advice.facts import PeopleEstimate, ProposalFacts, facts,
 from crewlearn.advisor.advice.readings import PeopleLevel, PersonLearned, SiteLearned, has_readings
 from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.identities import People
+from crewlearn.advisor.ledger.notices.sources import takes_too_long
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
@@ -291,6 +292,5 @@ def _under_way(site: Site, people: People, proposal: Proposal) -> Iterator[tuple
 
 
 def is_overdue(site: Site, proposal: Proposal) -> bool:
-    """Return whether an offer takes more than twice the usual time and a week longer; it is only flagged."""
-    waited = site.period - proposal.decided_in
-    return proposal.status in UNDER_WAY and waited > max(2.0 * site.mean_delay, site.mean_delay + 5.0)
+    """Return whether an offer is overdue by the days on record; it is only flagged."""
+    return takes_too_long(site, proposal, site.period - proposal.decided_in)

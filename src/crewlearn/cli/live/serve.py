@@ -1,11 +1,16 @@
 """`crewlearn serve`: the web pages and the API."""
 
+import os
 import sys
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crewlearn.cli.live.session import DEFAULT_DB, DbOption, opened, who
+
+if TYPE_CHECKING:
+    from crewlearn.web.settings import MailSettings
 
 
 def serve_command(
@@ -22,6 +27,28 @@ def serve_command(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine for clients' addresses.")
     ] = False,
+    notify_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CREWLEARN_NOTIFY_HOSTS",
+            help="A host that webhooks and chats may be posted to although it is not public; repeatable.",
+        ),
+    ] = None,
+    smtp_host: Annotated[
+        str, typer.Option(envvar="CREWLEARN_SMTP_HOST", help="Mail server for digests; without it, none go by e-mail.")
+    ] = "",
+    smtp_port: Annotated[
+        int | None, typer.Option(envvar="CREWLEARN_SMTP_PORT", help="Its port; by default 587, or 465 with tls.")
+    ] = None,
+    smtp_security: Annotated[
+        str,
+        typer.Option(envvar="CREWLEARN_SMTP_SECURITY", help="starttls, tls, or none for a server on this machine."),
+    ] = "starttls",
+    smtp_user: Annotated[
+        str,
+        typer.Option(envvar="CREWLEARN_SMTP_USER", help="Its user; the password is in CREWLEARN_SMTP_PASSWORD only."),
+    ] = "",
+    mail_from: Annotated[str, typer.Option(envvar="CREWLEARN_MAIL_FROM", help="The sender of digests.")] = "",
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
@@ -33,7 +60,16 @@ def serve_command(
         from crewlearn.web.settings import Settings
 
         whole("port", port, 0, 65_535)
-        settings = Settings(db, host, port, tuple(allowed_host or ()), secure_cookies=https, behind_proxy=behind_proxy)
+        settings = Settings(
+            db,
+            host,
+            port,
+            tuple(allowed_host or ()),
+            secure_cookies=https,
+            behind_proxy=behind_proxy,
+            notify_hosts=tuple(notify_host or ()),
+            mail=mail_settings(smtp_host, smtp_port, smtp_security, smtp_user, mail_from),
+        )
         if not settings.is_loopback and not users.any_users(store):
             remedy = (
                 "the server could be reached from other machines, but has no users yet; first run: "
@@ -42,6 +78,7 @@ def serve_command(
             raise InvalidInput("host", host, remedy)
         with server.listen(settings) as taken:
             own, url = server.url_of(taken, settings), server.public_url(taken, settings)
+            settings = replace(settings, url=url)
 
             def announce() -> None:
                 """Print the address and how to sign in. From here on, signals stop the server cleanly."""
@@ -59,6 +96,23 @@ def serve_command(
                     say("Tokens are sent unencrypted; use a proxy with TLS and --https to protect them.")
 
             server.run(make_app(store, settings), taken, settings, announce)
+
+
+def mail_settings(host: str, port: int | None, security: str, user: str, sender: str) -> "MailSettings | None":
+    """Return the settings of a mail server, or None without a host; refuse what would send a password in the clear."""
+    from crewlearn.advisor.ledger.notices.addresses import is_loopback
+    from crewlearn.problem.errors import InvalidInput, one_of, whole
+    from crewlearn.web.settings import MailSettings
+
+    if not host:
+        return None
+    one_of("smtp_security", security, ("starttls", "tls", "none"))
+    if security == "none" and not is_loopback(host):
+        raise InvalidInput("smtp_security", security, "is only for a mail server on this machine; use starttls or tls")
+    if "@" not in sender or not sender.isprintable() or " " in sender:
+        raise InvalidInput("mail_from", sender, "must be the address that digests come from, such as crew@example.org")
+    chosen = whole("smtp_port", (465 if security == "tls" else 587) if port is None else port, 1, 65_535)
+    return MailSettings(host, sender, chosen, user, os.environ.get("CREWLEARN_SMTP_PASSWORD", ""), security)
 
 
 def say(text: str) -> None:

@@ -14,9 +14,10 @@ from crewlearn.web.api import (
     sites,
     team,
     users,
+    webhooks,
     workers,
 )
 
 router = APIRouter()
-for part in (service, sites, proposals, answers, workers, team, output, imports, ledger, jobs, pilot, users):
+for part in (service, sites, proposals, answers, workers, team, output, imports, ledger, jobs, pilot, webhooks, users):
     router.include_router(part.router)

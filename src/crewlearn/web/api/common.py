@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Request
@@ -186,3 +187,12 @@ def unless_known(if_none_match: str | None, snapshot: Snapshot) -> Response | No
 def page(items: Iterable[Any], following: str | None) -> dict[str, Any]:
     """Return a page of a list as a document."""
     return {"items": list(items), "next": following}
+
+
+def plain(value: Any) -> Any:
+    """Return plain data: timestamps as text, tuples as lists."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value

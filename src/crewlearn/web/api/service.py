@@ -1,16 +1,25 @@
-"""The service itself: health, and the caller's own role."""
+"""The service itself: health, and the caller's own role and digest."""
 
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.api.common import answer, plain
+from crewlearn.web.api.models.notices import Digest, DigestChoiceModel
 from crewlearn.web.auth.access import VIEWER, Caller, Role, require
-from crewlearn.web.errors.problems import ANYBODY, SIGNED_IN
+from crewlearn.web.errors.problems import ANYBODY, SIGNED_IN, answers
+from crewlearn.web.notices import digests
+from crewlearn.web.notices.digests import DigestChoice
 
 router = APIRouter()
+
+
+_CHOOSING = SIGNED_IN | answers(422)
 
 
 class Health(BaseModel):
@@ -44,3 +53,28 @@ def me(caller: Annotated[Caller, require(VIEWER)]) -> Me:
     return Me.model_validate(
         {"name": caller.name, "role": caller.role, "sites": None if caller.sites is None else sorted(caller.sites)}
     )
+
+
+@router.get(
+    "/me/digest",
+    response_model=DigestChoiceModel,
+    operation_id="getDigest",
+    tags=["server"],
+    responses=SIGNED_IN,
+)
+def digest(request: Request, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+    """Return the caller's choice of a daily digest; by default there is none."""
+    return answer(plain(asdict(digests.choice_of(request.app.state.store, caller.name))))
+
+
+@router.put(
+    "/me/digest",
+    response_model=DigestChoiceModel,
+    operation_id="chooseDigest",
+    tags=["server"],
+    responses=_CHOOSING,
+)
+def choose_digest(request: Request, caller: Annotated[Caller, require(VIEWER)], wanted: Digest) -> Response:
+    """Choose where the caller's digest goes. A new e-mail address must be confirmed by the link that is sent to it."""
+    chosen = DigestChoice(wanted.email, wanted.chat_url, wanted.time, tuple(sorted(set(wanted.sites))))
+    return answer(plain(asdict(digests.choose(request.app.state.store, caller, chosen))))

@@ -1,8 +1,7 @@
 """Users and their tokens; requires an admin of all sites."""
 
 from dataclasses import asdict
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
@@ -11,7 +10,7 @@ from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.api import paging
-from crewlearn.web.api.common import ASKING, LISTING, answer, page
+from crewlearn.web.api.common import ASKING, LISTING, answer, page, plain
 from crewlearn.web.api.models import users as models
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import ADMIN, Caller, require
@@ -32,7 +31,7 @@ def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, curso
     listed = sorted(users.list_users(_store(request)), key=lambda user: user.name)
     listed = [user for user in listed if after is None or user.name > after]
     following = paging.written("users", listed[limit - 1].name) if len(listed) > limit else None
-    return answer(page([_plain(asdict(user)) for user in listed[:limit]], following))
+    return answer(page([plain(asdict(user)) for user in listed[:limit]], following))
 
 
 @router.post(
@@ -49,12 +48,12 @@ def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     store, sites = _store(request), None if new.sites is None else tuple(sorted(set(new.sites)))
     _check_text(*(sites or ()))
     try:
-        return answer(_plain(asdict(users.add(store, new.name, new.role, sites))), status=201)
+        return answer(plain(asdict(users.add(store, new.name, new.role, sites))), status=201)
     except Conflict:
         known = users.get(store, new.name)
         if (known.role, known.sites, known.disabled) != (new.role, sites, False):
             raise
-        return answer(_plain(asdict(known)))
+        return answer(plain(asdict(known)))
 
 
 @router.post(
@@ -64,7 +63,7 @@ def add_token(request: Request, caller: Admin, name: UserName, new: models.NewTo
     """Create a token for a user. Its secret is in this response only; every request creates another token."""
     _check_text(name, field="user")
     made, secret = users.new_token(_store(request), name, new.days, new.label)
-    return answer(_plain({**asdict(made), "token": secret}), status=201)
+    return answer(plain({**asdict(made), "token": secret}), status=201)
 
 
 @router.delete("/{name}/tokens/{token}", status_code=204, operation_id="revokeToken", responses=ASKING)
@@ -72,6 +71,40 @@ def revoke_token(request: Request, caller: Admin, name: UserName, token: TokenNu
     """Revoke a token; its sessions end. Revoking it again changes nothing."""
     _check_text(name, field="user")
     users.revoke(_store(request), name, token)
+    return Response(status_code=204)
+
+
+@router.patch("/{name}", response_model=models.UserModel, operation_id="changeUser", responses=ASKING)
+def change_user(request: Request, caller: Admin, name: UserName, changes: models.UserChanges) -> Response:
+    """Change a user's role or sites, or disable or enable them; what is left out stays."""
+    _check_text(name, field="user")
+    _check_text(*(changes.sites or ()))
+    sent, sites = changes.model_fields_set, changes.sites
+    changed = users.update(
+        _store(request),
+        name,
+        role=changes.role if "role" in sent else None,
+        sites=users.UNCHANGED if "sites" not in sent else None if sites is None else tuple(sorted(set(sites))),
+        disabled=changes.disabled if "disabled" in sent else None,
+    )
+    return answer(plain(asdict(changed)))
+
+
+@router.post(
+    "/{name}/links", response_model=models.ShownLink, status_code=201, operation_id="addLink", responses=ASKING
+)
+def add_link(request: Request, caller: Admin, name: UserName) -> Response:
+    """Create a link that signs a user in, once and within a quarter of an hour. It is in this response only."""
+    _check_text(name, field="user")
+    code = users.new_link(_store(request), name)
+    return answer({"path": f"/sign-in/once?code={code}"}, status=201)
+
+
+@router.delete("/{name}/tokens", status_code=204, operation_id="revokeTokens", responses=ASKING)
+def revoke_tokens(request: Request, caller: Admin, name: UserName) -> Response:
+    """Revoke all tokens of a user, and end their sessions and links."""
+    _check_text(name, field="user")
+    users.revoke(_store(request), name)
     return Response(status_code=204)
 
 
@@ -85,12 +118,3 @@ def _check_text(*names: str, field: str = "site") -> None:
     for name in names:
         if "\0" in name:
             raise Unknown(field, name, "does not exist")
-
-
-def _plain(value: Any) -> Any:
-    """Return plain data: timestamps as text, tuples as lists."""
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds")
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -142,21 +142,21 @@ def owner_of_token(connection: sa.Connection, now: float, token: str) -> TokenOw
     if not token.startswith(TOKEN_PREFIX) or len(token) > LONGEST_SECRET:
         return None
     row = connection.execute(_TOKEN, {"digest": digest_of(token), "now": now}).one_or_none()
-    return None if row is None else TokenOwner(_caller(connection, row), row.id, row.token, row.expires)
+    return None if row is None else TokenOwner(caller_of_row(connection, row), row.id, row.token, row.expires)
 
 
 def _owner_of_session(connection: sa.Connection, now: float, session: str) -> Caller | None:
     row = connection.execute(_SESSION, {"digest": digest_of(session[:LONGEST_SECRET]), "now": now}).one_or_none()
-    return None if row is None else _caller(connection, row)
+    return None if row is None else caller_of_row(connection, row)
 
 
 def owner_of_code(connection: sa.Connection, now: float, code: str) -> tuple[Caller, int] | None:
     """Return the user of a one-time link's code, with their key; None if the code is not valid."""
     row = connection.execute(_LINK, {"digest": digest_of(code), "now": now}).one_or_none()
-    return None if row is None else (_caller(connection, row), row.id)
+    return None if row is None else (caller_of_row(connection, row), row.id)
 
 
-def _caller(connection: sa.Connection, user: Any) -> Caller:
+def caller_of_row(connection: sa.Connection, user: Any) -> Caller:
     """Return a user's row as a caller."""
     if user.everywhere:
         return Caller(user.name, user.role, None)

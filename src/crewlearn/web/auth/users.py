@@ -76,23 +76,46 @@ def any_users(store: Store) -> bool:
         return connection.execute(sa.select(users.c.id).where(users.c.disabled.is_(False)).limit(1)).first() is not None
 
 
+class _Unchanged:
+    """The type of `UNCHANGED`."""
+
+
+UNCHANGED = _Unchanged()
+"""Sites that stay as they are, where None means all."""
+
+
+def update(
+    store: Store,
+    name: str,
+    *,
+    role: str | None = None,
+    sites: Sequence[str] | _Unchanged | None = UNCHANGED,
+    disabled: bool | None = None,
+) -> User:
+    """Change everything that is given of a user at once, or nothing; None as sites are all of them."""
+    table = schema.users
+    with store.changing() as connection:
+        user = _known(connection, name).id
+        values: dict[str, Any] = {} if disabled is None else {"disabled": disabled}
+        if role is not None:
+            values["role"] = one_of("role", role, ROLES)
+        if values:
+            connection.execute(sa.update(table).where(table.c.id == user).values(values))
+        if not isinstance(sites, _Unchanged):
+            _set_sites(store, connection, user, sites)
+        if disabled:
+            _end_sessions(connection, user)
+        return _users(connection, name)[0]
+
+
 def change(store: Store, name: str, role: str | None = None, sites: Sequence[str] | None = None) -> User:
     """Change a user's role or sites, unless None. For all sites, use `everywhere`."""
-    with store.changing() as connection:
-        row = _known(connection, name)
-        if role is not None:
-            values = {"role": one_of("role", role, ROLES)}
-            connection.execute(sa.update(schema.users).where(schema.users.c.id == row.id).values(values))
-        if sites is not None:
-            _set_sites(store, connection, row.id, sites)
-        return _users(connection, name)[0]
+    return update(store, name, role=role, sites=UNCHANGED if sites is None else sites)
 
 
 def everywhere(store: Store, name: str) -> User:
     """Let a user see all sites."""
-    with store.changing() as connection:
-        _set_sites(store, connection, _known(connection, name).id, None)
-        return _users(connection, name)[0]
+    return update(store, name, sites=None)
 
 
 def list_users(store: Store) -> list[User]:
@@ -110,17 +133,12 @@ def get(store: Store, name: str) -> User:
 
 def disable(store: Store, name: str) -> None:
     """Disable a user at once; the name stays, because the record may contain it."""
-    with store.changing() as connection:
-        user = _known(connection, name).id
-        connection.execute(sa.update(schema.users).where(schema.users.c.id == user).values(disabled=True))
-        _end_sessions(connection, user)
+    update(store, name, disabled=True)
 
 
 def enable(store: Store, name: str) -> None:
     """Let a disabled user sign in again with the tokens they have."""
-    with store.changing() as connection:
-        user = _known(connection, name).id
-        connection.execute(sa.update(schema.users).where(schema.users.c.id == user).values(disabled=False))
+    update(store, name, disabled=False)
 
 
 def new_token(store: Store, name: str, days: float = TOKEN_DAYS, label: str = "") -> tuple[Token, str]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Literal, get_args
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.ledger.text import checked_text
@@ -162,13 +162,6 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
         outcome = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}
         connection.execute(table.update().where(table.c.id == id).values(**outcome, owner=None, file=None))
         return read_in(connection, id)
-
-
-def now_on(connection: sa.Connection) -> float:
-    """Return the time in seconds on the clock that all servers of a store share."""
-    if connection.dialect.name == "postgresql":
-        return float(connection.execute(sa.select(sa.extract("epoch", sa.func.clock_timestamp()))).scalar_one())
-    return time.time()
 
 
 def _query() -> sa.Select[Any]:

@@ -20,11 +20,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.errors import problems
-from crewlearn.web.jobs.queue import DONE, FAILED, QUEUED, RUNNING, WAITS, Job, Unstoppable, now_on, read_in
+from crewlearn.web.jobs.queue import DONE, FAILED, QUEUED, RUNNING, WAITS, Job, Unstoppable, read_in
 
 POLL_SECONDS = 0.5
 BEAT_SECONDS = 2.0
@@ -48,6 +49,14 @@ The more often a job reports, the sooner it ends when it is cancelled or its ser
 
 Handler = Callable[[Store, Job, Progress], Any]
 """Runs a kind of job; returns its result as plain data."""
+
+
+OnFailure = Callable[[sa.Connection, Job, Exception | None], None]
+"""Called within the transaction in which a job fails, with its error; None if its server ended too often."""
+
+
+def _untold(connection: sa.Connection, job: Job, error: Exception | None) -> None:
+    """Tell nobody of a failure."""
 
 
 class Interrupted(Exception):
@@ -78,13 +87,14 @@ class JobRunner:
         store: Store,
         handlers: Mapping[str, Handler],
         unstoppable: Unstoppable = lambda job: None,
+        on_failure: OnFailure = _untold,
         *,
         poll_seconds: float = POLL_SECONDS,
         beat_seconds: float = BEAT_SECONDS,
         lost_seconds: float = LOST_SECONDS,
         pause_seconds: float = PAUSE_SECONDS,
     ) -> None:
-        self.store, self.handlers, self.unstoppable = store, handlers, unstoppable
+        self.store, self.handlers, self.unstoppable, self.on_failure = store, handlers, unstoppable, on_failure
         self.owner = secrets.token_hex(16)
         self._poll, self._beat = poll_seconds, beat_seconds
         self._lost_after, self._pause = lost_seconds, pause_seconds
@@ -122,7 +132,7 @@ class JobRunner:
         job = self._claim()
         if job is None:
             return False
-        self._work = work = _Work(self.store, job, self.owner)
+        self._work = work = _Work(self.store, job, self.owner, self.on_failure)
         if self._stopping.is_set():
             work.end.set()
         beats = threading.Thread(target=work.keep_alive, args=(self._beat,), name=f"job {job.id}", daemon=True)
@@ -174,6 +184,7 @@ class JobRunner:
             }
             worn_out = mine.where(table.c.status == RUNNING, table.c.attempts >= MOST_ATTEMPTS)
             if connection.execute(worn_out.values(given_up)).rowcount:
+                self.on_failure(connection, read_in(connection, id), None)
                 return None
             taken = mine.values(
                 status=RUNNING,
@@ -215,9 +226,13 @@ class Lanes:
     """Parallel runners, each with its own kinds of job, so that a long job delays only its own lane."""
 
     def __init__(
-        self, store: Store, lanes: Sequence[Mapping[str, Handler]], unstoppable: Unstoppable = lambda job: None
+        self,
+        store: Store,
+        lanes: Sequence[Mapping[str, Handler]],
+        unstoppable: Unstoppable = lambda job: None,
+        on_failure: OnFailure = _untold,
     ) -> None:
-        self.runners = tuple(JobRunner(store, handlers, unstoppable) for handlers in lanes)
+        self.runners = tuple(JobRunner(store, handlers, unstoppable, on_failure) for handlers in lanes)
 
     def start(self) -> None:
         """Start looking for jobs."""
@@ -238,8 +253,9 @@ class Lanes:
 class _Work:
     """A running job. Its progress is written by the heartbeat thread, as the job may be within a transaction."""
 
-    def __init__(self, store: Store, job: Job, owner: str) -> None:
-        self.store, self.job, self.owner = store, job, owner
+    def __init__(self, store: Store, job: Job, owner: str, on_failure: OnFailure) -> None:
+        self.store, self.job, self.owner, self.on_failure = store, job, owner, on_failure
+        self._error: Exception | None = None
         self.end, self.over = threading.Event(), threading.Event()
         self._report: tuple[float, str] = (job.progress, job.message)
         self._before = f"restarted (attempt {job.attempts}): " if job.attempts > 1 else ""
@@ -253,13 +269,15 @@ class _Work:
         except Interrupted:
             return self.give_back()
         except InvalidInput as error:
+            self._error = error
             if isinstance(error, StoreUnavailable):  # not the job's fault: a retry may succeed
                 LOG.warning("job %d: attempt %d failed: %s", self.job.id, self.job.attempts, error)
                 outcome = self._after(error)
             else:
                 problem = problems.of_error(error).model_dump(exclude_none=True)
                 outcome |= {"message": problem["detail"], "result": json.dumps(problem)}
-        except Exception:
+        except Exception as error:
+            self._error = error
             LOG.exception("job %d (%s) failed", self.job.id, self.job.kind)
             outcome |= {"message": "failed because of a bug; the server's log has more"}
         self._settle(outcome)
@@ -283,7 +301,8 @@ class _Work:
             try:
                 with self.store.changing() as connection:
                     over = {} if outcome["status"] == QUEUED else {"finished": now_on(connection), "file": None}
-                    self._written(connection, owner=None, **over, **outcome)
+                    if self._written(connection, owner=None, **over, **outcome) and outcome["status"] == FAILED:
+                        self.on_failure(connection, self.job, self._error)
                 return
             except InvalidInput as error:
                 LOG.warning("job %d: the outcome cannot be written yet: %s", self.job.id, error)

@@ -11,13 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import sqlalchemy as sa
+
 from crewlearn.advisor.files import dry_run, imports
 from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.files.errors.failed_imports import failed_import
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
 from crewlearn.advisor.files.recording.recorded_imports import result_of
 from crewlearn.advisor.files.sources.sheets import is_workbook
+from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import REQUEST
+from crewlearn.advisor.ledger.notices import outbox
 from crewlearn.advisor.ledger.pilots.sealed import SealedPlan
 from crewlearn.advisor.ledger.site.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
@@ -208,6 +213,15 @@ def unstoppable(job: Job) -> str | None:
         "is importing a file in one transaction, which cannot be stopped; wrong rows can be corrected afterwards "
         "by importing the right ones with `correct`"
     )
+
+
+def tell_failure(connection: sa.Connection, job: Job, error: Exception | None) -> None:
+    """Put a notice of a failed import in the outbox; a check that fails records nothing anyway."""
+    if job.kind == OUTPUT_IMPORT and not job.input.get("check_only"):
+        table = schema.sites
+        locked = sa.select(table.c.id).where(table.c.name == job.site).with_for_update(key_share=True)
+        key = connection.execute(locked).scalar_one()
+        outbox.put(connection, key, [failed_import(error, "job", job=job.id)])
 
 
 def cancel(store: Store, id: int, actor: str) -> Job:

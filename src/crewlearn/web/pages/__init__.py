@@ -8,6 +8,7 @@ from crewlearn.web.pages import (
     history,
     imports,
     jobs,
+    notifications,
     pilot,
     plan,
     record,
@@ -16,6 +17,8 @@ from crewlearn.web.pages import (
     sites,
     team,
     today,
+    users,
+    webhooks,
     worker,
 )
 
@@ -35,5 +38,8 @@ for part in (
     record,
     settings,
     jobs,
+    webhooks,
+    notifications,
+    users,
 ):
     router.include_router(part.router)

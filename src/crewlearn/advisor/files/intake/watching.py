@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crewlearn.advisor.files.columns import OUTPUT
+from crewlearn.advisor.files.errors.failed_imports import failed_import
 from crewlearn.advisor.files.intake.import_file import ImportFile, ImportOptions
 from crewlearn.advisor.files.intake.output_files import take_in_output
 from crewlearn.advisor.files.recording.guard import HeldOutput
 from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.files.sources.opening import MOST_BYTES
 from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.advisor.ledger.notices import outbox
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.problem.errors import InvalidInput
@@ -105,6 +107,7 @@ class FolderWatch:
 
     def _take(self, path: Path) -> WatchedFile:
         if path.stat().st_size > MOST_BYTES:
+            self._tell(path, None)
             return self._move(path, None, f"The file has more than {MOST_BYTES:,} bytes; split it.")
         data = path.read_bytes()
         file = ImportFile(OUTPUT.kind, data, self.options, path.name)
@@ -113,10 +116,18 @@ class FolderWatch:
         except StoreUnavailable:
             raise
         except HeldOutput as held:
+            self._tell(path, held)
             return self._move(path, None, "\n".join([str(held), *(f"- {oddity}" for oddity in held.oddities)]))
         except InvalidInput as error:
+            self._tell(path, error)
             return self._move(path, None, str(error))
         return self._move(path, result, "")
+
+    def _tell(self, path: Path, error: InvalidInput | None) -> None:
+        """Put a notice in the outbox before the file is moved: if the process stops in between, it is told again."""
+        with self.store.changing() as connection:
+            key = self.store.locked_key(connection, self.site)
+            outbox.put(connection, key, [failed_import(error, "folder", file=path.name)])
 
     def _move(self, path: Path, result: ImportResult | None, fault: str) -> WatchedFile:
         """Move a file with a report beside it, which is written first so that a moved file always has one."""

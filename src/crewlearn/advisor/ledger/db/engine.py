@@ -95,6 +95,13 @@ def begun_to_write(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
+def now_on(connection: sa.Connection) -> float:
+    """Return the time in seconds on the clock that all servers of a store share."""
+    if connection.dialect.name == "postgresql":
+        return float(connection.execute(sa.select(sa.extract("epoch", sa.func.clock_timestamp()))).scalar_one())
+    return time.time()
+
+
 @contextmanager
 def clear_errors(engine: sa.Engine) -> Iterator[None]:
     """Convert database errors to ours, which say what happened and what to do."""

@@ -1,8 +1,8 @@
-"""The tables of a store: the record, data derived from it, and users and jobs of the web server."""
+"""The tables of a store: the record, data derived from it, and users, jobs and notices of the web server."""
 
 import sqlalchemy as sa
 
-SCHEMA = "0003"
+SCHEMA = "0004"
 """The newest revision; `migrations` upgrade older stores to it."""
 
 VERSION_TABLE = "crewlearn_schema"
@@ -200,3 +200,91 @@ A job's file holds workers' ids, so it is deleted when the job is over.
 
 sa.Index("jobs_by_site", jobs.c.site, jobs.c.id)
 sa.Index("jobs_by_status", jobs.c.status, jobs.c.id)
+
+webhooks = sa.Table(
+    "webhooks",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("url", sa.String(2000), nullable=False),
+    sa.Column("kinds", sa.Text, nullable=False),
+    sa.Column("secret", sa.String(100), nullable=False),
+    sa.Column("old_secret", sa.String(100)),
+    sa.Column("old_until", sa.Double),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("created_by", sa.String(200), nullable=False),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("next_try", sa.Double, nullable=False),
+    sa.Column("owner", sa.String(40)),
+    sa.Column("beat", sa.Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Addresses that are told of a site's notices, with the secret that signs what is sent; times are seconds since 1970.
+
+`failures` counts failed attempts in a row, and `next_try` is when the next one is due. The server that delivers is the
+`owner`, for as long as `beat` changes.
+"""
+
+sa.Index("webhooks_by_site", webhooks.c.site, webhooks.c.id)
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("webhook", sa.Integer, sa.ForeignKey("webhooks.id"), nullable=False),
+    sa.Column("uid", sa.String(32), nullable=False),
+    sa.Column("kind", sa.String(40), nullable=False),
+    sa.Column("facts", sa.Text, nullable=False),
+    sa.Column("status", sa.String(20), nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("queued", sa.Double, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("outcome", sa.String(300), nullable=False),
+    sa.Column("finished", sa.Double),
+    sqlite_autoincrement=True,
+)
+"""The outbox: notices for webhooks, written in the transaction that causes them, with the outcome of the last attempt.
+
+Facts name workers by their number here, never by name or the firm's id.
+"""
+
+sa.Index("deliveries_by_webhook", deliveries.c.webhook, deliveries.c.status, deliveries.c.id)
+
+notice_marks = sa.Table(
+    "notice_marks",
+    metadata,
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(40), primary_key=True),
+    sa.Column("subject", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("day", sa.Integer, nullable=False),
+)
+"""What was told last on which day (its proleptic ordinal), so that it is told once: an overdue offer, a trend."""
+
+digests = sa.Table(
+    "digests",
+    metadata,
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), primary_key=True, autoincrement=False),
+    sa.Column("email", sa.String(254), nullable=False),
+    sa.Column("email_state", sa.String(20), nullable=False),
+    sa.Column("chat_url", sa.String(2000), nullable=False),
+    sa.Column("minute", sa.Integer, nullable=False),
+    sa.Column("code", sa.String(64), nullable=False, unique=True),
+    sa.Column("day", sa.Integer, nullable=False),
+    sa.Column("pending", sa.String(20), nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("next_try", sa.Double, nullable=False),
+    sa.Column("fault", sa.String(300), nullable=False),
+)
+"""Who gets a digest where, at which minute of the day.
+
+`day` is the last one that a server took on, as an ordinal; `pending` are the channels that failed since and are tried
+again. `code` is in the links of the messages, which confirm the address or stop the digest without a sign-in.
+"""
+
+digest_sites = sa.Table(
+    "digest_sites",
+    metadata,
+    sa.Column("user", sa.Integer, sa.ForeignKey("digests.user"), primary_key=True, autoincrement=False),
+    sa.Column("site", sa.Integer, sa.ForeignKey("sites.id"), primary_key=True, autoincrement=False),
+)
+"""The sites that a user's digest is about."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crewlearn.web.api.models.base import Count, Flag, Model, Page
+from crewlearn.web.api.models.base import Count, Flag, Model, Page, all_optional
 from crewlearn.web.auth.access import Role
 
 
@@ -41,6 +41,23 @@ class NewUser(Model):
     sites: list[str] | None = Field(
         default=None, min_length=1, max_length=1000, description="Sites they are limited to; all if left out."
     )
+
+
+@all_optional
+class UserChanges(Model):
+    """Changes of a user; what is left out stays."""
+
+    role: Role
+    sites: list[str] | None = Field(
+        min_length=1, max_length=1000, description="Sites they are limited to; null for all."
+    )
+    disabled: Flag = Field(description="Whether they are blocked; their name stays, because the record may contain it.")
+
+
+class ShownLink(Model):
+    """A one-time link, which is shown only once."""
+
+    path: str = Field(description="Append it to the server's address.")
 
 
 class NewToken(Model):
