@@ -1,6 +1,7 @@
 """`crewlearn serve`: the web pages and the API."""
 
 import sys
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ def serve_command(
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
     with opened(db, make=True) as store:
+        from crewlearn.advisor.ledger.text import some_of
         from crewlearn.problem.errors import InvalidInput, whole
         from crewlearn.web import server
         from crewlearn.web.app import make_app
@@ -52,13 +54,23 @@ def serve_command(
                 if first is not None:
                     say(f"Sign in as {first.name} with this link, which works once and for 15 minutes:")
                     say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
-                    say(f"Later: crewlearn users link {first.name!r} --url {url}")
+                    say(f"Later: {_link(quote(first.name), db, url)}")
                 else:
-                    say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
+                    known = [user.name for user in users.list_users(store) if not user.disabled]
+                    name = quote(known[0]) if len(known) == 1 else "NAME"
+                    say(f"Sign in with a token, or get a link from another terminal: {_link(name, db, url)}")
+                    if len(known) > 1:
+                        say(f"NAME is one of: {some_of([quote(user) for user in known], 8)}")
                 if not settings.is_loopback and not https:
                     say("Tokens are sent unencrypted; use a proxy with TLS and --https to protect them.")
 
             server.run(make_app(store, settings), taken, settings, announce)
+
+
+def _link(name: str, db: str, url: str) -> str:
+    """Return the command that prints a link to sign in with; a password in the store's address is not repeated."""
+    other = f" --db {quote(db)}" if db != DEFAULT_DB and "@" not in db else ""
+    return f"crewlearn users link {name}{other} --url {url}"
 
 
 def say(text: str) -> None:

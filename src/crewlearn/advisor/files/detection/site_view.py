@@ -13,12 +13,16 @@ from crewlearn.advisor.ledger.store import Store
 
 @dataclass(frozen=True)
 class SiteView:
-    """The site's calendar, units and people, and its day today."""
+    """The site's calendar, units and people, and its day today.
+
+    With `range_known` off, the units stand for any output: there is no site yet whose range could tell what fits.
+    """
 
     calendar: WorkCalendar
     units: Units
     people: KnownPeople
     today: date
+    range_known: bool = True
 
     def day_rule(self, cutoff: int | None) -> Callable[[datetime], date]:
         """Return the function that maps a moment to its day, with another cut-off hour than the calendar's if given."""
