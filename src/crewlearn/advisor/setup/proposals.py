@@ -20,7 +20,7 @@ from crewlearn.advisor.files.recording.team_inference import GAP
 from crewlearn.advisor.ledger.events import AWAY
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
-from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.ledger.settings.units import MOST, Units
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.setup.first_reading import LESS_IS_BETTER, FirstReading, read_first
 
@@ -44,6 +44,8 @@ _TIMED, _STEADY = 0.8, 0.9
 """Hours count if most rows have them, and if short days have less than this share of long ones."""
 _CLOSED = 0.1
 """More days without output than this share are no closures: the file has a gap."""
+_MOST, _LEAST = MOST / 10.0, 1e-6
+"""Output beyond these is an error of the file, which the import tells."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -226,7 +228,7 @@ def _outputs(rows: Sequence[OutputRow], reading: FirstReading, hours: float | No
     made = [
         row.units / (row.hours or hours or 1.0) if by_hour else row.units for row in rows if row.units is not None
     ]
-    return made or [0.0]
+    return [min(max(value, -_MOST), _MOST) for value in made] or [0.0]
 
 
 def nice_above(value: float) -> float:
@@ -237,6 +239,7 @@ def nice_above(value: float) -> float:
     """
     if value <= 0.0:
         return 0.0
+    value = max(value, _LEAST)
     size = 10.0 ** math.floor(math.log10(value))
     step = size / (20.0 if value < 2.0 * size else 2.0)
     return float(f"{math.ceil(value / step - 1e-9) * step:.12g}")

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.api import imports, jobs, ledger, output, proposals, service, sites, team, users, workers
+from crewlearn.web.api import imports, jobs, ledger, new_sites, output, proposals, service, sites, team, users, workers
 
 router = APIRouter()
-for part in (service, sites, proposals, workers, team, output, imports, ledger, jobs, users):
+for part in (service, sites, new_sites, proposals, workers, team, output, imports, ledger, jobs, users):
     router.include_router(part.router)
