@@ -7,6 +7,7 @@ from crewlearn.web.pages import (
     history,
     imports,
     jobs,
+    new_site,
     plan,
     record,
     settings,
@@ -18,5 +19,5 @@ from crewlearn.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, today, history, worker, team, plan, backtest, imports, record, settings, jobs):
+for part in (sign_in, sites, new_site, today, history, worker, team, plan, backtest, imports, record, settings, jobs):
     router.include_router(part.router)

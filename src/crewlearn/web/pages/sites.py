@@ -1,6 +1,6 @@
 """The Sites page, and setting up a site."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -61,8 +61,23 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
     return _ask(request, form, 422)
 
 
-def _ask(request: Request, form: Form, status: int = 200) -> Response:
-    return show(request, "new_site.html", {"form": form, "policies": policies(), "weekdays": forms.WEEKDAYS}, status)
+def show_new_site(request: Request, fault: str, **values: Any) -> Response:
+    """Return the page for a new site with what is wrong with a file."""
+    return _ask(request, forms.new_site(today_at(store_of(request))), 422, fault=fault, **values)
+
+
+def _ask(request: Request, form: Form, status: int = 200, **values: Any) -> Response:
+    usual = {
+        "form": form,
+        "labels": forms.SITE_LABELS,
+        "policies": policies(),
+        "weekdays": forms.WEEKDAYS,
+        "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
+        "fault": "",
+        "faults": (),
+        "headers": (),
+    }
+    return show(request, "new_site.html", {**usual, **values}, status)
 
 
 def policies() -> tuple[tuple[str, str], ...]:
