@@ -8,6 +8,7 @@ from crewlearn.web.pages import (
     imports,
     jobs,
     new_site,
+    people,
     plan,
     record,
     settings,
@@ -19,5 +20,5 @@ from crewlearn.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, new_site, today, history, worker, team, plan, backtest, imports, record, settings, jobs):
+for part in (sign_in, sites, new_site, today, history, people, worker, team, plan, backtest, imports, record, settings, jobs):
     router.include_router(part.router)

@@ -31,6 +31,7 @@ MESSAGE_COOKIE = "crewlearn_said"
 
 TABS: tuple[tuple[str, str, Role], ...] = (
     ("Today", "", VIEWER),
+    ("People", "workers", VIEWER),
     ("History", "history", VIEWER),
     ("Plan", "plan", VIEWER),
     ("Backtest", "backtest", VIEWER),

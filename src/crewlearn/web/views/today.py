@@ -13,15 +13,12 @@ from crewlearn.advisor.wording.limits import held_back_words, use_lines
 from crewlearn.advisor.wording.track_record import short_record
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
-from crewlearn.web.views.people import Head, PersonRow, Search, common_scale, heads, matching, worker_rows
+from crewlearn.web.views.people import ROWS, Head, PersonRow, Search, common_scale, heads, matching, worker_rows
 from crewlearn.web.views.proposals import Answerable, OfferCard, answerable, offers
 from crewlearn.web.views.reading import Reading
 
 SHOWN = 3
 """Proposals and offers shown on the Today page, so that the team stays visible; the others have a page."""
-
-ROWS = 100
-"""Workers listed at first; a page of a thousand is slow to render and to scroll."""
 
 
 @dataclass(frozen=True)
