@@ -28,6 +28,6 @@ def people_at(connection: sa.Connection, sites: Collection[int] | None = None) -
     ids: set[str] = set()
     keys = sorted(sites)
     for start in range(0, len(keys), AT_ONCE):
-        query = sa.select(sa.distinct(table.c.external_id)).where(table.c.site.in_(keys[start : start + AT_ONCE]))
+        query = sa.select(table.c.external_id).distinct().where(table.c.site.in_(keys[start : start + AT_ONCE]))
         ids |= {known for (known,) in connection.execute(query) if known is not None}
     return len(ids)

@@ -225,9 +225,7 @@ def _range(rows: Sequence[OutputRow], reading: FirstReading, hours: float | None
 def _outputs(rows: Sequence[OutputRow], reading: FirstReading, hours: float | None) -> list[float]:
     """Return the output of each row, by the hour if there are `hours`; a level stays what it is."""
     by_hour = hours is not None and not reading.measure.is_level
-    made = [
-        row.units / (row.hours or hours or 1.0) if by_hour else row.units for row in rows if row.units is not None
-    ]
+    made = [row.units / (row.hours or hours or 1.0) if by_hour else row.units for row in rows if row.units is not None]
     return [min(max(value, -_MOST), _MOST) for value in made] or [0.0]
 
 

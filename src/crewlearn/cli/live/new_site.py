@@ -74,7 +74,14 @@ def _print(proposal: "SiteProposal", chosen: Mapping[str, Any]) -> None:
     for sentence in proposal.reading.read.sentences:
         print(f"- {options_said(sentence, option_said)}")
     table = [
-        [name, *((_shown(name, chosen[name]), "as you say") if name in chosen else (_shown(name, setting.value), setting.why))]
+        [
+            name,
+            *(
+                (_shown(name, chosen[name]), "as you say")
+                if name in chosen
+                else (_shown(name, setting.value), setting.why)
+            ),
+        ]
         for name, setting in proposal.settings.items()
     ]
     print_table("Proposed:", ["setting", "value", "why"], table, words=3)

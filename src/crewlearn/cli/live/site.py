@@ -40,7 +40,9 @@ def create_command(
     ] = None,
     team: Annotated[int | None, typer.Option(help="Number of stations.")] = None,
     cost: Annotated[float | None, typer.Option(help="Fee of a replacement, in money.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="Planned periods; with --rolling, the periods always ahead.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Planned periods; with --rolling, the periods always ahead.")
+    ] = None,
     mean_delay: Annotated[
         float | None, typer.Option(help="Mean number of periods from an offer to the first day.")
     ] = None,
@@ -66,9 +68,7 @@ def create_command(
         str | None, typer.Option(help="Working days, such as mon,tue,wed; by default mon,tue,wed,thu,fri.")
     ] = None,
     closed: Annotated[list[str] | None, typer.Option(help="A day on which the site is closed; repeatable.")] = None,
-    shifts: Annotated[
-        int | None, typer.Option(help="Shifts per day, 1 by default; each is a separate period.")
-    ] = None,
+    shifts: Annotated[int | None, typer.Option(help="Shifts per day, 1 by default; each is a separate period.")] = None,
     cutoff_hour: Annotated[
         int | None, typer.Option(help="Work before this hour counts for the previous day; 0 by default.")
     ] = None,
@@ -169,7 +169,9 @@ def _create(store: "Store", name: str, chosen: dict[str, Any], actor: str) -> No
         for field in ("weekdays", "closures", "shifts_per_day", "cutoff_hour")
         if field in chosen
     }
-    units = {field: chosen.pop(field) for field in ("low", "high", "value_per_unit", "hours_per_period") if field in chosen}
+    units = {
+        field: chosen.pop(field) for field in ("low", "high", "value_per_unit", "hours_per_period") if field in chosen
+    }
     config = SiteConfig(
         units=Units(**units),
         calendar=WorkCalendar(start=chosen.pop("start", date.today()), **calendar),

@@ -20,5 +20,20 @@ from crewlearn.web.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
-for part in (sign_in, sites, new_site, today, history, people, worker, team, plan, backtest, imports, record, settings, jobs):
+for part in (
+    sign_in,
+    sites,
+    new_site,
+    today,
+    history,
+    people,
+    worker,
+    team,
+    plan,
+    backtest,
+    imports,
+    record,
+    settings,
+    jobs,
+):
     router.include_router(part.router)

@@ -20,7 +20,6 @@ from crewlearn.advisor.files.dry_run import readable_table
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
-from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.setup.opening import NewSite, open_site, rehearsed
 from crewlearn.advisor.setup.proposals import ASKED, SiteProposal, propose_site, stream_of

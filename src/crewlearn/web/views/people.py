@@ -17,7 +17,6 @@ from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.proposals import STATUS_WORDS, expected
 from crewlearn.web.views.reading import Reading
 
-
 ROWS = 100
 """Workers listed at first; a page of a thousand is slow to render and to scroll."""
 

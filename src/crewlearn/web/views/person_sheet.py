@@ -136,7 +136,9 @@ def _proposed(reading: Reading, number: int, proposal: Proposal) -> Proposed:
     reasons = facts(reading.site, proposal)
     comes = proposal.into == number
     own = reasons.into if comes else reasons.out
-    judged = "" if own is None else f"{reading.output(own.mean)} ({reading.output(own.low)} – {reading.output(own.high)})"
+    judged = (
+        "" if own is None else f"{reading.output(own.mean)} ({reading.output(own.low)} – {reading.output(own.high)})"
+    )
     outcome = STATUS_WORDS.get(proposal.status, proposal.status)
     if proposal.status in OPEN and proposal.status != PROPOSED:
         outcome += ", under way"

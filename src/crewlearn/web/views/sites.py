@@ -73,7 +73,11 @@ def sites_total(totals: Totals, people: int) -> SitesTotal:
         todo=" · ".join(asked) or "Nothing to answer",
         gain=formats.money(gain.expected, sign=True) if gain != NO_GAIN else "–",
         tone="bad" if gain.high < 0.0 else "",
-        interval=f"95%: {formats.money_span(gain.low, gain.high)}" if totals.replaced else "fees of offers so far" if gain != NO_GAIN else "nobody replaced yet",
+        interval=f"95%: {formats.money_span(gain.low, gain.high)}"
+        if totals.replaced
+        else "fees of offers so far"
+        if gain != NO_GAIN
+        else "nobody replaced yet",
         earned=formats.money(totals.earned),
         fees=formats.money(totals.fees),
         stations=f"{totals.filled:,} of {totals.team:,}",
