@@ -159,8 +159,9 @@ def test_a_sheet_tells_a_person_everything_about_them_and_nothing_of_others(stor
     proposal = next(iter(snapshot(store, "hall").site.proposals.values()))
     leaver, entrant = CREW[proposal.out].name, CREW[proposal.into].name
     commands.approve(store, "hall", proposal.id, "boss")
-    rows = [OutputRow(1, date(2026, 11, day), None, "a", 10.0 + day, None, "worked") for day in (2, 3)]
-    rows += [OutputRow(1, date(2026, 11, 4), None, "a", None, None, "absent")]
+    worker = CREW[proposal.out].worker_id
+    rows = [OutputRow(1, date(2026, 11, day), None, worker, 10.0 + day, None, "worked") for day in (2, 3)]
+    rows += [OutputRow(1, date(2026, 11, 4), None, worker, None, None, "absent")]
     output_imports.import_output(store, "hall", rows, b"", "test")
     manager.post(f"/sites/hall/workers/{proposal.out}/note", {"note": "speaks Polish"})
     page = manager.get(f"/sites/hall/workers/{proposal.out}/sheet").partition("<main")[2]

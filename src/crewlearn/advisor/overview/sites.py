@@ -129,7 +129,7 @@ _lock = Lock()
 def overview(store: Store, sees: Callable[[str], bool], patience: float = PATIENCE_SECONDS) -> list[SiteLine]:
     """Return the sites that somebody sees, by name; those that need most are read first."""
     with store.reading() as connection:
-        versions = {name: version for name, version in _versions(connection).items() if sees(name)}
+        versions = {name: version for name, version in _versions(connection) if sees(name)}
         proposed = _proposed(connection)
     summaries, deadline = _summaries_of(store), time.monotonic() + patience
     known = summaries.known
@@ -164,17 +164,18 @@ def _line(
     return SiteLine(name, version.key, proposed, summary, faults.get(name))
 
 
-def _versions(connection: sa.Connection) -> dict[str, Version]:
+def _versions(connection: sa.Connection) -> list[tuple[str, Version]]:
+    """Return the sites by name, each with its version."""
     table = schema.sites
     rows = connection.execute(sa.select(table.c.name, table.c.id, table.c.events, table.c.head))
-    return {row.name: Version(row.id, row.events, row.head) for row in rows}
+    return [(row.name, Version(row.id, row.events, row.head)) for row in rows]
 
 
 def _proposed(connection: sa.Connection) -> dict[int, int]:
     """Return the number of proposals to answer, by the site's key."""
     table = schema.proposals
     query = sa.select(table.c.site, sa.func.count()).where(table.c.status == PROPOSED).group_by(table.c.site)
-    return {site: many for site, many in connection.execute(query)}
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _summaries_of(store: Store) -> _Summaries:

@@ -34,8 +34,8 @@ def create_command(
         Path | None,
         typer.Option(
             "--from",
-            help="An export of output so far (CSV or .xlsx): whatever is left out here is proposed from it, with reasons "
-            "and the first advice. With --yes the site is created, and people, output and team are recorded.",
+            help="An export of output so far (CSV or .xlsx): whatever is left out here is proposed from it, with "
+            "reasons and the first advice. With --yes the site is created, and people, output and team are recorded.",
         ),
     ] = None,
     team: Annotated[int | None, typer.Option(help="Number of stations.")] = None,

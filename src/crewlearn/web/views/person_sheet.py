@@ -1,4 +1,4 @@
-"""A person's own sheet: what is recorded about them, how they are judged, and what was proposed; nobody else is named."""
+"""A person's own sheet: what is recorded about them, how they are judged, and what was proposed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
