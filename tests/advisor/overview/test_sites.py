@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.overview import sites
 from crewlearn.advisor.overview.people import also_at, people_at
 from crewlearn.advisor.overview.sites import overview, total_gain, totals_of
+from crewlearn.advisor.overview.summaries import summarise
 from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views.reading import Reading
 from support.stores import proposed
@@ -56,8 +57,13 @@ def test_only_sites_that_changed_are_read_again(store: Store, monkeypatch: pytes
     for name in ("east", "north", "south"):
         with_crew(store, name)
     overview(store, everybody)
-    read, plain = list[str](), sites.summarise
-    monkeypatch.setattr(sites, "summarise", lambda *given: read.append(given[2]) or plain(*given))
+    read = list[str]()
+
+    def noted(*given: Any) -> Any:
+        read.append(given[2])
+        return summarise(*given)
+
+    monkeypatch.setattr(sites, "summarise", noted)
     overview(store, everybody)
     assert read == []
     commands.approve(store, "north", proposed(store, "north")[0], "test")
@@ -70,14 +76,14 @@ def test_only_sites_that_changed_are_read_again(store: Store, monkeypatch: pytes
 def test_a_first_look_stops_early_and_a_thread_reads_the_rest(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("east", "north", "south"):
         with_crew(store, name)
-    plain, may_go_on = sites.summarise, Event()
+    may_go_on = Event()
 
-    def summarise(*given: Any) -> Any:
+    def held(*given: Any) -> Any:
         if current_thread() is not main_thread():
             may_go_on.wait(20)
-        return plain(*given)
+        return summarise(*given)
 
-    monkeypatch.setattr(sites, "summarise", summarise)
+    monkeypatch.setattr(sites, "summarise", held)
     lines = overview(store, everybody, patience=0.0)
     assert sum(line.is_unread for line in lines) == 2
     assert all(line.proposed for line in lines), "what needs an answer is known all the same"

@@ -8,6 +8,7 @@ import pytest
 
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files.intake.import_file import ImportFile
+from crewlearn.advisor.files.intake.output_files import record
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.identities import read_people
@@ -15,7 +16,6 @@ from crewlearn.advisor.ledger.queries import standing_rows
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
-from crewlearn.advisor.setup import opening
 from crewlearn.advisor.setup.opening import NewSite, open_site, rehearsed
 from crewlearn.advisor.setup.proposals import SiteProposal, propose_site
 from crewlearn.advisor.wording.explain import sentence
@@ -143,13 +143,13 @@ def test_the_first_advice_is_what_the_site_then_says_and_nothing_is_written_befo
 
 
 def test_all_is_set_up_or_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, plain = contents(store), opening.record
+    before = contents(store)
 
     def interrupted(*given: Any, **named: Any) -> Any:
-        plain(*given, **named)
+        record(*given, **named)
         raise ZeroDivisionError
 
-    monkeypatch.setattr(opening, "record", interrupted)
+    monkeypatch.setattr("crewlearn.advisor.setup.opening.record", interrupted)
     with pytest.raises(ZeroDivisionError):
         open_site(store, new(half_a_season()), "ann")
     assert contents(store) == before
