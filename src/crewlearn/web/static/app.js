@@ -105,7 +105,6 @@ for (const table of document.querySelectorAll("[data-sortable]")) {
 }
 
 /* Search as you type: the server finds, and what it found replaces what is shown. */
-document.documentElement.classList.add("scripted");
 for (const form of document.querySelectorAll("[data-search]")) {
   let timer;
   let asking = new AbortController();
