@@ -19,6 +19,7 @@ __all__ = [
     "moment",
     "money",
     "money_span",
+    "month",
     "number",
     "period",
     "remedy",
@@ -129,6 +130,11 @@ def day(when: date, now: date | None = None) -> str:
     """
     text = f"{_DAYS[when.weekday()]} {when.day} {_MONTHS[when.month - 1]}"
     return text if now is None or when.year == now.year else f"{text} {when.year}"
+
+
+def month(number: int) -> str:
+    """Name a month briefly, 1 for January."""
+    return _MONTHS[number - 1]
 
 
 def short_day(when: date) -> str:

@@ -11,6 +11,7 @@ from support.web.api import SETTINGS, Api, caller, everything, rows, served, wit
 ROUTES = [
     ("GET", "/sites", "viewer"),
     ("POST", "/sites", "admin everywhere"),
+    ("POST", "/new-sites/csv", "admin everywhere"),
     ("GET", "/sites/{site}", "viewer"),
     ("PATCH", "/sites/{site}", "manager"),
     ("GET", "/sites/{site}/status", "viewer"),

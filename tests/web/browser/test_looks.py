@@ -83,7 +83,7 @@ def test_every_page_is_fit_for_everybody(demo: tuple[Server, str], visit: Visit)
     faults += look_at(page, "/sign-in")
     faults += look_at(page, server.link("eve"))
     assert not faults, "\n".join(faults)
-    assert seen >= KINDS | {"/sites/S/workers/N", "/sites/S/plan/N"}, seen
+    assert seen >= KINDS | {"/sites/S/workers/N", "/sites/S/workers/N/sheet", "/sites/S/plan/N"}, seen
 
 
 def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serve: Serve, visit: Visit) -> None:
@@ -95,6 +95,7 @@ def test_pages_with_little_or_wrong_on_them_are_fit_too(make_database: Any, serv
     faults = look_over(page)
     me.expected = {404, 422}
     page.goto("/sites/new")
+    page.get_by_text("Set the site up by hand").click()
     page.get_by_role("button", name="Set up the site").click()
     expect(page.get_by_role("alert")).to_be_visible()
     faults += look_over(page)

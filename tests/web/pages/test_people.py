@@ -1,13 +1,14 @@
 """The table of workers on the Today page, with up to a thousand of them, and the page of a worker."""
 
 import re
+from datetime import date
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
-from support.web.pages import HOSTILE, browser, pages_store, recorded, set_up, with_crew
+from support.web.pages import CREW, HOSTILE, browser, pages_store, recorded, set_up, with_crew
 
 store = pages_store
 
@@ -120,3 +121,61 @@ def test_only_who_is_in_the_team_can_be_pinned(store: Store) -> None:
     assert ">Pin:" not in manager.get("/sites/hall/workers/2")
     manager.post("/sites/hall/workers/2", {"pinned": "yes"})
     assert ">Unpin<" in manager.get("/sites/hall/workers/2")
+
+
+def test_everybody_is_found_on_the_people_page(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    manager.post("/sites/hall/workers/2/note", {"note": "speaks Polish"})
+    for query, names in {
+        "": ["Ann", "Ben", HOSTILE, "Cleo"],
+        "?q=EN": ["Ben"],
+        "?q=d": [HOSTILE],
+        "?show=pool&sort=-estimate": ["Cleo", HOSTILE],
+        "?show=noted": ["Cleo"],
+        "?show=changing": [],
+    }.items():
+        found = [
+            name.replace("&lt;", "<").replace("&gt;", ">")
+            for name in names_in(manager.get(f"/sites/hall/workers{query}"))
+        ]
+        assert found == names, query
+    assert "1 of 4 people" in manager.get("/sites/hall/workers?q=en")
+    assert "Nobody fits" in manager.get("/sites/hall/workers?q=zz")
+
+
+def test_somebody_at_several_sites_is_one_person_to_those_who_see_them(store: Store) -> None:
+    for name in ("hall", "south", "secret"):
+        with_crew(store, name)
+    page = browser(store, "viewer", ["hall", "south"]).get("/sites/hall/workers/2")
+    assert 'Also at <a href="/sites/south/workers/2">south</a>' in page
+    assert "secret" not in page
+    assert "Also at" not in browser(store, "viewer", ["hall"]).get("/sites/hall/workers/2")
+
+
+def test_a_sheet_tells_a_person_everything_about_them_and_nothing_of_others(store: Store) -> None:
+    with_crew(store)
+    manager = browser(store)
+    proposal = next(iter(snapshot(store, "hall").site.proposals.values()))
+    leaver, entrant = str(CREW[proposal.out].name), str(CREW[proposal.into].name)
+    commands.approve(store, "hall", proposal.id, "boss")
+    worker = CREW[proposal.out].worker_id
+    rows = [OutputRow(1, date(2026, 11, day), None, worker, 10.0 + day, None, "worked") for day in (2, 3)]
+    rows += [OutputRow(1, date(2026, 11, 4), None, worker, None, None, "absent")]
+    output_imports.import_output(store, "hall", rows, b"", "test")
+    manager.post(f"/sites/hall/workers/{proposal.out}/note", {"note": "speaks Polish"})
+    page = manager.get(f"/sites/hall/workers/{proposal.out}/sheet").partition("<main")[2]
+    assert leaver in page
+    assert entrant.replace("<", "&lt;").replace(">", "&gt;") not in page
+    assert "boss" not in page
+    assert "to give their place to somebody else" in page
+    assert "approved, under way" in page
+    assert "speaks Polish" in page
+    assert 'Nov 2026</th><td class="number">2</td><td class="number">12.5</td><td class="number">1</td>' in page
+    member = snapshot(store, "hall").members[proposal.out]
+    assert f"{member.level.mean:,.1f}" in page
+    assert "30 earlier days from before this site count too." in page
+    other = manager.get(f"/sites/hall/workers/{proposal.into}/sheet").partition("<main")[2]
+    assert "to bring them in" in other
+    assert leaver not in other
+    manager.get("/sites/hall/workers/99/sheet", 404)

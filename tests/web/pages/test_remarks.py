@@ -51,7 +51,7 @@ def test_a_proposal_is_rejected_as_keep_with_an_end_and_a_reason(store: Store) -
     page = manager.get(f"/sites/hall/workers/{proposal.out}")
     assert "Pinned until" in page
     assert "trains &lt;script&gt;" in page
-    assert "(manager 0, " in page
+    assert "manager 0, " in page.partition('id="remarks"')[2].partition("</section>")[0]
     assert ">Unpin</button>" in page
 
 
@@ -80,7 +80,9 @@ def test_pins_blocks_and_notes_have_an_end_on_the_page_of_a_worker(store: Store)
     assert (site.is_pinned(0), site.may_enter(3)) == (True, False)
     page = manager.get("/sites/hall/workers/0")
     assert "knows the line" in page
-    assert "Note: speaks Polish (manager 0" in page
+    said = re.sub("<[^>]*>", "|", page.partition('id="remarks"')[2].partition("</section>")[0])
+    assert re.search(r"Pinned until \w+ \d+ \w+\|+knows the line\|+manager 0, Mon 16 Nov", said), said
+    assert re.search(r"Note\|+speaks Polish\|+manager 0, Mon 16 Nov", said), said
     assert ">Unblock</button>" in manager.get("/sites/hall/workers/3")
     manager.post("/sites/hall/workers/3", {"status": "pool"})
     manager.post("/sites/hall/workers/0", {"pinned": "no"})

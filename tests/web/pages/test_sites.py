@@ -22,7 +22,7 @@ from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views import today as views
 from crewlearn.web.views.reading import Reading
 from support.stores import sound, types_of
-from support.web.pages import browser, pages_store, recorded, with_crew
+from support.web.pages import browser, pages_store, recorded, set_up, with_crew
 
 store = pages_store
 
@@ -63,11 +63,11 @@ def test_a_site_that_cannot_be_read_hides_no_other(store: Store, before: str, af
     page = admin.get("/")
     cards = page.split('<li class="card site-card">')[1:]
     assert len(cards) == 3
-    assert [("cannot be read</span>" in card) for card in cards] == [False, True, False]
-    assert words in cards[1]
-    assert len(re.sub("<[^>]*>", "", cards[1]).split()) < 30
-    assert cards[1].count('<a href="/sites/north">') == 2
-    for card in (cards[0], cards[2]):
+    assert [("cannot be read</span>" in card) for card in cards] == [True, False, False]
+    assert words in cards[0]
+    assert len(re.sub("<[^>]*>", "", cards[0]).split()) < 30
+    assert cards[0].count('<a href="/sites/north">') == 2
+    for card in cards[1:]:
         assert "1 proposal to answer" in card or "2 proposals to answer" in card
     hidden = browser(store, "viewer", ["east"]).get("/")
     assert "north" not in hidden
@@ -261,3 +261,42 @@ def test_what_the_record_is_in_terms_of_stays(store: Store) -> None:
     assert "apply from now on" in manager.post("/sites/hall/settings", again)
     assert types_of(store, "hall")[-2:] == ["range-changed", "advised"]
     sound(store, "hall")
+
+
+def test_many_sites_have_a_line_each_those_first_that_need_somebody(store: Store) -> None:
+    for name in "abcdef":
+        set_up(store, name)
+    with_crew(store, "g hall")
+    page = browser(store, "viewer").get("/")
+    names = re.findall(r'<li><a href="/sites/[^"]*">([^<]*)</a>', page)
+    assert names == ["g hall", "a", "b", "c", "d", "e", "f"]
+    assert "2 to answer" in page.partition("g hall")[2].partition("</li>")[0]
+    assert "7 sites" in page
+    found = browser(store, "viewer").get("/?q=HALL")
+    assert re.findall(r'<li><a href="/sites/[^"]*">([^<]*)</a>', found) == ["g hall"]
+    assert "1 of 7 sites" in found
+    assert "No site has “zz” in its name" in browser(store, "viewer").get("/?q=zz")
+    limited = browser(store, "viewer", ["a", "g hall"]).get("/")
+    assert limited.count('<li class="card site-card">') == 2
+
+
+def test_the_switcher_goes_to_the_same_page_of_another_site(store: Store) -> None:
+    for name in ("east hall", "north hall", "south hall"):
+        with_crew(store, name)
+    caller = browser(store, "viewer", ["east hall", "north hall"])
+    page = caller.get("/sites/east%20hall/history")
+    choices = re.findall(
+        r"<option( selected)?>([^<]*)</option>", page.partition('id="go-site"')[2].partition("</select>")[0]
+    )
+    assert choices == [(" selected", "east hall"), ("", "north hall")]
+    assert '<input type="hidden" name="page" value="history">' in page
+
+    def goes(query: str) -> str:
+        return caller.client.get(f"/go?{query}", follow_redirects=False).headers["location"]
+
+    assert goes("site=north+hall&page=history") == "/sites/north%20hall/history"
+    assert goes("site=north&page=settings") == "/sites/north%20hall", "viewers have no settings"
+    assert goes("site=hall") == "/?q=hall"
+    assert goes("site=south+hall") == "/?q=south+hall", "a site of others is not known"
+    assert goes("site=//elsewhere.example") == "/?q=%2F%2Felsewhere.example"
+    assert goes("") == "/"

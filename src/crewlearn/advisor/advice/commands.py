@@ -53,13 +53,18 @@ _NAME = re.compile(r"[\w][\w .()+-]{0,99}")
 
 def create_site(store: Store, name: str, config: SiteConfig, actor: str) -> None:
     """Create a site."""
+    check_new_name(name)
+    store.create(name, config, actor)
+
+
+def check_new_name(name: str) -> None:
+    """Refuse a name that no site may have."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(
             "site", name, "must be letters, digits, spaces and . ( ) + - _, and begin with a letter or digit"
         )
     if name.casefold() == "new":
         raise InvalidInput("site", name, "is reserved: the pages use it to set up sites; choose another name")
-    store.create(name, config, actor)
 
 
 def change_site(

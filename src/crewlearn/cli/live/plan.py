@@ -58,6 +58,8 @@ def demo_command(
         from crewlearn.planning.demo import make_demo
 
         make_demo(store, name)
-    print(f"Site {name} was created. Try:")
+    print(f"Site {name} was created. To open it in a browser:")
+    print("  crewlearn serve")
+    print("or in the terminal:")
     for command in (f"status {name}", f"advise {name}", f"plan {name}", f"ledger verify {name}"):
         print(f"  crewlearn {command}")

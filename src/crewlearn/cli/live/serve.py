@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -53,6 +54,7 @@ def serve_command(
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
     with opened(db, make=True) as store:
+        from crewlearn.advisor.ledger.text import some_of
         from crewlearn.problem.errors import InvalidInput, whole
         from crewlearn.web import server
         from crewlearn.web.app import make_app
@@ -89,9 +91,13 @@ def serve_command(
                 if first is not None:
                     say(f"Sign in as {first.name} with this link, which works once and for 15 minutes:")
                     say(f"  {url}/sign-in/once?code={users.new_link(store, first.name)}")
-                    say(f"Later: crewlearn users link {first.name!r} --url {url}")
+                    say(f"Later: {_link(quote(first.name), db, url)}")
                 else:
-                    say(f"Sign in with a token, or get a link: crewlearn users link NAME --url {url}")
+                    known = [user.name for user in users.list_users(store) if not user.disabled]
+                    name = quote(known[0]) if len(known) == 1 else "NAME"
+                    say(f"Sign in with a token, or get a link from another terminal: {_link(name, db, url)}")
+                    if len(known) > 1:
+                        say(f"NAME is one of: {some_of([quote(user) for user in known], 8)}")
                 if not settings.is_loopback and not https:
                     say("Tokens are sent unencrypted; use a proxy with TLS and --https to protect them.")
 
@@ -113,6 +119,12 @@ def mail_settings(host: str, port: int | None, security: str, user: str, sender:
         raise InvalidInput("mail_from", sender, "must be the address that digests come from, such as crew@example.org")
     chosen = whole("smtp_port", (465 if security == "tls" else 587) if port is None else port, 1, 65_535)
     return MailSettings(host, sender, chosen, user, os.environ.get("CREWLEARN_SMTP_PASSWORD", ""), security)
+
+
+def _link(name: str, db: str, url: str) -> str:
+    """Return the command that prints a link to sign in with; a password in the store's address is not repeated."""
+    other = f" --db {quote(db)}" if db != DEFAULT_DB and "@" not in db else ""
+    return f"crewlearn users link {name}{other} --url {url}"
 
 
 def say(text: str) -> None:

@@ -2,10 +2,12 @@
 
 import sys
 from datetime import date
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crewlearn.cli.live import new_site
 from crewlearn.cli.live.session import (
     DEFAULT_DB,
     ActorOption,
@@ -19,20 +21,38 @@ from crewlearn.cli.live.session import (
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import print_json, print_table
 
+if TYPE_CHECKING:
+    from crewlearn.advisor.ledger.store import Store
+
 app = typer.Typer(help="Create, show and change sites.", no_args_is_help=True)
 
 
 @app.command("create")
 def create_command(
     name: Annotated[str, typer.Argument(help="Name of the site.")],
-    team: Annotated[int, typer.Option(help="Number of stations.")],
-    cost: Annotated[float, typer.Option(help="Fee of a replacement, in money.")],
-    horizon: Annotated[int, typer.Option(help="Planned periods; with --rolling, the periods always ahead.")],
-    mean_delay: Annotated[float, typer.Option(help="Mean number of periods from an offer to the first day.")],
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="An export of output so far (CSV or .xlsx): whatever is left out here is proposed from it, with "
+            "reasons and the first advice. With --yes the site is created, and people, output and team are recorded.",
+        ),
+    ] = None,
+    team: Annotated[int | None, typer.Option(help="Number of stations.")] = None,
+    cost: Annotated[float | None, typer.Option(help="Fee of a replacement, in money.")] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Planned periods; with --rolling, the periods always ahead.")
+    ] = None,
+    mean_delay: Annotated[
+        float | None, typer.Option(help="Mean number of periods from an offer to the first day.")
+    ] = None,
     output_range: Annotated[
-        str, typer.Option(help="LO:HI, the output that counts as 0 and as 1; HI below LO if less is better.")
-    ],
-    value_per_unit: Annotated[float, typer.Option(help="What one unit of output is worth, in money.")] = 1.0,
+        str | None,
+        typer.Option(help="LO:HI, the output that counts as 0 and as 1; HI below LO if less is better."),
+    ] = None,
+    value_per_unit: Annotated[
+        float | None, typer.Option(help="What one unit of output is worth, in money; 1 if left out without --from.")
+    ] = None,
     policy: Annotated[
         str | None,
         typer.Option(help="Policy, as name or name:parameter=value,…; by default value-of-replacement-evolving."),
@@ -44,10 +64,14 @@ def create_command(
     ] = False,
     fee_due: Annotated[str, typer.Option(help="When the fee is due: initiation or completion.")] = "initiation",
     start: Annotated[str | None, typer.Option(help="First working day, as 2026-11-16; by default today.")] = None,
-    weekdays: Annotated[str, typer.Option(help="Working days, such as mon,tue,wed,thu,fri.")] = "mon,tue,wed,thu,fri",
+    weekdays: Annotated[
+        str | None, typer.Option(help="Working days, such as mon,tue,wed; by default mon,tue,wed,thu,fri.")
+    ] = None,
     closed: Annotated[list[str] | None, typer.Option(help="A day on which the site is closed; repeatable.")] = None,
-    shifts: Annotated[int, typer.Option(help="Shifts per day; each is a separate period.")] = 1,
-    cutoff_hour: Annotated[int, typer.Option(help="Work before this hour counts for the previous day.")] = 0,
+    shifts: Annotated[int | None, typer.Option(help="Shifts per day, 1 by default; each is a separate period.")] = None,
+    cutoff_hour: Annotated[
+        int | None, typer.Option(help="Work before this hour counts for the previous day; 0 by default.")
+    ] = None,
     least_tenure: Annotated[
         str | None, typer.Option(help="Periods before a worker may be replaced, or none; by default 10.")
     ] = None,
@@ -67,49 +91,94 @@ def create_command(
     budget_a_month: Annotated[
         float | None, typer.Option(help="Upper limit on their fees per calendar month, in money; by default none.")
     ] = None,
+    map_: Annotated[
+        list[str] | None, typer.Option("--map", help="With --from: column=header, as for an import; repeatable.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --from: create the site as proposed.")] = False,
     db: DbOption = DEFAULT_DB,
     actor: ActorOption = None,
+    json: JsonOption = False,
 ) -> None:
-    """Create a site."""
+    """Create a site; with --from, as an export of its output suggests."""
     with opened(db, make=True) as store:
-        import secrets
-
-        from crewlearn.advisor.advice.commands import create_site
-        from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
         from crewlearn.advisor.ledger.settings.changes import read_day, read_weekdays
-        from crewlearn.advisor.ledger.settings.config import SiteConfig
-        from crewlearn.advisor.ledger.settings.units import Units, parse_range
+        from crewlearn.advisor.ledger.settings.units import parse_range
 
-        chosen: dict[str, Any] = {} if policy is None else {"policy": policy}
+        low, high = (None, None) if output_range is None else parse_range(output_range)
+        given: dict[str, Any] = {
+            "team": team,
+            "fee": cost,
+            "low": low,
+            "high": high,
+            "value_per_unit": value_per_unit,
+            "hours_per_period": hours,
+            "start": None if start is None else read_day("start", start),
+            "weekdays": None if weekdays is None else read_weekdays(weekdays),
+            "closures": tuple(sorted(read_day("closed", day) for day in closed)) if closed else None,
+            "shifts_per_day": shifts,
+            "cutoff_hour": cutoff_hour,
+            "horizon": horizon,
+            "mean_delay": mean_delay,
+            "policy": policy,
+            "most_a_month": most_a_month,
+            "budget_a_week": budget_a_week,
+            "budget_a_month": budget_a_month,
+        }
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        chosen["fee_due"] = fee_due
         if least_tenure is not None:
             chosen["least_tenure"] = _limit("least tenure", least_tenure) or 0
         if most_a_week is not None:
             chosen["most_a_week"] = _limit("most a week", most_a_week)
-        low, high = parse_range(output_range)
-        calendar = WorkCalendar(
-            start=date.today() if start is None else read_day("start", start),
-            weekdays=read_weekdays(weekdays),
-            closures=tuple(sorted(read_day("closed", day) for day in closed or ())),
-            shifts_per_day=shifts,
-            cutoff_hour=cutoff_hour,
-        )
-        config = SiteConfig(
-            team=team,
-            fee=cost,
-            units=Units(low, high, value_per_unit, hours),
-            calendar=calendar,
-            horizon=horizon,
-            mean_delay=mean_delay,
-            rolling=rolling,
-            learn_delay=learn_delay,
-            fee_due=fee_due,
-            stream_key=secrets.randbelow(2**62),
-            most_a_month=most_a_month,
-            budget_a_week=budget_a_week,
-            budget_a_month=budget_a_month,
-            **chosen,
-        )
-        create_site(store, name, config, who(actor))
+        if from_ is None:
+            _create(store, name, {**chosen, "rolling": rolling, "learn_delay": learn_delay}, who(actor))
+            return
+        if rolling or horizon is not None:
+            chosen["rolling"] = rolling
+        if learn_delay or mean_delay is not None:
+            chosen["learn_delay"] = learn_delay
+        new_site.from_file(store, name, from_, mapping=map_, chosen=chosen, actor=who(actor), yes=yes, json=json)
+
+
+_NEEDED = {
+    "team": "--team",
+    "fee": "--cost",
+    "horizon": "--horizon",
+    "mean_delay": "--mean-delay",
+    "low": "--output-range",
+}
+"""Settings that a site without a file needs, with their options."""
+
+
+def _create(store: "Store", name: str, chosen: dict[str, Any], actor: str) -> None:
+    """Create a site with the settings chosen, and the usual ones for the others."""
+    import secrets
+
+    from crewlearn.advisor.advice.commands import create_site
+    from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+    from crewlearn.advisor.ledger.settings.config import SiteConfig
+    from crewlearn.advisor.ledger.settings.units import Units
+    from crewlearn.problem.errors import InvalidInput
+
+    missing = [option for setting, option in _NEEDED.items() if setting not in chosen]
+    if missing:
+        remedy = f"{'is' if len(missing) == 1 else 'are'} needed, or --from FILE, an export to propose from"
+        raise InvalidInput("options", ", ".join(missing), remedy)
+    calendar = {
+        field: chosen.pop(field)
+        for field in ("weekdays", "closures", "shifts_per_day", "cutoff_hour")
+        if field in chosen
+    }
+    units = {
+        field: chosen.pop(field) for field in ("low", "high", "value_per_unit", "hours_per_period") if field in chosen
+    }
+    config = SiteConfig(
+        units=Units(**units),
+        calendar=WorkCalendar(start=chosen.pop("start", date.today()), **calendar),
+        stream_key=secrets.randbelow(2**62),
+        **chosen,
+    )
+    create_site(store, name, config, actor)
     print(
         f"Site {name} was created. Next, with a list of its people: crewlearn workers import {name} workers.csv\n"
         f"Or, with any export of daily output, to see how it is read: crewlearn output import {name} output.csv",

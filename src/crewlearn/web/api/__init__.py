@@ -7,6 +7,7 @@ from crewlearn.web.api import (
     imports,
     jobs,
     ledger,
+    new_sites,
     output,
     pilot,
     proposals,
@@ -19,5 +20,20 @@ from crewlearn.web.api import (
 )
 
 router = APIRouter()
-for part in (service, sites, proposals, answers, workers, team, output, imports, ledger, jobs, pilot, webhooks, users):
+for part in (
+    service,
+    sites,
+    new_sites,
+    proposals,
+    answers,
+    workers,
+    team,
+    output,
+    imports,
+    ledger,
+    jobs,
+    pilot,
+    webhooks,
+    users,
+):
     router.include_router(part.router)

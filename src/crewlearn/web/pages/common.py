@@ -31,6 +31,7 @@ MESSAGE_COOKIE = "crewlearn_said"
 
 TABS: tuple[tuple[str, str, Role], ...] = (
     ("Today", "", VIEWER),
+    ("People", "workers", VIEWER),
     ("History", "history", VIEWER),
     ("Plan", "plan", VIEWER),
     ("Backtest", "backtest", VIEWER),
@@ -40,6 +41,9 @@ TABS: tuple[tuple[str, str, Role], ...] = (
     ("Settings", "settings", MANAGER),
 )
 """The pages of a site in order: what the tab says, the end of its path, and who sees it."""
+
+MOST_CHOICES = 50
+"""So many sites are listed in the switcher; of more, people type a part of the name."""
 
 _LONGEST_MESSAGE = 3000
 _MOST_FIELDS = 300
@@ -98,10 +102,32 @@ def reading_of(request: Request, name: str) -> Reading:
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
     """Return a page, with the message of the one before."""
     cookie = request.cookies.get(MESSAGE_COOKIE)
-    response = page(request, name, {"flashes": _messages(cookie), **values}, status)
+    response = page(request, name, {"flashes": _messages(cookie), "switch": _switch(request, values), **values}, status)
     if cookie is not None:
         response.delete_cookie(MESSAGE_COOKIE, **_cookie_options(request))
     return response
+
+
+@dataclass(frozen=True)
+class Switch:
+    """The site switcher: the site shown, its page, and the sites to choose from, or none if they are too many."""
+
+    now: str
+    page: str
+    names: tuple[str, ...]
+
+
+def _switch(request: Request, values: Mapping[str, Any]) -> Switch | None:
+    """Return the site switcher; None if there is nothing to switch to."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    if caller is None:
+        return None
+    names = [name for name in store_of(request).names() if caller.sees(name)]
+    at, tab = values.get("at"), values.get("tab")
+    if len(names) < (1 if at is None else 2):
+        return None
+    part = next((part for words, part, _ in TABS if words == tab), "")
+    return Switch("" if at is None else at.name, part, tuple(names) if len(names) <= MOST_CHOICES else ())
 
 
 def show_site(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import BY_TEAM, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.advisor.setup.proposals import HORIZON, MEAN_DELAY
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.settings import MOST_NUMBER
@@ -29,7 +30,7 @@ SITE_LABELS = {
     "high": "Highest plausible output",
     "value_per_unit": "Value per unit",
     "hours_per_period": "Hours of a working day",
-    "horizon": "Planning horizon",
+    "horizon": "Planning horizon, days",
     "mean_delay": "Days from an offer to the first day",
     "start": "First day",
     "weekdays": "Working days",
@@ -158,8 +159,8 @@ def new_site(today: date) -> Form:
         fee=300.0,
         units=Units(0.0, 100.0),
         calendar=WorkCalendar(today),
-        horizon=250,
-        mean_delay=5.0,
+        horizon=HORIZON,
+        mean_delay=MEAN_DELAY,
         rolling=True,
         learn_delay=True,
     )

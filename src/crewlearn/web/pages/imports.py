@@ -3,10 +3,7 @@
 The server stores nothing in between: the page with the dry run carries the file, compressed.
 """
 
-import base64
-import binascii
 import dataclasses
-import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -33,6 +30,7 @@ from crewlearn.web.auth.access import MANAGER, Caller, require
 from crewlearn.web.jobs import queue as jobs
 from crewlearn.web.jobs import work
 from crewlearn.web.pages.common import JobNumber, go, reading_of, show_site, store_of
+from crewlearn.web.pages.files import form_text, packed, unpacked
 from crewlearn.web.settings import Settings
 from crewlearn.web.views.reading import Reading
 
@@ -113,7 +111,7 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
         if isinstance(error, StoreUnavailable):
             raise
         return _ask(request, caller, reading, error.remedy, 422)
-    confirmed = _text(form, "step") == "confirm"
+    confirmed = form_text(form, "step") == "confirm"
     # corrections and what is unusual are shown here and need a confirmation
     tried = dataclasses.replace(file, options=dataclasses.replace(file.options, correct=True, accept_unusual=True))
     checked = dry_run.check(store, reading.name, tried, caller.name)
@@ -134,55 +132,34 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
 
 def _read(form: FormData, data: bytes, name: str, store: Store, reading: Reading, most: int) -> ImportFile:
     """Read the form; the file is uploaded, pasted, or carried over from the page before."""
-    text, packed = _text(form, "text"), _text(form, "packed")
+    text, packed = form_text(form, "text"), form_text(form, "packed")
     if not data and packed:
-        data, name = _unpacked(packed, most), _text(form, "file_name")
+        data, name = unpacked(packed, most), form_text(form, "file_name")
     elif not data:
         data, name = text.encode(), "what was pasted"
     if not data.strip():
         raise InvalidInput("file", name, "Choose a file, or paste its contents.")
     prefix = "column-"
     mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
-    if _text(form, "planned") == "yes":  # only what the person chose differently overrides what was found
-        mapping = {name: header for name, header in mapping.items() if header != _text(form, f"was-{name}")}
-    decimal, dates = _text(form, "decimal"), _text(form, "dates")
-    kind = _text(form, "kind")
+    if form_text(form, "planned") == "yes":  # only what the person chose differently overrides what was found
+        mapping = {name: header for name, header in mapping.items() if header != form_text(form, f"was-{name}")}
+    decimal, dates = form_text(form, "decimal"), form_text(form, "dates")
+    kind = form_text(form, "kind")
     options = ImportOptions(
-        mapping=mapping if kind in IMPORTED and kind == _text(form, "mapped_as") else {},
+        mapping=mapping if kind in IMPORTED and kind == form_text(form, "mapped_as") else {},
         decimal="," if decimal == "," else "." if decimal == "." else None,
         dates="day-first" if dates == "day-first" else "month-first" if dates == "month-first" else None,
-        correct=_text(form, "correct") == "yes",
-        skip_unknown=_text(form, "skip_unknown") == "yes",
-        team_from_output=_text(form, "team_from_output") == "yes",
-        yes=_text(form, "yes") == "yes",
-        where=tuple(line.strip() for line in _text(form, "where").splitlines() if line.strip()),
-        overtime=_text(form, "yes") == "yes",
-        accept_unusual=_text(form, "accept_unusual") == "yes",
+        correct=form_text(form, "correct") == "yes",
+        skip_unknown=form_text(form, "skip_unknown") == "yes",
+        team_from_output=form_text(form, "team_from_output") == "yes",
+        yes=form_text(form, "yes") == "yes",
+        where=tuple(line.strip() for line in form_text(form, "where").splitlines() if line.strip()),
+        overtime=form_text(form, "yes") == "yes",
+        accept_unusual=form_text(form, "accept_unusual") == "yes",
     )
     if kind not in IMPORTED:
         kind = imports.kind_of(store, reading.name, data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
     return ImportFile(kind, data, options, name[:100] or "the file")
-
-
-def _text(form: FormData, name: str) -> str:
-    value = form.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def packed(data: bytes) -> str:
-    """Compress a file so that a page can carry it."""
-    return base64.b64encode(zlib.compress(data)).decode()
-
-
-def _unpacked(text: str, most: int) -> bytes:
-    try:
-        unpacker = zlib.decompressobj()
-        data = unpacker.decompress(base64.b64decode(text, validate=True), most)
-    except (binascii.Error, ValueError, zlib.error):
-        raise InvalidInput("file", "", "The file got lost on the way. Choose it again.") from None
-    if unpacker.unconsumed_tail:
-        raise InvalidInput("file", "", "The file is too large. Split it.")
-    return data
 
 
 def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller) -> Response:
@@ -340,7 +317,7 @@ async def forget(
     given: Annotated[FormData, Depends(_given)],
 ) -> Response:
     """Remove a profile."""
-    name = _text(given, "profile")
+    name = form_text(given, "profile")
     reading = await run_in_threadpool(reading_of, request, site)
     try:
         await run_in_threadpool(remove_profile, store_of(request), reading.name, name, caller.name)

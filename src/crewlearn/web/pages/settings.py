@@ -80,6 +80,7 @@ def _show(
         "version": etags.written(reading.snapshot),
         "changed": changed,
         "fixed": recorded,
+        "labels": forms.SITE_LABELS,
         "policies": policies(),
         "newer_policy": newer_policy(reading.site),
         "weekdays": forms.WEEKDAYS,

@@ -4,14 +4,15 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.remarks import FOR_GOOD, Term, add_note, set_worker
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.queries import read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL
-from crewlearn.advisor.wording.remarks import remark_lines
+from crewlearn.advisor.overview.people import also_at
+from crewlearn.advisor.wording.learned import ramp_words, trend_words
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of
 from crewlearn.web import formats
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
@@ -22,15 +23,10 @@ from crewlearn.web.views.decisions import DECIDED, DECISIONS, decisions
 from crewlearn.web.views.learning import learning
 from crewlearn.web.views.people import worker_notes
 from crewlearn.web.views.reading import Reading, site_url
+from crewlearn.web.views.remarks import remarks
 
 router = APIRouter(prefix="/sites/{site}/workers")
 Number = Annotated[int, Path(ge=0, le=10**9)]
-
-
-@router.get("")
-def workers(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Redirect to the table of workers on the Today page."""
-    return RedirectResponse(site_url(site) + "#people", 303)
 
 
 @router.get("/{number}")
@@ -50,6 +46,8 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         answers = answers_by_proposal(connection, reading.key)
         standing = standing_rows(connection, reading.key, [number])
         rows = sorted((row for _, row in standing), key=lambda row: reading.place(row.period))
+        identifier = reading.people.ids.get(number)
+        elsewhere = [] if identifier is None else also_at(connection, identifier, reading.key)
     member = next(member for member in reading.snapshot.members if member.number == number)
     facts, learned = reading.site.workers[number], member.learned
     values = {
@@ -60,7 +58,10 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "facts": facts,
         "pinned": reading.site.is_pinned(number),
         "blocked": facts.status == BLOCKED or reading.site.block_on(number) is not None,
-        "remarks": remark_lines(reading.site, number, reading.written),
+        "remarks": remarks(reading, number),
+        "elsewhere": [(name, site_url(name, "workers", other)) for name, other in elsewhere if caller.sees(name)],
+        "trend": "" if learned is None else trend_words(learned.trend, reading.written),
+        "ramp": "" if learned is None else ramp_words(learned.ramp_up) or "over",
         "first_end": (reading.site.day + timedelta(days=1)).isoformat(),
         "estimate": reading.output(member.level.mean),
         "interval": f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
@@ -76,7 +77,7 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
         "may_erase": caller.may(ADMIN, reading.name),
     }
-    return show_site(request, caller, reading, "Today", "worker.html", values, status)
+    return show_site(request, caller, reading, "People", "worker.html", values, status)
 
 
 @router.post("/{number}")

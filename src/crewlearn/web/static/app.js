@@ -103,3 +103,36 @@ for (const table of document.querySelectorAll("[data-sortable]")) {
     });
   }
 }
+
+/* Search as you type: the server finds, and what it found replaces what is shown. */
+for (const form of document.querySelectorAll("[data-search]")) {
+  let timer;
+  let asking = new AbortController();
+  const ask = async () => {
+    asking.abort();
+    asking = new AbortController();
+    const address = new URL(form.getAttribute("action"), location.href);
+    address.search = new URLSearchParams(Array.from(new FormData(form)).filter(([, value]) => value !== ""));
+    try {
+      const answer = await fetch(address, { headers: { Accept: "text/html" }, signal: asking.signal });
+      if (!answer.ok || answer.redirected) { location.assign(address); return; }
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.getElementById(form.dataset.search);
+      if (!found) { location.assign(address); return; }
+      document.getElementById(form.dataset.search).replaceWith(found);
+      const words = form.querySelector("[data-found]");
+      const fresh = page.querySelector("[data-found]");
+      if (words && fresh) words.textContent = fresh.textContent;
+      history.replaceState(null, "", address);
+    } catch (error) {
+      if (error.name !== "AbortError") location.assign(address);
+    }
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); ask(); });
+}
+
+/* Sites that are being read: look again, unless somebody is searching. */
+if (document.querySelector("[data-unread]")) {
+  setTimeout(() => { if (!document.querySelector("[data-search] input")?.value && !location.search) location.reload(); }, 3000);
+}

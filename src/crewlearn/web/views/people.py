@@ -17,6 +17,9 @@ from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.proposals import STATUS_WORDS, expected
 from crewlearn.web.views.reading import Reading
 
+ROWS = 100
+"""Workers listed at first; a page of a thousand is slow to render and to scroll."""
+
 
 @dataclass(frozen=True)
 class Search:
@@ -45,6 +48,8 @@ def matching(reading: Reading, search: Search) -> list[Member]:
         and (show != "team" or member.station is not None)
         and (show != "pool" or member.station is None)
         and (show != "pending" or member.number in pending)
+        and (show != "noted" or _is_noted(reading.site, member.number))
+        and (show != "changing" or bool(person_notes(member.learned)))
     ]
     by = search.sort.removeprefix("-")
     if by not in HEADS:
@@ -55,6 +60,11 @@ def matching(reading: Reading, search: Search) -> list[Member]:
     known = [member for member in listed if member.station is not None] if by == "station" else listed
     back = _downwards(reading, by) != search.sort.startswith("-")
     return sorted(known, key=lambda member: _by(reading, member, by), reverse=back) + nowhere
+
+
+def _is_noted(site: Site, number: int) -> bool:
+    """Return whether somebody said something of a worker that holds now."""
+    return bool(site.notes_on(number)) or site.is_pinned(number) or bool(blocked_words(site, number))
 
 
 HEADS = {"name": "Worker", "station": "Station", "estimate": "Estimate, 95%", "days": "Days"}
@@ -85,15 +95,15 @@ class Head:
     first: str
 
 
-def heads(reading: Reading, search: Search) -> dict[str, Head]:
-    """Return the column headings; a second click reverses the order."""
-    made = {}
+def heads(reading: Reading, search: Search, url: str = "") -> dict[str, Head]:
+    """Return the column headings of the page at a URL, by default Today; a second click reverses the order."""
+    made, url = {}, url or reading.url()
     for by, words in HEADS.items():
         ways = ("descending", "ascending") if _downwards(reading, by) else ("ascending", "descending")
         now = ways[search.sort.startswith("-")] if search.sort.removeprefix("-") == by else ""
         then = f"-{by}" if search.sort == by else by
         heading = LEVEL if by == "estimate" and reading.snapshot.learned is not None else words
-        made[by] = Head(heading, search.address(reading.url(), sort=then), now, ways[0])
+        made[by] = Head(heading, search.address(url, sort=then), now, ways[0])
     return made
 
 

@@ -1,12 +1,13 @@
 """A snapshot as a page reads it, with its numbers and days as text."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from urllib.parse import quote
 
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.overview.summaries import missing_periods
 from crewlearn.advisor.wording.figures import Figures
 from crewlearn.advisor.wording.learned import percent
 from crewlearn.web import formats
@@ -97,10 +98,8 @@ class Reading:
     @property
     def missing(self) -> tuple[int, int] | None:
         """The periods before today that have no output yet, first and last; None if the record is up to date."""
-        calendar = self.site.config.calendar
-        first = calendar.date_of(self.site.period)
-        behind = calendar.periods_between(first, self.today - timedelta(days=1))
-        return (self.site.period, behind[-1]) if behind and behind[-1] >= self.site.period else None
+        periods = missing_periods(self.site.config.calendar, self.site.period, self.today)
+        return None if periods is None else (periods[0], periods[-1])
 
     @property
     def rate(self) -> bool:

@@ -43,11 +43,11 @@ def candidates(roles: Roles, site: SiteView, mapped: bool) -> list[Candidate]:
     """Return what may be the output; with `mapped`, only the column that the caller named."""
     named = roles.columns.get("units")
     if mapped and named is not None:
-        return _of_column(named, _kind_of(named), 9.0, roles, site)
+        return _of_column(named, kind_of(named), 9.0, roles, site)
     columns = [column for column in roles.rest if max(column.numbers, column.durations) >= 0.6]
     by_kind: dict[str, list[ColumnFacts]] = {}
     for column in columns:
-        by_kind.setdefault(_kind_of(column), []).append(column)
+        by_kind.setdefault(kind_of(column), []).append(column)
     found: list[Candidate] = []
     for kind, listed in by_kind.items():
         for column in listed:
@@ -58,7 +58,7 @@ def candidates(roles: Roles, site: SiteView, mapped: bool) -> list[Candidate]:
     return found
 
 
-def _kind_of(column: ColumnFacts) -> str:
+def kind_of(column: ColumnFacts) -> str:
     """Return the role that a number's header fits best, empty if it fits none of those of output."""
     others = ("standard", "earned", "per_piece", "other", "hours", "worker", "category")
     best, fit = "", 0.0
@@ -105,7 +105,7 @@ def _of_column(column: ColumnFacts, kind: str, words: float, roles: Roles, site:
 
 
 def _first_of(roles: Roles, kind: str) -> ColumnFacts | None:
-    return next((column for column in roles.rest if _kind_of(column) == kind and column.numbers >= 0.6), None)
+    return next((column for column in roles.rest if kind_of(column) == kind and column.numbers >= 0.6), None)
 
 
 def _of_two(by_kind: Mapping[str, Sequence[ColumnFacts]], roles: Roles) -> list[Candidate]:
@@ -139,7 +139,7 @@ def _is_log(roles: Roles) -> bool:
 def fit(rows: Sequence[OutputRow], site: SiteView) -> float:
     """Return how well daily output fits the site's range: within it, and not all at one end."""
     values = [site.units.policy_output(row.units, row.hours) for row in rows if row.units is not None]
-    if not values:
+    if not values or not site.range_known:
         return 0.0
     inside = sum(not value.clipped for value in values) / len(values)
     middle = median(value.value for value in values)

@@ -13,13 +13,17 @@ from crewlearn.advisor.ledger.store import Store
 
 @dataclass(frozen=True)
 class SiteView:
-    """The site's calendar, units and people, its day today, and whether anybody is in the team."""
+    """The site's calendar, units and people, its day today, and whether anybody is in the team.
+
+    With `range_known` off, the units stand for any output: there is no site yet whose range could tell what fits.
+    """
 
     calendar: WorkCalendar
     units: Units
     people: KnownPeople
     today: date
     has_team: bool = True
+    range_known: bool = True
 
     def day_rule(self, cutoff: int | None) -> Callable[[datetime], date]:
         """Return the function that maps a moment to its day, with another cut-off hour than the calendar's if given."""

@@ -64,14 +64,14 @@ def read_output_file(store: Store, site: str, file: ImportFile) -> OutputReading
         if fitting is not None:
             plan, writing = plan_layout(fitting.plan, fitting.layout, view, options.decimal, options.dates)
             told = (f"Read by the profile “{fitting.name}”.",)
-            return _by_plan(file, view, plan, fitting.layout, writing, told)
+            return read_by_plan(file, view, plan, fitting.layout, writing, told)
     if options.yes or options.where:
         return _as_proposed(file, view)
-    return _as_ours(file, view)
+    return read_as_ours(file, view)
 
 
-def _as_ours(file: ImportFile, view: SiteView) -> OutputReading:
-    """Read a file that has a header in its first line, our columns, and a row for each person and day."""
+def read_as_ours(file: ImportFile, view: SiteView) -> OutputReading:
+    """Return a file that has a header in its first line, our columns, and a row for each person and day."""
     options = file.options
     table = read_table(file.sources, file.what, OUTPUT, options.mapping)
     scanned = scan(table, OUTPUT, options.decimal, options.dates, view.calendar.day_of)
@@ -85,7 +85,7 @@ def _as_proposed(file: ImportFile, view: SiteView) -> OutputReading:
     wishes = Wishes(options.mapping, options.decimal, options.dates, parse_filter(options.where))
     proposed = propose(file.what, file.sources, view, wishes)
     plan = dataclasses.replace(proposed.plan, team_from_output=options.team_from_output)
-    reading = _by_plan(file, view, plan, proposed.layout, proposed.writing, proposed.sentences)
+    reading = read_by_plan(file, view, plan, proposed.layout, proposed.writing, proposed.sentences)
     if not options.yes:
         return reading
     keep, sentences = profiles.profile_name(file.name), reading.sentences
@@ -94,9 +94,10 @@ def _as_proposed(file: ImportFile, view: SiteView) -> OutputReading:
     return dataclasses.replace(reading, keep=keep, sentences=sentences, first_team=not view.has_team)
 
 
-def _by_plan(
+def read_by_plan(
     file: ImportFile, view: SiteView, plan: ReadingPlan, layout: Layout, writing: Writing, told: Sequence[str]
 ) -> OutputReading:
+    """Return a file as a plan reads it; `told` is the plan in sentences."""
     errors = ErrorCollector(file.what)
     summed: Summed = sum_rows(layout, layout.body(), plan, writing, view, errors)
     columns = {**plan.columns, **({"units": plan.measure.of} if plan.measure.of else {})}

@@ -296,9 +296,41 @@ _DELIVERY: dict[str, Any] = {
     "finished": None,
 }
 _DIGEST: dict[str, Any] = {"email": "ben@example.org", "chat_url": "", "time": "06:30", "sites": ["north"]}
+_PROPOSED_SITE: dict[str, Any] = {
+    "rows": 600,
+    "people": 14,
+    "days": 60,
+    "first_day": "2026-08-24",
+    "last_day": "2026-11-13",
+    "reading": ["The header is in line 1.", "“Badge” is the worker's id.", "A day's output is the sum of “Units”."],
+    "notes": [],
+    "settings": {
+        "team": {"value": 10, "why": "10 people on a usual day; 4 other people came and went."},
+        "low": {"value": 0.0, "why": "Output is never below 0."},
+        "high": {
+            "value": 115.0,
+            "why": "99 of 100 outputs are at most 103 (the sum of “Units”); a tenth is added for better days.",
+        },
+        "hours_per_period": {
+            "value": None,
+            "why": "Everybody works about 7.5 hours a day, so output counts by the day.",
+        },
+        "start": {"value": "2026-08-24", "why": "The first day with output."},
+        "weekdays": {"value": [0, 1, 2, 3, 4], "why": "Output on most days from Mon to Fri."},
+        "closures": {"value": [], "why": "There is output on every working day."},
+        "shifts_per_day": {"value": 1, "why": "The file has 1 shift a day."},
+        "cutoff_hour": {"value": 0, "why": "Days change at midnight."},
+    },
+    "asked": {
+        "fee": "No file can tell this: the full cost of one replacement, with agency, induction and paperwork.",
+        "value_per_unit": "No file can tell this: what one more unit brings, in the same currency as the cost.",
+    },
+    "first_advice": "Wait (2026-11-16, period 61): no replacement is worth its fee now.",
+}
 
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "NewSite": [{"site": "north", "settings": _SETTINGS}],
+    "ProposedSite": [_PROPOSED_SITE],
     "SiteChanges": [{"fee": 250.0}, {"team": 14, "calendar": {"closures": ["2026-12-25"]}}],
     "SiteLines": _page(_LINE, {"site": "south", "fault": "has a stored state that cannot be read (…)"}),
     "SiteView": [{**_LINE, "settings": _ALL_SETTINGS, "newer_policy": None}],
