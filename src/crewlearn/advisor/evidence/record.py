@@ -81,8 +81,8 @@ class WorkRecord:
 def outsiders_of(advised: Sequence[Advised], idle: Iterable[int]) -> IntArray:
     """Return who could fill a vacancy without advice, given who is idle now.
 
-    Whoever advice let go would be at a station. Whoever it brought in would not, even if they have left since: who comes
-    by advice is better than most, so leaving out those who quit would make the pool look worse than it was.
+    Whoever advice let go would be at a station. Whoever it brought in would not, even if they have left since: those
+    who come by advice are better than most, and without those of them who quit the pool would look worse than it was.
     """
     came, let_go = set[int](), {NOBODY}
     for change in advised:

@@ -13,7 +13,8 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
-from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
+from crewlearn.advisor.wording.doubt import chance
+from crewlearn.advisor.wording.learned import judged_words, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
 from crewlearn.advisor.wording.narration import cause_told
@@ -142,9 +143,7 @@ def explain(site: Site, people: People, proposal: Proposal, candidates: Sequence
         lines.append(_about(people.label(numbers.leaver), numbers.out, where))
     lines.append(_about(into, numbers.into, "coming in"))
     if numbers.out is not None:
-        chance = numbers.chance_better or 0.0
-        shown = percent(chance) if numbers.into.after_ramp_up else f"{chance:.0%}"
-        lines.append(f"Chance that {into} does better: {shown}.")
+        lines.append(f"Chance that {into} does better: {chance(numbers.chance_better or 0.0)}.")
     lines.append(_gain(numbers))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")
