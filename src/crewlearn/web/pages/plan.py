@@ -174,12 +174,12 @@ def outcomes(plan: Mapping[str, Any]) -> list[PolicyOutcome]:
         PolicyOutcome(
             policy=name,
             own=name == plan["own"],
-            gain="–" if name == KEEP else formats.money(*_rounded(prospect["gain"], "mean"), sign=True),
+            gain="–" if name == KEEP else formats.money(_rounded(prospect["gain"], "mean")[0], sign=True),
             interval="" if name == KEEP else formats.money_span(*_rounded(prospect["gain"], "low", "high")),
             worlds="" if name == KEEP else _worlds(prospect["gain"]),
             facts=(
-                formats.money(*_rounded(prospect["net"], "mean")),
-                formats.money(*rounded(*_likely(prospect["net"]), prospect["fees"])),
+                formats.money(_rounded(prospect["net"], "mean")[0]),
+                formats.money(rounded(*_likely(prospect["net"]), prospect["fees"])[0]),
                 formats.number(prospect["replacements"], 1),
                 "–" if name == KEEP else chance(prospect["chance_better"]),
             ),
