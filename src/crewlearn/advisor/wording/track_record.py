@@ -42,5 +42,7 @@ def track_record_lines(record: TrackRecord) -> list[str]:
             f"cost. The chance that the whole has paid is {chance(record.paid)}."
         )
         if verdict := verdict_words(record):
-            lines.append(f"Compared with what was predicted: {verdict}.")
+            filled = sum(outcome.predicted is None for outcome in record.outcomes)
+            other = f"; {filled} filled an empty station, where nothing is predicted" if filled else ""
+            lines.append(f"Compared with what was predicted: {verdict}{other}.")
     return lines
