@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.advisor.evidence.record import Advised, Spent, WorkRecord
+from crewlearn.advisor.evidence.record import Advised, Spent, WorkRecord, outsiders_of
 from crewlearn.beliefs.evolving.model import Evolving
 from crewlearn.engine.blocks import Block, play_block
 from crewlearn.engine.compiled.loops import compiled_rule
@@ -112,8 +112,7 @@ def play_firm(problem: Problem, seed: int, follow: float) -> Firm:
         rule["observe"](parameters, memory, _contiguous(happened))
     spent += [Spent(since, problem.cost) for since in offered.values()]
     workers, days, output = (np.array(column) for column in zip(*rows, strict=True))
-    team = set(holders[:, problem.warmup].tolist()) - {change.into for change in advised}
-    entering = [worker for worker in range(len(experience)) if not course.floor.gone[worker] and worker not in team]
+    idle = np.flatnonzero(~course.floor.gone & ~np.isin(np.arange(len(experience)), holders[:, -1])).tolist()
     record = WorkRecord(
         holders=holders,
         worker=workers,
@@ -123,7 +122,7 @@ def play_firm(problem: Problem, seed: int, follow: float) -> Firm:
         worth=np.ones(earned.shape),
         offset=np.zeros(earned.shape),
         experience=experience,
-        outsiders=np.array(entering, dtype=np.int64),
+        outsiders=outsiders_of(advised, idle),
         advised=tuple(advised),
         spent=tuple(spent),
         quits=quits,

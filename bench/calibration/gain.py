@@ -15,13 +15,13 @@ COVERED, RIGHT_SIGN = Limit(0.92, 0.98), Limit(0.97, 1.0)
 
 
 def cases(quick: bool) -> list[Case]:
-    """Return the firms, under advice that is followed always and half of the time."""
+    """Return the firms, under advice that is followed always and half of the time; a part of them has all kinds."""
     worlds = QUICK_WORLDS if quick else WORLDS
     return [
         {"firm": firm, "follow": follow, "seed": FIRST_SEED + world}
+        for world in range(worlds)
         for firm in FIRMS
         for follow in (1.0, 0.5)
-        for world in range(worlds)
     ]
 
 

@@ -1,6 +1,7 @@
 """Plans of a site against limiting cases, hand arithmetic, and money in the site's units."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -158,8 +159,17 @@ def test_the_lead_and_what_is_said() -> None:
     assert outcome.best.policy == VALUE
     assert outcome.lead is not None
     assert outcome.lead.mean == pytest.approx(outcome.best.net.mean - outcome.prospects[1].net.mean)
-    assert outcome.headline == f"value-of-replacement: {outcome.best.gain.mean:+,.0f} against keeping the team."
-    assert outcome.details.startswith("Expected over the next 120 periods in 200 simulated worlds: in 9 of 10 worlds")
+    gain = outcome.best.gain
+    said = re.fullmatch(
+        r"value-of-replacement: (\S+) against keeping the team, in 9 of 10 worlds (\S+) to (\S+)\.", outcome.headline
+    )
+    assert said is not None
+    for text, amount in zip(said.groups(), (gain.mean, gain.likely_low, gain.likely_high), strict=True):
+        assert float(text.replace(",", "")) == pytest.approx(amount, abs=0.01 * (gain.likely_high - gain.likely_low))
+    assert outcome.details.startswith(
+        "Expected over the next 120 periods in 200 simulated worlds: value-of-replacement"
+    )
+    assert "100%" not in outcome.details
     same = plan(site_of([0.3, 0.8], [CERTAIN, CERTAIN], [0]), runs=20)
     assert "may earn as much" in same.headline
     only = plan(floor(), [], runs=5)
@@ -169,7 +179,7 @@ def test_the_lead_and_what_is_said() -> None:
     # so few runs that nothing is certain
     doubtful = plan(floor(fee=60.0, horizon=60), [VALUE], runs=3)
     if doubtful.best.policy == VALUE and doubtful.best.gain.low <= 0.0:
-        assert "but it may be no better" in doubtful.headline
+        assert "it may be no better" in doubtful.headline
 
 
 def test_money_is_the_sites_own() -> None:

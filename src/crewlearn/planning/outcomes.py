@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.ledger.text import counted
+from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.engine.results import Summary, student_95
 from crewlearn.planning.limits import KEEP
-from crewlearn.planning.words import chance, money
+from crewlearn.planning.words import money, money_span
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import one_of
 
@@ -52,6 +53,30 @@ class Expected:
         reach = _doubt(values, sets)
         worst, likely_low, likely_high, best = (float(end) for end in np.percentile(values, (2.5, 5.0, 95.0, 97.5)))
         return cls(mean, mean - reach, mean + reach, worst, best, likely_low, likely_high)
+
+    def round(self, *amounts: float) -> tuple[float, ...]:
+        """Return amounts without digits that the range of outcomes makes meaningless."""
+        return rounded(self.likely_low, self.likely_high, *amounts)
+
+    @property
+    def expected(self) -> str:
+        """The mean, as a gain or loss in words."""
+        return money(*self.round(self.mean), sign=True)
+
+    @property
+    def likely(self) -> str:
+        """The range of 9 in 10 worlds in words."""
+        return money_span(*self.round(self.likely_low, self.likely_high))
+
+    @property
+    def simulated(self) -> str:
+        """The doubt of the simulation about the mean in words."""
+        return money_span(*self.round(self.low, self.high))
+
+    @property
+    def reach(self) -> str:
+        """How far more simulated worlds would move the mean at most, in words."""
+        return money(*self.round((self.high - self.low) / 2.0))
 
 
 def _doubt(values: FloatArray, sets: IntArray | None) -> float:
@@ -125,26 +150,25 @@ class Plan:
             equal = [prospect.policy for prospect in same]
             also = f"; {' and '.join(equal)} would keep it too" if equal else ""
             return f"Keeping the team is expected to earn most{also}."
-        verdict = f"{self.best.policy}: {money(self.best.gain.mean, sign=True)} against keeping the team"
-        if self.best.gain.low <= 0.0:
-            return f"{verdict}, but it may be no better."
+        gain = self.best.gain
+        verdict = f"{self.best.policy}: {gain.expected} against keeping the team, in 9 of 10 worlds {gain.likely}"
+        if gain.low <= 0.0:
+            return f"{verdict}; it may be no better."
         if self.lead is not None and self.lead.low <= 0.0:
             return f"{verdict}; {self.prospects[1].policy} may earn as much."
         return f"{verdict}."
 
     @property
     def details(self) -> str:
-        """The range of outcomes and, apart from it, the doubt of the simulation, in words."""
+        """How often the best policy was better and, apart from it, the doubt of the simulation, in words."""
         span = f"Expected over the next {counted(self.periods, 'period')} in {counted(self.runs, 'simulated world')}"
         if self.best.policy == KEEP:
             return f"{span}."
         best, gain = self.best, self.best.gain
         return (
-            f"{span}: in 9 of 10 worlds {best.policy} earned between {money(gain.likely_low, sign=True)} and "
-            f"{money(gain.likely_high, sign=True)} against keeping the team; it was better in "
-            f"{chance(best.chance_better)} of the worlds, worse in {chance(best.chance_worse)}. More worlds would move "
-            f"the expected gain by about {money((gain.high - gain.low) / 2.0)} at most (95% interval "
-            f"{money(gain.low, sign=True)} to {money(gain.high, sign=True)})."
+            f"{span}: {best.policy} earned more than keeping the team in {chance(best.chance_better)} of the worlds, "
+            f"less in {chance(best.chance_worse)}. More worlds would move the expected gain by about {gain.reach} at "
+            f"most (95% interval {gain.simulated})."
         )
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -152,12 +176,10 @@ class Plan:
         return [
             (
                 f"{prospect.policy} (this site's)" if prospect.policy == self.own else prospect.policy,
-                money(prospect.output.mean),
-                money(prospect.fees),
-                money(prospect.net.mean),
-                "–" if prospect.policy == KEEP else money(prospect.gain.mean, sign=True),
-                "–" if prospect.policy == KEEP else _span(prospect.gain.low, prospect.gain.high),
-                "–" if prospect.policy == KEEP else _span(prospect.gain.likely_low, prospect.gain.likely_high),
+                *map(money, prospect.net.round(prospect.output.mean, prospect.fees, prospect.net.mean)),
+                "–" if prospect.policy == KEEP else prospect.gain.expected,
+                "–" if prospect.policy == KEEP else prospect.gain.simulated,
+                "–" if prospect.policy == KEEP else prospect.gain.likely,
                 "–" if prospect.policy == KEEP else chance(prospect.chance_better),
                 f"{prospect.replacements:.1f}",
             )
@@ -169,7 +191,3 @@ class Plan:
         plain = asdict(self)
         policies = {prospect.pop("policy"): prospect for prospect in plain.pop("prospects")}
         return {"best": self.best.policy, "headline": self.headline, **plain, "policies": policies}
-
-
-def _span(low: float, high: float) -> str:
-    return f"{money(low, sign=True)} to {money(high, sign=True)}"

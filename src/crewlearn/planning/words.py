@@ -1,15 +1,4 @@
-"""Money and chances in words; nothing here loads the compiler."""
-
-
-def chance(share: float) -> str:
-    """Format a probability that was found by simulation, which is never certain.
-
-    >>> chance(1.0), chance(0.934), chance(0.0)
-    ('over 99%', '93%', 'under 1%')
-    """
-    if share > 0.99:
-        return "over 99%"
-    return "under 1%" if share < 0.01 else f"{share:.0%}"
+"""Money in words; nothing here loads the compiler."""
 
 
 def money(amount: float, *, sign: bool = False) -> str:
@@ -21,3 +10,12 @@ def money(amount: float, *, sign: bool = False) -> str:
     if abs(amount) < 0.005:
         return "0"
     return f"{amount:{'+' if sign else ''},.{0 if abs(amount) >= 100.0 else 2}f}"
+
+
+def money_span(low: float, high: float) -> str:
+    """Format an interval of money.
+
+    >>> money_span(-310.0, 12345.6)
+    '-310 to +12,346'
+    """
+    return f"{money(low, sign=True)} to {money(high, sign=True)}"

@@ -28,7 +28,6 @@ from crewlearn.advisor.wording.explain import sentence, waits
 from crewlearn.advisor.wording.learned import (
     judged_words,
     newer_policy,
-    percent,
     ramp_line,
     ramp_words,
     recent_days,
@@ -186,11 +185,6 @@ def test_sites_on_the_former_default_are_told_of_the_new_one(tmp_path: Path) -> 
     assert "evolving" not in after.stderr
     assert "likely real" in after.stdout, "the new policy learns from all recorded days at once"
     store.engine.dispose()
-
-
-@pytest.mark.parametrize(("chance", "text"), [(0.8, "80%"), (0.99, "99%"), (0.9951, "over 99%"), (1.0, "over 99%")])
-def test_no_chance_is_certain(chance: float, text: str) -> None:
-    assert percent(chance) == text
 
 
 def test_ramp_up_is_told_from_the_first_day_on() -> None:

@@ -70,7 +70,7 @@ def test_what_is_said_has_intervals_and_no_certainty() -> None:
         assert gain.low < gain.mean < gain.high
     assert said.real_fees == 185.0 * played.real_arrivals
     assert said.headline.startswith("Had you followed the advice from 2026-03-02 on: ")
-    assert "9 of 10 draws" in said.details
+    assert "9 of 10 draws" in said.headline
     assert "100%" not in said.details
     assert all(len(row) == len(COLUMNS) for row in said.rows())
     assert json.loads(json.dumps(said.to_json()))["on_record"] == said.on_record

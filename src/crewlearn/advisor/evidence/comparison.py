@@ -162,10 +162,10 @@ class Comparison:
     def filled(self, station: int, first: int, last: int, number: int) -> Course:
         """Draw a station from day `first` to before `last`, if somebody at random had filled it, vacant since then."""
         chance = Stream(self.key ^ (2 * number + 2) * 0x5851F42D4C957F2D)
-        days = np.arange(first, last)
-        fees, vacant = np.zeros((self.shared.draws, len(days))), np.zeros(self.shared.draws)
-        since = self._hire(vacant, np.ones(self.shared.draws, dtype=np.bool_), fees, chance)
-        level, worked = self._anybody(days, chance)
+        days, everyone = np.arange(first, last), np.arange(self.shared.draws)
+        fees = np.zeros((self.shared.draws, len(days)))
+        since = self._hire(np.zeros(self.shared.draws), fees, everyone, chance)
+        level, worked = self._anybody(self.shared, days, chance)
         lived = self._lived(station, days, level, worked, since, chance)
         return Course(lived.money, lived.fees + fees)
 
@@ -175,10 +175,10 @@ class Comparison:
         before = 0 if person is None else int(np.searchsorted(person.days, first))
         return int(self.record.experience[worker]) + before
 
-    def _anybody(self, days: IntArray, chance: Stream) -> tuple[Level, FloatArray]:
+    def _anybody(self, shared: Shared, days: IntArray, chance: Stream) -> tuple[Level, FloatArray]:
         """Draw the level and the experience of somebody at random out of the pool: known people, or one never seen."""
-        draws, outsiders = self.shared.draws, self.record.outsiders
-        level, worked = level_of_newcomer(self.levels, self.shared, days, chance), np.zeros(draws)
+        draws, outsiders = shared.draws, self.record.outsiders
+        level, worked = level_of_newcomer(self.levels, shared, days, chance), np.zeros(draws)
         if not len(outsiders):
             return level, worked
         chosen = outsiders[(chance.uniform(draws) * len(outsiders)).astype(np.int64)]
@@ -187,8 +187,7 @@ class Comparison:
             mine = chosen == worker
             worked[mine] = self._worked(worker, int(days[0]))
             if worker in self.levels.people:
-                part = _only(self.shared, mine)
-                known = level_of(self.levels, part, worker, days, chance)
+                known = level_of(self.levels, _only(shared, mine), worker, days, chance)
                 path[mine], own[mine] = known.path, known.own
         return Level(path, own), worked
 
@@ -196,24 +195,24 @@ class Comparison:
         self, station: int, days: IntArray, level: Level, worked: FloatArray, since: FloatArray, chance: Stream
     ) -> Course:
         """Let somebody work from day `since` on, quit and be followed by others to the end."""
-        shared, draws = self.shared, self.shared.draws
-        money, fees = np.zeros((draws, len(days))), np.zeros((draws, len(days)))
-        present = since < len(days)
+        shared, among = self.shared, np.arange(self.shared.draws)
+        money, fees = np.zeros((shared.draws, len(days))), np.zeros((shared.draws, len(days)))
         offsets = np.arange(len(days))
         of_place = self._quits_of_place(station, days, chance)
         for hires in range(MOST_HIRES):
-            stay = np.floor(np.log(chance.uniform(draws)) / np.log1p(-np.maximum(shared.quits, LEAST_VARIANCE)))
-            until = since + stay
+            of_person = np.maximum((1.0 - DUE_TO_PLACE) * shared.quits, LEAST_VARIANCE)
+            until = since + 1.0 + np.floor(np.log(chance.uniform(shared.draws)) / np.log1p(-of_person))
             if of_place.shape[1]:
-                later = np.where(of_place > since[:, None], of_place, np.inf).min(axis=1)
+                later = np.where(of_place[among] > since[:, None], of_place[among], np.inf).min(axis=1)
                 until = np.minimum(until, later)
-            here = present[:, None] & (offsets >= since[:, None]) & (offsets < until[:, None])
-            money += np.where(here, self._worth(station, days, level, worked, since, chance), 0.0)
-            present = present & (until < len(days))
-            if not present.any() or hires == MOST_HIRES - 1:
+            here = (offsets >= since[:, None]) & (offsets < until[:, None])
+            money[among] += np.where(here, self._worth(shared, station, days, level, worked, since, chance), 0.0)
+            left = until < len(days)
+            if not left.any() or hires == MOST_HIRES - 1:
                 break
-            since = self._hire(until, present, fees, chance)
-            level, worked = self._anybody(days, chance)
+            among, shared = among[left], _only(shared, left)
+            since = self._hire(until[left], fees, among, chance)
+            level, worked = self._anybody(shared, days, chance)
         return Course(money, fees)
 
     def _quits_of_place(self, station: int, days: IntArray, chance: Stream) -> FloatArray:
@@ -223,36 +222,43 @@ class Comparison:
         due = chance.uniform(self.shared.draws, len(quits)) < DUE_TO_PLACE
         return np.where(due, quits.astype(np.float64), np.inf)
 
-    def _hire(self, vacant: FloatArray, wanted: BoolArray, fees: FloatArray, chance: Stream) -> FloatArray:
-        """Draw when places that became vacant are filled, and add the fees where it is wanted."""
-        record, tries = self.record, self._tries(chance)
+    def _hire(self, vacant: FloatArray, fees: FloatArray, among: IntArray, chance: Stream) -> FloatArray:
+        """Draw when places that became vacant are filled, and add the fees to their rows, `among` all draws."""
+        record, tries = self.record, self._tries(len(vacant), chance)
         since = vacant + self._delays(tries, chance)
         paid = since if record.fee_due_at_start else vacant
-        due = np.flatnonzero(wanted & (paid < fees.shape[1]))
-        fees[due, paid[due].astype(np.int64)] += record.fee * (1.0 if record.fee_due_at_start else tries[due])
+        due = np.flatnonzero(paid < fees.shape[1])
+        fees[among[due], paid[due].astype(np.int64)] += record.fee * (1.0 if record.fee_due_at_start else tries[due])
         return since
 
-    def _tries(self, chance: Stream) -> FloatArray:
+    def _tries(self, draws: int, chance: Stream) -> FloatArray:
         """Draw how many offers it takes to fill a place."""
         record = self.record
         rate = (DECLINES_GUESS + record.declined) / (OFFERS_GUESS + record.offers)
-        again = np.floor(np.log(chance.uniform(self.shared.draws)) / np.log(min(max(rate, 1e-9), 0.9)))
+        again = np.floor(np.log(chance.uniform(draws)) / np.log(min(max(rate, 1e-9), 0.9)))
         return np.asarray(1.0 + again, dtype=np.float64)
 
     def _delays(self, tries: FloatArray, chance: Stream) -> FloatArray:
         """Draw how many days it takes to fill a place with so many offers."""
         seen = np.array(self.record.delays, dtype=np.float64)
-        total = np.zeros(self.shared.draws)
+        total = np.zeros(len(tries))
         for number in range(int(tries.max())):
-            drawn = seen[(chance.uniform(self.shared.draws) * len(seen)).astype(np.int64)]
+            drawn = seen[(chance.uniform(len(tries)) * len(seen)).astype(np.int64)]
             total += np.where(number < tries, drawn, 0.0)
         return total
 
     def _worth(
-        self, station: int, days: IntArray, level: Level, worked: FloatArray, since: FloatArray, chance: Stream
+        self,
+        shared: Shared,
+        station: int,
+        days: IntArray,
+        level: Level,
+        worked: FloatArray,
+        since: FloatArray,
+        chance: Stream,
     ) -> FloatArray:
         """Return the money of somebody's output by draw and day, from their first day on."""
-        record, learned, shared = self.record, self.levels.learned, self.shared
+        record, learned = self.record, self.levels.learned
         began = since[:, None]
         days_worked = worked[:, None] + (1.0 - self.absence) * np.maximum(np.arange(len(days)) - began, 0.0)
         lacking = np.zeros(days_worked.shape)

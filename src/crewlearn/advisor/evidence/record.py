@@ -4,9 +4,12 @@ Live sites and simulated worlds are put into this form, so that both are judged 
 from 0 over the days on which anybody worked.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from crewlearn.problem.arrays import FloatArray, IntArray
+import numpy as np
+
+from crewlearn.problem.arrays import NOBODY, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class WorkRecord:
     - `earned[station, day]` is the money value of the output at a station. A unit of output of a holder who is present
       is worth `worth[station, day]`, beyond `offset[station, day]` for being there.
     - `experience` are the days that each worker had worked before the record.
-    - `outsiders` are the workers who could fill a vacancy now, whether or not they are at a station thanks to advice.
+    - `outsiders` are the workers who could fill a vacancy without advice.
     - `advised` are the changes by advice, oldest first, `spent` is what else it cost.
     - `quits` is how many left unasked, `delays` are the days that hires took, `fee` is what filling a vacancy costs.
     - `offers` is how many offers came to an end, `declined` how many of these to nothing.
@@ -73,3 +76,18 @@ class WorkRecord:
     def days(self) -> int:
         """The number of working days."""
         return int(self.holders.shape[1])
+
+
+def outsiders_of(advised: Sequence[Advised], idle: Iterable[int]) -> IntArray:
+    """Return who could fill a vacancy without advice, given who is idle now.
+
+    Whoever advice let go would be at a station. Whoever it brought in would not, even if they have left since: those
+    who come by advice are better than most, and without those of them who quit the pool would look worse than it was.
+    """
+    came, let_go = set[int](), {NOBODY}
+    for change in advised:
+        if change.out not in came:
+            let_go.add(change.out)
+        if change.into not in let_go:
+            came.add(change.into)
+    return np.array(sorted(came | (set(idle) - let_go)), dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from crewlearn.advisor.evidence.levels import Learned
-from crewlearn.advisor.evidence.record import Advised, Spent, WorkRecord
+from crewlearn.advisor.evidence.record import Advised, Spent, WorkRecord, outsiders_of
 from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.queries import read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import FAILURES, POOL, STARTED, UNDER_WAY, Proposal, Site
@@ -112,7 +112,8 @@ def work_of(site: Site, past: Past, rows: Sequence[RecordedRow]) -> SiteWork | N
     started = [proposal for proposal in past.proposals if proposal.status == STARTED]
     failed = sum(proposal.status in FAILURES for proposal in past.proposals)
     delays = [max(0, calendar.between(proposal.decided_in, proposal.settled_in)) for proposal in started]
-    came = {change.into for change in advised}
+    active = set(site.roster.active)
+    idle = [n for n, worker in enumerate(site.workers) if worker.status == POOL and n not in active]
     record = WorkRecord(
         holders=holders,
         worker=np.array([row.worker for _, row, _ in seen], dtype=np.int64),
@@ -122,14 +123,7 @@ def work_of(site: Site, past: Past, rows: Sequence[RecordedRow]) -> SiteWork | N
         worth=worth,
         offset=offset,
         experience=site.experience_before(),
-        outsiders=np.array(
-            [
-                number
-                for number, worker in enumerate(site.workers)
-                if worker.status == POOL and (number in came or number not in site.roster.active)
-            ],
-            dtype=np.int64,
-        ),
+        outsiders=outsiders_of(advised, idle),
         advised=tuple(advised),
         spent=tuple(spent),
         quits=_quits(past, started),

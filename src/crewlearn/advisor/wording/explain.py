@@ -14,8 +14,9 @@ from crewlearn.advisor.ledger.notices.sources import takes_too_long
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
+from crewlearn.advisor.wording.doubt import chance
 from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
-from crewlearn.advisor.wording.learned import judged_words, percent, person_notes, ramp_words, trend_words
+from crewlearn.advisor.wording.learned import judged_words, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
 from crewlearn.advisor.wording.narration import cause_told
@@ -150,9 +151,7 @@ def explain(
         lines.append(_about(people.label(numbers.leaver), numbers.out, where, figures))
     lines.append(_about(into, numbers.into, "coming in", figures))
     if numbers.out is not None:
-        chance = numbers.chance_better or 0.0
-        shown = percent(chance) if numbers.into.after_ramp_up else figures.chance(chance)
-        lines.append(f"Chance that {into} does better: {shown}.")
+        lines.append(f"Chance that {into} does better: {chance(numbers.chance_better or 0.0)}.")
     lines.append(_gain(numbers, figures))
     if proposal.reason:
         lines.append(f"Reason given for the answer: {proposal.reason}")

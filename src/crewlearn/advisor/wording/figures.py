@@ -1,4 +1,4 @@
-"""How sentences write money, output and chances: to the cent for programs and records, or rounded for people."""
+"""How sentences write money and output: to the cent for programs and records, or rounded for people."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +10,11 @@ def _cents(value: float) -> str:
 
 @dataclass(frozen=True)
 class Figures:
-    """Formats of money, of money with its sign, of output and of chances."""
+    """Formats of money, of money with its sign, and of output."""
 
     money: Callable[[float], str] = _cents
     signed: Callable[[float], str] = "{:+,.2f}".format
     output: Callable[[float], str] = _cents
-    chance: Callable[[float], str] = "{:.0%}".format
 
 
 TO_THE_CENT = Figures()

@@ -7,20 +7,10 @@ from crewlearn.advisor.advice.readings import PeopleTrend, PersonLearned, RampUp
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import DEFAULT_POLICY, STATIONARY_POLICY
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.advisor.wording.doubt import chance
 
 RECENT = 10
 """Periods for which an unusual day is mentioned in the status."""
-
-
-def percent(chance: float) -> str:
-    """Format a probability, never as certain.
-
-    >>> percent(0.97), percent(0.9999), percent(1.0), percent(0.001)
-    ('97%', 'over 99%', 'over 99%', 'under 1%')
-    """
-    if chance > 0.99:
-        return "over 99%"
-    return "under 1%" if chance < 0.01 else f"{chance:.0%}"
 
 
 def ramp_words(ramp_up: RampUp | None) -> str:
@@ -40,7 +30,7 @@ def trend_words(trend: PeopleTrend | None, written: Callable[[date], str] = str)
         return ""
     way = "down" if trend.difference < 0.0 else "up"
     amount = f"by {abs(trend.difference):,.2f}" if trend.change is None else f"{abs(trend.change):.0%}"
-    return f"{way} {amount} since {written(trend.date)} ({percent(trend.chance)} likely real)"
+    return f"{way} {amount} since {written(trend.date)} ({chance(trend.chance)} likely real)"
 
 
 def person_notes(person: PersonLearned | None, written: Callable[[date], str] = str) -> tuple[str, ...]:

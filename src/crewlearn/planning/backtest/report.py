@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from crewlearn.advisor.ledger.text import counted
+from crewlearn.advisor.wording.doubt import chance
 from crewlearn.planning.backtest.replay import ADVICE, KEPT, Replay
 from crewlearn.planning.outcomes import Expected
-from crewlearn.planning.words import chance, money
 
 COLUMNS = ("advice against", "gain", "9 of 10 draws", "simulation, 95%", "chance of a gain")
 """The headings of `Backtest.rows`."""
@@ -42,23 +42,22 @@ class Backtest:
 
     @property
     def headline(self) -> str:
-        """The result in a line; where zero lies in the interval, it says that nothing is sure."""
+        """The result with its range in a line; where zero lies in the range, it says that nothing is sure."""
         gain = self.over_practice
-        said = f"Had you followed the advice from {self.first_day} on: {money(gain.mean, sign=True)} by now"
+        said = f"Had you followed the advice from {self.first_day} on: {gain.expected} by now"
+        said = f"{said}, in 9 of 10 draws {gain.likely}"
         if gain.likely_low <= 0.0 <= gain.likely_high:
-            return f"{said}, but it could as well have been nothing."
-        return f"{said}." if gain.mean > 0.0 else f"{said}: what you did was better."
+            return f"{said}; it could as well have been nothing."
+        return f"{said}." if gain.mean > 0.0 else f"{said}; what you did was better."
 
     @property
     def details(self) -> str:
-        """The intervals and what they rest on, in words."""
-        gain = self.over_practice
+        """The chance of a gain and what it rests on, in words."""
         return (
-            f"Against what was really done, over {counted(self.periods, 'working day')}, fees paid: in 9 of 10 draws "
-            f"between {money(gain.likely_low, sign=True)} and {money(gain.likely_high, sign=True)}, a gain with a "
+            f"Against what was really done, over {counted(self.periods, 'working day')}, fees paid: a gain with a "
             f"chance of {chance(self.chance_over_practice)}. {self.on_record:.0%} of the days at stations are of "
             f"people who really held one then; the other {1.0 - self.on_record:.0%} rest on the model. More draws "
-            f"would move the mean by about {money((gain.high - gain.low) / 2.0)} at most."
+            f"would move the mean by about {self.over_practice.reach} at most."
         )
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -67,16 +66,7 @@ class Backtest:
             ("what was really done", self.over_practice, self.chance_over_practice),
             ("keeping the team of the day before", self.over_keeping, self.chance_over_keeping),
         )
-        return [
-            (
-                name,
-                money(gain.mean, sign=True),
-                f"{money(gain.likely_low, sign=True)} to {money(gain.likely_high, sign=True)}",
-                f"{money(gain.low, sign=True)} to {money(gain.high, sign=True)}",
-                chance(share),
-            )
-            for name, gain, share in compared
-        ]
+        return [(name, gain.expected, gain.likely, gain.simulated, chance(share)) for name, gain, share in compared]
 
     def to_json(self) -> dict[str, Any]:
         """Describe the backtest as plain data."""

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.planning.limits import FEWEST_RUNS, MOST_REPLAYS
-from crewlearn.planning.words import chance
 from crewlearn.problem.errors import Unknown
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
@@ -89,13 +89,19 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
     return [
         (
             words,
-            formats.money(gain["mean"], sign=True),
-            formats.money_span(gain["likely_low"], gain["likely_high"]),
-            formats.money_span(gain["low"], gain["high"]),
+            formats.money(mean, sign=True),
+            formats.money_span(likely_low, likely_high),
+            formats.money_span(low, high),
             chance(result[f"chance_over_{name}"]),
         )
         for words, name in compared
         for gain in [result[f"over_{name}"]]
+        for mean, likely_low, likely_high, low, high in [
+            rounded(
+                *(gain[end] for end in ("likely_low", "likely_high")),
+                *(gain[end] for end in ("mean", "likely_low", "likely_high", "low", "high")),
+            )
+        ]
     ]
 
 

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
+from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
-from crewlearn.planning.words import chance
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
@@ -174,12 +174,12 @@ def outcomes(plan: Mapping[str, Any]) -> list[PolicyOutcome]:
         PolicyOutcome(
             policy=name,
             own=name == plan["own"],
-            gain="–" if name == KEEP else formats.money(prospect["gain"]["mean"], sign=True),
-            interval="" if name == KEEP else _span(prospect["gain"]["low"], prospect["gain"]["high"]),
-            worlds="" if name == KEEP else _span(*_likely(prospect["gain"])),
+            gain="–" if name == KEEP else formats.money(_rounded(prospect["gain"], "mean")[0], sign=True),
+            interval="" if name == KEEP else formats.money_span(*_rounded(prospect["gain"], "low", "high")),
+            worlds="" if name == KEEP else _worlds(prospect["gain"]),
             facts=(
-                formats.money(prospect["net"]["mean"]),
-                formats.money(prospect["fees"]),
+                formats.money(_rounded(prospect["net"], "mean")[0]),
+                formats.money(rounded(*_likely(prospect["net"]), prospect["fees"])[0]),
                 formats.number(prospect["replacements"], 1),
                 "–" if name == KEEP else chance(prospect["chance_better"]),
             ),
@@ -195,8 +195,13 @@ def _likely(gain: Mapping[str, Any]) -> tuple[float, float]:
     return (gain["worst"] if low is None else low, gain["best"] if high is None else high)
 
 
-def _span(low: float, high: float) -> str:
-    return formats.money_span(low, high)
+def _worlds(gain: Mapping[str, Any]) -> str:
+    return formats.money_span(*rounded(*_likely(gain), *_likely(gain)))
+
+
+def _rounded(amount: Mapping[str, Any], *names: str) -> tuple[float, ...]:
+    """Return numbers of an expected amount without digits that its range of outcomes makes meaningless."""
+    return rounded(*_likely(amount), *(amount[name] for name in names))
 
 
 def _scale(plan: Mapping[str, Any]) -> Scale:

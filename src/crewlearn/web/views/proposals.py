@@ -12,8 +12,8 @@ from crewlearn.advisor.advice.facts import PeopleEstimate, facts
 from crewlearn.advisor.ledger.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.candidates import candidate_name
+from crewlearn.advisor.wording.doubt import chance
 from crewlearn.advisor.wording.explain import is_overdue
-from crewlearn.advisor.wording.learned import percent
 from crewlearn.advisor.wording.names import place
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
@@ -98,7 +98,7 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         out=out,
         on_arrival=reasons.settled_on_arrival,
         into=_side(reading, proposal.into, reasons.into, scale, "team"),
-        chance="" if reasons.chance_better is None else percent(reasons.chance_better),
+        chance="" if reasons.chance_better is None else chance(reasons.chance_better),
         worth=formats.money(reasons.value, sign=True),
         ahead=formats.count(round(reasons.periods), "day"),
         trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),

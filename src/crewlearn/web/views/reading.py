@@ -9,7 +9,6 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.overview.summaries import missing_periods
 from crewlearn.advisor.wording.figures import Figures
-from crewlearn.advisor.wording.learned import percent
 from crewlearn.web import formats
 from crewlearn.web.snapshots import Snapshot
 
@@ -85,7 +84,7 @@ class Reading:
     @property
     def figures(self) -> Figures:
         """How sentences write numbers for people."""
-        return Figures(formats.money, partial(formats.money, sign=True), self.output, percent)
+        return Figures(formats.money, partial(formats.money, sign=True), self.output)
 
     def label(self, number: int) -> str:
         """Return a worker's name and id."""

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal, Site
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording import explain
+from crewlearn.advisor.wording.doubt import rounded
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
 from crewlearn.advisor.wording.limits import held_back_words, use_lines
@@ -137,7 +138,8 @@ class Money:
 def money_so_far(reading: Reading) -> Money:
     """Return money so far, and what the advised replacements have brought."""
     site, gain = reading.site, reading.snapshot.gain
-    spread, shown = formats.money_span(gain.low, gain.high), formats.money(gain.expected, sign=True)
+    expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
+    spread, shown = formats.money_span(low, high), formats.money(expected, sign=True)
     short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
         short, shown, words = "nobody replaced yet", "–", "Nobody has been replaced yet."

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.evidence.track_record import Outcome
+from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.advisor.wording.names import place
-from crewlearn.advisor.wording.track_record import chance_words, track_record_lines
+from crewlearn.advisor.wording.track_record import track_record_lines
 from crewlearn.web import formats
 from crewlearn.web.views.charts import AxisMark, ChartLine, chart, scale_over
 from crewlearn.web.views.reading import Reading
@@ -26,7 +28,7 @@ class ResultRow:
     predicted: str
     verdict: str
     paid: str
-    breaks_even: str
+    broke_even: str
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,29 @@ def track_record_view(reading: Reading) -> TrackRecordView | None:
 
 def _row(reading: Reading, outcome: Outcome) -> ResultRow:
     proposal, gain, predicted = outcome.proposal, outcome.gain, outcome.predicted
+    expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
     return ResultRow(
         words=f"{reading.label(proposal.into)} for {place(reading.people, proposal)}",
         days=formats.count(outcome.days, "day"),
-        gain=formats.money(gain.expected, sign=True),
-        span=formats.money_span(gain.low, gain.high),
-        predicted="–" if predicted is None else formats.money_span(predicted.low, predicted.high),
+        gain=formats.money(expected, sign=True),
+        span=formats.money_span(low, high),
+        predicted="–" if predicted is None else formats.money_span(*_ends(predicted)),
         verdict=outcome.verdict or "–",
-        paid=chance_words(outcome.paid),
-        breaks_even="not in sight" if outcome.even_in is None else reading.day(outcome.even_in),
+        paid=chance(outcome.paid),
+        broke_even=_broke_even(reading, outcome),
     )
+
+
+def _ends(gain: Gain) -> tuple[float, ...]:
+    return rounded(gain.low, gain.high, gain.low, gain.high)
+
+
+def _broke_even(reading: Reading, outcome: Outcome) -> str:
+    """Return when a replacement broke even, or is expected to."""
+    if outcome.even_in is None:
+        return "not in sight"
+    when = reading.day(outcome.even_in)
+    return when if reading.place(outcome.even_in) < reading.place(reading.site.period) else f"expected {when}"
 
 
 def _picture(outcomes: list[Outcome]) -> Markup | None:
