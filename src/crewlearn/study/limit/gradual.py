@@ -154,4 +154,4 @@ class Gradual:
             return values + relaxed.team * prices.sum(axis=0), relaxed.team - held
 
         start = np.full((relaxed.periods, len(pools)), self.price)
-        return lowest(dual, start, relaxed.team, rounds, never_negative=relaxed.may_be_empty)[0]
+        return lowest(dual, start, relaxed.team, len(relaxed.kinds), rounds, never_negative=relaxed.may_be_empty)[0]
