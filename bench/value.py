@@ -1,8 +1,8 @@
 """Benchmark of the value rules' regret outside the paper and the leaderboard; prints Markdown tables.
 
 Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings chosen before the policy
-was first measured; `random` and `random-2`, settings drawn at random; `limit`, the published policies against the lower bound
-on any policy's regret; `constants`, one default changed at a time. The limits are just above the figures in
+was first measured; `random` and `random-2`, settings drawn at random; `limit`, the published policies against the
+lower bound on any policy's regret; `constants`, one default changed at a time. The limits are just above the figures in
 docs/value-of-replacement.md and docs/limit.md.
 """
 
@@ -206,7 +206,7 @@ def compare_with_limit(runs: int, seed: int) -> Results:
     print(f"\nmean ratios to the limit: {means}; {slower:.2f} times the time")
     return {
         "value_of_replacement": {"ratio": means[OURS]},
-        "searching": {"ratio": means[SEARCHING], "at_most": AT_MOST},
+        "searching": {"ratio": means[SEARCHING], "at_most": 1.35},
         "largest_share": {"ratio": worst, "at_most": 1.02},
         "time": {"ratio": slower, "at_most": 2.0},
     }
