@@ -6,8 +6,13 @@ from itertools import combinations, permutations, product
 
 NOBODY = -1
 
-State = tuple[int, tuple[int, ...], tuple[tuple[int, int, int], ...], tuple[float | None, ...]]
-"""Period from 0, workers at the stations, pending (out, in, due), and the means known so far."""
+Fact = float | tuple[int, int] | None
+"""What is known of a worker: the mean, days worked and successes, or nothing."""
+
+Known = tuple[Fact, ...]
+
+State = tuple[int, tuple[int, ...], tuple[tuple[int, int, int], ...], Known]
+"""Period from 0, workers at the stations, pending (out, in, due), and what is known so far."""
 
 
 @dataclass
@@ -68,7 +73,7 @@ class Tiny:
         period: int,
         team: tuple[int, ...],
         pending: tuple[tuple[int, int, int], ...],
-        known: tuple[float | None, ...],
+        known: Known,
     ) -> float:
         """Let the first hire that is due start, in the best way; work when none is left."""
         due = next((pair for pair in pending if pair[2] <= period), None)
@@ -90,16 +95,32 @@ class Tiny:
         period: int,
         team: tuple[int, ...],
         pending: tuple[tuple[int, int, int], ...],
-        known: tuple[float | None, ...],
+        known: Known,
     ) -> float:
-        untried = [worker for worker in team if known[worker] is None]
         total = 0.0
-        for drawn in product(self.means.items(), repeat=len(untried)):
-            chance, means = 1.0, list(known)
-            for worker, (mean, probability) in zip(untried, drawn, strict=True):
+        for lessons in product(*(self._lessons(known[worker]) for worker in team)):
+            chance, learned, made = 1.0, list(known), 0.0
+            for worker, (probability, output, lesson) in zip(team, lessons, strict=True):
                 chance *= probability
-                means[worker] = mean
-            levels = [means[worker] for worker in team]
-            made = sum(level for level in levels if level is not None)
-            total += chance * (made + self._value((period + 1, team, pending, tuple(means))))
+                made += output
+                learned[worker] = lesson
+            total += chance * (made + self._value((period + 1, team, pending, tuple(learned))))
         return total
+
+    def _lessons(self, known: Fact) -> list[tuple[float, float, Fact]]:
+        """Return what a period of work may show: its chance, the output, and what is known then."""
+        if known is None:
+            return [(probability, mean, mean) for mean, probability in self.means.items()]
+        assert isinstance(known, float)
+        return [(1.0, known, known)]
+
+
+@dataclass
+class TinyFlips(Tiny):
+    """A problem with 0/1 output, so that only a law of the mean is known after any number of days."""
+
+    def _lessons(self, known: Fact) -> list[tuple[float, float, Fact]]:
+        days, won = known if isinstance(known, tuple) else (0, 0)
+        weights = {mean: chance * mean**won * (1.0 - mean) ** (days - won) for mean, chance in self.means.items()}
+        success = sum(mean * weight for mean, weight in weights.items()) / sum(weights.values())
+        return [(success, 1.0, (days + 1, won + 1)), (1.0 - success, 0.0, (days + 1, won))]

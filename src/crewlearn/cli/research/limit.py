@@ -16,6 +16,10 @@ LEAVERS = {
     "named": "It holds for policies that name who leaves when they ask for a hire; --leavers open covers all.",
     "open": "It holds for all policies, also those that leave open until arrival who makes room.",
 }
+BELOW = (
+    "The oracle, and policies that buy interviews, know more than the limit allows for, and may lie below it. So may "
+    "dr-ucb+late-pairing, unless leavers are open."
+)
 
 
 def limit_command(
@@ -32,18 +36,21 @@ def limit_command(
     ] = "named",
     json: JsonOption = False,
 ) -> None:
-    """Bound from below the regret of any policy, however clever, and show how close policies come."""
+    """Bound from below the regret of any policy, however clever, and show how close policies come.
+
+    Without --policy, the value rules and DR-UCB are played.
+    """
     with plain_errors():
         from crewlearn.engine.local import prepare
         from crewlearn.study.limit.bound import check_reach, limit
-        from crewlearn.study.limit.standing import standings, to_play
+        from crewlearn.study.limit.standing import PUBLISHED, standings, to_play
 
         whole_problem = read_problem_option(problem)
         check_reach(whole_problem)
-        simulation = prepare(whole_problem, to_play(policy), runs, seed) if policy else None
+        simulation = prepare(whole_problem, to_play(policy or PUBLISHED), runs, seed)
         with progress_bar("bounding, pools", pools) as done:
             found = limit(whole_problem, pools, seed, leavers, progress=done)
-        rows = [] if simulation is None else standings(found, simulation.run())
+        rows = standings(found, simulation.run())
     if json:
         print_json({**found.to_json(), "runs": runs, "policies": {row.policy: row.to_json() for row in rows}})
         return
@@ -54,16 +61,15 @@ def limit_command(
         f"No policy has a mean regret below {regret.mean:,.1f} ± {regret.stderr:,.1f} (SE over {pools} pools), "
         f"nor earns more than {earned.mean:,.0f}.\n{METHODS[found.method]}\n{LEAVERS[found.leavers]}"
     )
-    if rows:
-        table = [
-            [
-                row.policy,
-                f"{row.regret.mean:,.1f} ± {row.regret.stderr:,.1f}",
-                "–" if row.above is None else f"{row.above:+.0%}",
-                "–" if row.gap_left is None else f"{row.gap_left:.0%}",
-            ]
-            for row in rows
+    table = [
+        [
+            row.policy,
+            f"{row.regret.mean:,.1f} ± {row.regret.stderr:,.1f}",
+            "–" if row.above is None else f"{row.above:+.0%}",
+            "–" if row.gap_left is None else f"{row.gap_left:.0%}",
         ]
-        print()
-        print_table(f"Regret, mean ± SE over {runs} runs:", ["policy", "regret", "above limit", "gap left"], table)
-        print("Gap left: 0% at the limit, 100% at keep-team. The oracle knows the means and may lie below the limit.")
+        for row in rows
+    ]
+    print()
+    print_table(f"Regret, mean ± SE over {runs} runs:", ["policy", "regret", "above limit", "gap left"], table)
+    print(f"Gap left: 0% at the limit, 100% at keep-team. {BELOW}")

@@ -13,6 +13,7 @@ from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of, whole
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
+from crewlearn.study.limit.gradual import Gradual, learns_gradually
 from crewlearn.study.limit.mean_law import laws_of
 from crewlearn.study.limit.pools import best_output_expected, draw_pools, luck_above
 from crewlearn.study.limit.relaxation import FINE, Relaxation
@@ -98,15 +99,25 @@ def limit(
     relaxed = Relaxation.of(problem, laws, named=leavers == "named")
     held_for = "named" if relaxed.terms.named else "open"
     regrets, best, controls = np.empty(pools), np.empty(pools), np.zeros((2, pools))
-    rows = max(1, math.floor(_CELLS / max(problem.workers.count, len(FINE) * len(relaxed.laws))))
+    gradual = None
+    cells = max(problem.workers.count, len(FINE) * len(relaxed.laws))
+    if learns_gradually(problem, laws):
+        gradual = Gradual.of(problem, laws, relaxed, seed, pools)
+        cells = problem.workers.count * (gradual.lessons[0].count + 1)
+    rows = max(1, math.floor(_CELLS / cells))
     for first in range(0, pools, rows):
         part = slice(first, min(first + rows, pools))
-        drawn = draw_pools(problem, laws, seed, range(part.start, part.stop))
+        runs = range(part.start, part.stop)
+        drawn = draw_pools(problem, laws, seed, runs, team_known=gradual is None)
         best[part] = problem.horizon * best_output_expected(drawn, laws, problem.team)
         if relaxed.laws:
-            _, prices = relaxed.strangers_prices(drawn)
-            values = relaxed.penalised_values(drawn, prices, relaxed.first_rewards(drawn, prices))
-            luck = luck_above(drawn, laws, prices[problem.horizon // 2])
+            if gradual is None:
+                _, prices = relaxed.strangers_prices(drawn)
+                values = relaxed.penalised_values(drawn, prices, relaxed.first_rewards(drawn, prices))
+                luck = luck_above(drawn, laws, prices[problem.horizon // 2])
+            else:
+                values = gradual.values(drawn, runs)
+                luck = luck_above(drawn, laws, np.full(len(drawn), gradual.price))
             realised = np.sort(drawn.levels, axis=1)[:, -problem.team :].sum(axis=1)
             controls[:, part] = problem.horizon * luck, problem.horizon * realised - best[part]
         else:

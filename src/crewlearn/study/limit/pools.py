@@ -32,10 +32,12 @@ class Pools:
         return columns, ~np.take_along_axis(self.untried, columns, axis=1)
 
 
-def draw_pools(problem: Problem, laws: Sequence[MeanLaw | None], seed: int, runs: range) -> Pools:
+def draw_pools(
+    problem: Problem, laws: Sequence[MeanLaw | None], seed: int, runs: range, *, team_known: bool = True
+) -> Pools:
     """Draw the pools and first teams of some runs of a simulation.
 
-    The team's means are taken as known: a period of work would tell them.
+    With `team_known` the team's means count as known from the start, as where a period of work tells them.
     """
     levels = np.empty((len(runs), problem.workers.count))
     in_team = np.zeros(levels.shape, dtype=np.bool_)
@@ -45,7 +47,7 @@ def draw_pools(problem: Problem, laws: Sequence[MeanLaw | None], seed: int, runs
         team = world.starting_team()
         in_team[row, team[team != NOBODY]] = True
     drawn = np.array([law is not None for law in laws])
-    return Pools(levels, in_team, drawn & ~in_team)
+    return Pools(levels, in_team, drawn & ~(in_team & team_known))
 
 
 def best_output_expected(pools: Pools, laws: Sequence[MeanLaw | None], team: int) -> FloatArray:

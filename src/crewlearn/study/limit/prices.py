@@ -9,12 +9,13 @@ from crewlearn.problem.arrays import FloatArray
 Dual = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Returns, for prices of the shape (periods, rows), the dual's value by row and places less expected holders."""
 
-MOMENTUM, STEP, FADING = 0.9, 0.5, 0.05
-"""How much of the last direction is kept, the first step for an excess of the whole team, and how steps shrink."""
+MOMENTUM, STEP, STEP_OF_POOL, FADING = 0.9, 0.5, 1.25, 0.05
+"""How much of the last direction is kept; the largest first step for an excess of the whole team, and of the whole
+pool, as in a large pool a small change of the price moves many; and how steps shrink."""
 
 
 def lowest(
-    dual: Dual, prices: FloatArray, team: int, rounds: int, *, never_negative: bool
+    dual: Dual, prices: FloatArray, team: int, workers: int, rounds: int, *, never_negative: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the lowest values found from these prices on, row by row, and their prices.
 
@@ -22,13 +23,13 @@ def lowest(
     Where places may stay empty, prices must not be negative.
     """
     best, at_best = np.full(prices.shape[1], np.inf), prices
-    direction = np.zeros(prices.shape)
+    direction, step = np.zeros(prices.shape), min(STEP / team, STEP_OF_POOL / workers)
     for number in range(rounds):
         values, excess = dual(prices)
         better = values < best
         best, at_best = np.where(better, values, best), np.where(better, prices, at_best)
         direction = MOMENTUM * direction + (1.0 - MOMENTUM) * excess
-        prices = prices - STEP / team / (1.0 + FADING * number) * direction
+        prices = prices - step / (1.0 + FADING * number) * direction
         if never_negative:
             prices = np.maximum(prices, 0.0)
     return best, at_best

@@ -116,7 +116,7 @@ class Relaxation:
 
         # Unknown means must not show in these prices, not even through where their search begins.
         start = np.tile((known * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1), (self.periods, 1))
-        return lowest(dual, start, self.team, ROUNDS, never_negative=self.may_be_empty)
+        return lowest(dual, start, self.team, len(self.kinds), ROUNDS, never_negative=self.may_be_empty)
 
     def first_rewards(self, pools: Pools, prices: FloatArray) -> FloatArray:
         """Return what a first period of work yields in each period, for each worker: the mean less the penalty.
@@ -149,4 +149,4 @@ class Relaxation:
             held = places_held(plan, trial, inside, outside, untried, self.terms)
             return values + self.team * prices.sum(axis=0), self.team - held
 
-        return lowest(dual, start, self.team, ROUNDS, never_negative=self.may_be_empty)[0]
+        return lowest(dual, start, self.team, len(self.kinds), ROUNDS, never_negative=self.may_be_empty)[0]

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crewlearn.engine.results import KEEP, ORACLE, SimulationResult, Summary
-from crewlearn.policies.registry import REGISTRY
 from crewlearn.study.limit.bound import Limit
 
-SUCCESSOR = "value-of-replacement-2"
-PUBLISHED = ("value-of-replacement", *((SUCCESSOR,) if SUCCESSOR in REGISTRY else ()), "dr-ucb")
+PUBLISHED = ("value-of-replacement", "value-of-replacement-2", "value-of-replacement-evolving", "dr-ucb")
 """The policies that are published beside the limit."""
 
 

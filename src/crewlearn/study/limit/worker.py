@@ -24,6 +24,11 @@ class Terms:
     named: bool
 
 
+def leaving_chance(terms: Terms) -> float:
+    """Return the chance that a leaver goes in a period, once the least delay is over; delays are fixed or geometric."""
+    return 1.0 if terms.waiting.success is None else float(terms.waiting.success.flat[0])
+
+
 class Plan(NamedTuple):
     """The best plan of workers whose means are known: values from each period on, and where it stays and asks."""
 
