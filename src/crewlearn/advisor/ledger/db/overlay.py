@@ -46,7 +46,7 @@ def _view(table: sa.Table, dialect: sa.Dialect) -> Iterator[str]:
     """Yield the statements that make the view of a table and what it does with changes; rows keep their keys."""
     on_sqlite, quote = dialect.name == "sqlite", dialect.identifier_preparer.quote
     real = f"main.{table.name}" if on_sqlite else table.name
-    columns = [quote(name) for name in table.columns.keys()]
+    columns = [quote(column.name) for column in table.columns]
     keys = [quote(column.name) for column in table.primary_key]
     changed, listed = f"changed_{table.name}", ", ".join(columns)
     same = " AND ".join(f"{changed}.{key} = kept.{key}" for key in keys)
