@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 
 from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.reshaping import reshaped
@@ -14,8 +14,11 @@ from crewlearn.advisor.files.sources.stacking import SHEET_COLUMN, StackedSheets
 
 LINES_SEARCHED = 60
 SAMPLE = 500
+_MOST_SHEETS = 60
+"""Sheets among which the table is looked for; further ones count if they have the same header."""
 _TELLING = 0.5
 _BELOW = 29
+_LONGEST_HEADER = 80
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ def find_layout(sources: Sequence[Source]) -> Layout:
     """
     best: Layout | None = None
     unread: list[CsvErrors] = []
-    for source in _all_shapes(sources):
+    for source in chain.from_iterable(map(_all_shapes, sources[:_MOST_SHEETS])):
         try:
             layout = _layout_of(source)
         except CsvErrors as error:
@@ -102,9 +105,12 @@ def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = 
     return None
 
 
-def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bool]) -> Layout | None:
-    """Return the first table of a source in a shape whose headers fit, each given by `key_of` its text."""
-    for candidate in _all_shapes([source]):
+def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bool], first: str = "") -> Layout | None:
+    """Return the first table of a source in a shape whose headers fit, each given by `key_of` its text.
+
+    `first` is the key of the first header, if it is known: most lines are passed over by it.
+    """
+    for candidate in _all_shapes(source) if shape else [source]:
         if candidate.shape != shape:
             continue
         try:
@@ -112,6 +118,8 @@ def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bo
         except CsvErrors:
             continue
         for at, (line, cells) in enumerate(above):
+            if first and cells[0].strip() and key_of(cells[0]) != first:
+                continue
             named = named_headers(cells)
             if len(named) < len(cells):
                 named += tuple(f"column {place + 1}" for place in range(len(named), len(cells)))
@@ -128,7 +136,7 @@ def _with_sheets_alike(layout: Layout, sources: Sequence[Source]) -> Layout:
     alike = [
         layout
         if source.sheet == layout.source.sheet
-        else _layout_named(source, layout.source.shape, lambda keys: list(keys[: len(wanted)]) == wanted)
+        else _layout_named(source, layout.source.shape, lambda keys: list(keys[: len(wanted)]) == wanted, wanted[0])
         for source in sources
         if source.decimal == layout.source.decimal
     ]
@@ -141,9 +149,9 @@ def _with_sheets_alike(layout: Layout, sources: Sequence[Source]) -> Layout:
     return Layout(stacked, records[0][0], headers, _usable(records[1:], len(headers)), layout.score)
 
 
-def _all_shapes(sources: Sequence[Source]) -> list[Source]:
-    """Return each source as it is, followed by the other shapes that it may have."""
-    return [shape for source in sources for shape in (source, *reshaped(source))]
+def _all_shapes(source: Source) -> list[Source]:
+    """Return a source as it is, followed by the other shapes that it may have."""
+    return [source, *reshaped(source)]
 
 
 def _layout_of(source: Source) -> Layout | None:
@@ -196,8 +204,12 @@ def _header_score(cells: Sequence[str], below: Sequence[frozenset[int]]) -> floa
         return 0.0
     roles: dict[str, float] = {}
     words = 0.0
+    if any(len(text) > _LONGEST_HEADER for text in filled):  # as notes are, or the questions of a form
+        words -= 0.7
     for text in filled[:JUDGED_COLUMNS]:
-        if len(text) > 80 or moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
+        if len(text) > _LONGEST_HEADER:
+            continue
+        if moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
             words -= 0.7
             continue
         fits = {role: score for role, score in roles_of(text).items() if score >= _TELLING}
