@@ -250,7 +250,7 @@ def _days_across(source: Source, records: Sequence[tuple[int, list[str]]]) -> Da
 
 def _headers_in_two_lines(source: Source, records: Sequence[tuple[int, list[str]]]) -> list[HeaderInTwoLines]:
     """Return the tables whose header may be two lines of words, one right below the other."""
-    found = []
+    found: list[HeaderInTwoLines] = []
     for (line, upper), (_, lower) in pairwise(records):
         words = [[text for text in _stripped(cells) if text] for cells in (upper, lower)]
         if len(found) == _MOST_HEADERS:
