@@ -163,6 +163,7 @@ def test_the_team_is_shown_and_changed(desk: CliWorkspace) -> None:
     file = desk.file("team.csv", f"worker_id,station,from,until\n{holder},1,2019-01-07,2019-02-01\n")
     assert "1 change" in desk.run("team", "north", "import", file).stdout
     assert "one worker" in desk.run("team", "north", "add", code=2).stderr
+    assert "everybody who is in the team" in desk.run("team", "north", "set", code=2).stderr
     assert "action" in desk.run("team", "north", "nonsense", code=2).stderr
     assert "sound" in desk.run("ledger", "verify", "north").stdout
 

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -224,7 +224,7 @@ def workers(active: str = "ac") -> list[WorkerRow]:
     ]
 
 
-def day(period: int, who: str = "ac", units: float = 50.0, attendance: str = "worked") -> list[OutputRow]:
+def day(period: int, who: Iterable[str] = "ac", units: float = 50.0, attendance: str = "worked") -> list[OutputRow]:
     """A day's output of some workers."""
     return [
         OutputRow(line, CALENDAR.date_of(period), None, worker, units + line, None, attendance)

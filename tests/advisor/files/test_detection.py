@@ -1,18 +1,20 @@
 """Detection: what a file is taken to hold, tried on small files with one peculiarity each."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from crewlearn.advisor.files.columns import OutputRow
+from crewlearn.advisor.files.detection import layout, reshaping, roles
 from crewlearn.advisor.files.detection.layout import layout_with
 from crewlearn.advisor.files.detection.plan import Measure, ReadingPlan
 from crewlearn.advisor.files.detection.proposing import ProposedReading, Wishes, parse_filter, plan_layout, propose
 from crewlearn.advisor.files.detection.site_view import SiteView
 from crewlearn.advisor.files.detection.summing import Summed, sum_rows
 from crewlearn.advisor.files.detection.words.names import KnownPeople
+from crewlearn.advisor.files.detection.words.values import is_number
 from crewlearn.advisor.files.errors.file_errors import CsvErrors, ErrorCollector
 from crewlearn.advisor.files.sources.opening import sources_of
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
@@ -412,3 +414,43 @@ def test_a_profile_of_sheets_takes_in_those_of_the_next_week() -> None:
     plan, writing = plan_layout(plan, layout, site())
     read = sum_rows(layout, layout.body(), plan, writing, site(), ErrorCollector("x"))
     assert sorted(day for _, day in days(read)) == ["2026-11-09", "2026-11-10", "2026-11-16", "2026-11-17"]
+
+
+def test_what_is_judged_of_a_wide_table_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four times as many columns, all of them numbers, take hardly more judgements of cells."""
+
+    def wide(columns: int) -> str:
+        lines = [["Date", "Employee", "Units", *(f"Field {at} qty" for at in range(columns))]] + [
+            [str(date(2026, 1, 1) + timedelta(day)), f"A10{day % 5}", "50", *(str(day + at) for at in range(columns))]
+            for day in range(120)
+        ]
+        return "\n".join(map(",".join, lines))
+
+    judged = []
+
+    def counting(cell: str) -> bool:
+        judged.append(cell)
+        return is_number(cell)
+
+    for module in (layout, roles, reshaping):
+        monkeypatch.setattr(module, "is_number", counting)
+    counts = []
+    for columns in (450, 1_800):
+        judged.clear()
+        read = proposed(wide(columns), site())
+        counts.append(len(judged))
+        assert read.plan.measure == Measure("sum", "Units")
+    assert counts[1] < 1.5 * counts[0]
+    assert len(summed(wide(450)).rows) == 120
+
+
+def test_long_headers_are_headers() -> None:
+    """Forms export whole questions as headers; their first row of answers is no header."""
+    questions = [
+        f"On a scale of 1 to 10, how much of task {at} {'and of what it needs ' * 4}was done" for at in range(12)
+    ]
+    assert all(80 < len(question) < 200 for question in questions)
+    lines = [["Date", "Employee", "Units", *questions]] + [
+        [str(date(2026, 1, 1) + timedelta(day)), "A100", "50", *["5"] * 12] for day in range(8)
+    ]
+    assert len(summed("\n".join('"' + '","'.join(cells) + '"' for cells in lines)).rows) == 8

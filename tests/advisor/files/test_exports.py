@@ -132,8 +132,10 @@ def test_decisions_say_who_answered_when_who_left_and_what_was_settled(store: St
 def test_a_start_on_a_day_off_counts_from_the_next_working_day(store: Store) -> None:
     (proposal,) = with_proposals(store).open_proposals(PROPOSED)
     commands.approve(store, "s", proposal.id, "cy")
-    with pytest.raises(InvalidInput, match=r"must be from the approval, 2026-01-12, to the coming period"):
+    with pytest.raises(InvalidInput, match=r"is before the approval, which is for 2026-01-12"):
         commands.record_offer(store, "s", proposal.id, "started", "ed", on=date(2026, 1, 9))
+    with pytest.raises(InvalidInput, match=r"is after 2026-01-12, the coming working day: first record the output"):
+        commands.record_offer(store, "s", proposal.id, "started", "ed", on=date(2026, 1, 17))
     warnings = commands.record_offer(store, "s", proposal.id, "started", "ed", on=date(2026, 1, 11))
     assert warnings == ["2026-01-11 is not a working day: it counts as 2026-01-12."]
     assert decisions(store)[str(proposal.id)]["settled_on"] == "2026-01-12"

@@ -99,6 +99,14 @@ def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch
     refused(_lying(bomb, 60_000_000, 1000), "too large once it is unpacked")
 
 
+@pytest.mark.parametrize("entity", ["SYSTEM 'file:///etc/passwd'", f"'{'x' * 1000}'"], ids=["a file", "a bomb"])
+def test_entities_of_a_document_are_not_expanded(entity: str) -> None:
+    declared = f"<!DOCTYPE x [<!ENTITY a {entity}><!ENTITY b '{'&a;' * 1000}'><!ENTITY c '{'&b;' * 1000}'>]>"
+    for name in ("a", "c"):
+        sheet = sheet_xml([["id"], ["name"]]).replace(">name<", f">&{name};<")
+        refused(packed({"S": declared + sheet}), "a damaged workbook")
+
+
 def _lying(data: bytes, size: int, told: int) -> bytes:
     """Return an archive that declares a smaller size for the part that has `size` bytes."""
     return data.replace(struct.pack("<L", size), struct.pack("<L", told))

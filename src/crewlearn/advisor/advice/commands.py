@@ -304,9 +304,12 @@ def _when(site: Site, proposal: Proposal, on: date | None, period: int | None) -
         when = calendar.period_of(on) if calendar.is_working(on) else calendar.period_at(calendar.order_on(on))
         if calendar.date_of(proposal.decided_in) == on:
             when = max(when, proposal.decided_in, key=order_of)
-    if not order_of(proposal.decided_in) <= order_of(when) <= order_of(site.period):
-        first, last = calendar.date_of(proposal.decided_in), calendar.date_of(site.period)
-        remedy = f"must be from the approval, {first}, to the coming period, {last}"
+    if order_of(when) < order_of(proposal.decided_in):
+        first = calendar.date_of(proposal.decided_in)
+        raise InvalidInput("on", str(on or period), f"is before the approval, which is for {first}; give a later day")
+    if order_of(when) > order_of(site.period):
+        coming = calendar.date_of(site.period)
+        remedy = f"is after {coming}, the coming working day: first record the output of the days up to then"
         raise InvalidInput("on", str(on or period), remedy)
     return when
 

@@ -80,6 +80,8 @@ def date_order(text: str | None) -> DateOrder | None:
 
 def key_of(text: str) -> str:
     """Reduce a header or word to its letters and digits, so that `Badge No.` equals `badge_no`."""
+    if text.isascii():
+        return "".join(filter(str.isalnum, text.lower()))
     return "".join(letter for letter in unicodedata.normalize("NFC", text).casefold() if letter.isalnum())
 
 

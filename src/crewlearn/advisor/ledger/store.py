@@ -9,13 +9,13 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import engine as database
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors, make_engine, shown
+from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors, make_engine, shown, snapshot_begun
 from crewlearn.advisor.ledger.db.upgrade import make_tables, other_schema, schema_version
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
@@ -71,6 +71,7 @@ class Store:
     derive: DeriveAdvice
     clock: Clock = field(default=_now)
     request: RequestKey | None = None
+    turns: ClassVar[KeyedLocks] = KeyedLocks()
     _cache: SiteCache[SiteSnapshot] = field(default_factory=SiteCache, init=False, repr=False)
 
     def __enter__(self) -> "Store":
@@ -94,14 +95,7 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Yield a connection with one consistent view, whatever others write meanwhile."""
-        options: dict[str, Any] = {}
-        if self.engine.dialect.name == "postgresql":
-            options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with (
-            clear_errors(self.engine),
-            self.engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
+        with clear_errors(self.engine), snapshot_begun(self.engine) as connection:
             yield connection
 
     @contextmanager
@@ -136,7 +130,7 @@ class Store:
         poll. After the timeout the work continues, and the database reports the conflict. Readers need not wait;
         expensive ones wait for up to `patience` seconds, because parallel long work delays short answers.
         """
-        lock = _site_locks.of(self.engine, site)
+        lock = self.turns.of(self.engine, site)
         taken = lock.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
         try:
             yield
@@ -224,7 +218,6 @@ _VERSION = sa.select(schema.sites.c.id, schema.sites.c.events, schema.sites.c.he
     schema.sites.c.name == sa.bindparam("name")
 )
 _LOCKED = _VERSION.with_for_update(key_share=True)  # rows that refer to the site, such as jobs, can still be added
-_site_locks = KeyedLocks()
 
 
 def _stale(connection: sa.Connection, now: SiteSnapshot, expected: int) -> Stale:

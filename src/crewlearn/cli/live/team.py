@@ -77,6 +77,9 @@ def _change(
 
     day = None if on is None else read_day("on", on)
     if action == "set":
+        if not workers:
+            remedy = "set takes everybody who is in the team; to vacate a station, use remove"
+            raise InvalidInput("worker", "", remedy)
         return team.set_team(store, site, workers, actor, on=day).recorded
     if len(workers) != 1:
         what = "one file" if action == "import" else "one worker"

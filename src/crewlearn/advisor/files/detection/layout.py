@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 
 from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.reshaping import reshaped
 from crewlearn.advisor.files.detection.words.values import is_blank, is_number, moment_of
-from crewlearn.advisor.files.detection.words.vocabulary import is_total, roles_of
+from crewlearn.advisor.files.detection.words.vocabulary import has_total, roles_of
 from crewlearn.advisor.files.errors.file_errors import CsvErrors
-from crewlearn.advisor.files.sources.source import Source
+from crewlearn.advisor.files.sources.source import JUDGED_COLUMNS, Source
 from crewlearn.advisor.files.sources.stacking import SHEET_COLUMN, StackedSheets
 
 LINES_SEARCHED = 60
 SAMPLE = 500
-_SCORED = 200
-"""Cells of a line that are compared with known headers; hardly any file has more columns."""
+_MOST_SHEETS = 60
+"""Sheets among which the table is looked for; further ones count if they have the same header."""
 _TELLING = 0.5
+_BELOW = 29
+_LONGEST_HEADER = 80
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,10 @@ class Layout:
             if line > self.line:
                 yield line, cells if len(cells) >= width else cells + blank[len(cells) :]
 
-    def column(self, at: int) -> list[str]:
-        """Return the cells of a column in the first rows that are not blank, without totals."""
-        return [cells[at] for _, cells in self.rows if at < len(cells) and not is_blank(cells[at])]
+
+def column_in(rows: Sequence[tuple[int, list[str]]], at: int) -> list[str]:
+    """Return the cells of a column that are not blank."""
+    return [cells[at] for _, cells in rows if at < len(cells) and not is_blank(cells[at])]
 
 
 def named_headers(cells: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ def find_layout(sources: Sequence[Source]) -> Layout:
     """
     best: Layout | None = None
     unread: list[CsvErrors] = []
-    for source in _all_shapes(sources):
+    for source in chain.from_iterable(map(_all_shapes, sources[:_MOST_SHEETS])):
         try:
             layout = _layout_of(source)
         except CsvErrors as error:
@@ -102,9 +105,12 @@ def layout_with(sources: Sequence[Source], headers: Sequence[str], sheet: str = 
     return None
 
 
-def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bool]) -> Layout | None:
-    """Return the first table of a source in a shape whose headers fit, each given by `key_of` its text."""
-    for candidate in _all_shapes([source]):
+def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bool], first: str = "") -> Layout | None:
+    """Return the first table of a source in a shape whose headers fit, each given by `key_of` its text.
+
+    `first` is the key of the first header, if it is known: most lines are passed over by it.
+    """
+    for candidate in _all_shapes(source) if shape else [source]:
         if candidate.shape != shape:
             continue
         try:
@@ -112,6 +118,8 @@ def _layout_named(source: Source, shape: str, fits: Callable[[Sequence[str]], bo
         except CsvErrors:
             continue
         for at, (line, cells) in enumerate(above):
+            if first and cells[0].strip() and key_of(cells[0]) != first:
+                continue
             named = named_headers(cells)
             if len(named) < len(cells):
                 named += tuple(f"column {place + 1}" for place in range(len(named), len(cells)))
@@ -128,7 +136,7 @@ def _with_sheets_alike(layout: Layout, sources: Sequence[Source]) -> Layout:
     alike = [
         layout
         if source.sheet == layout.source.sheet
-        else _layout_named(source, layout.source.shape, lambda keys: list(keys[: len(wanted)]) == wanted)
+        else _layout_named(source, layout.source.shape, lambda keys: list(keys[: len(wanted)]) == wanted, wanted[0])
         for source in sources
         if source.decimal == layout.source.decimal
     ]
@@ -141,16 +149,17 @@ def _with_sheets_alike(layout: Layout, sources: Sequence[Source]) -> Layout:
     return Layout(stacked, records[0][0], headers, _usable(records[1:], len(headers)), layout.score)
 
 
-def _all_shapes(sources: Sequence[Source]) -> list[Source]:
-    """Return each source as it is, followed by the other shapes that it may have."""
-    return [shape for source in sources for shape in (source, *reshaped(source))]
+def _all_shapes(source: Source) -> list[Source]:
+    """Return a source as it is, followed by the other shapes that it may have."""
+    return [source, *reshaped(source)]
 
 
 def _layout_of(source: Source) -> Layout | None:
     records = list(islice(source.records(), LINES_SEARCHED + SAMPLE))
     best: tuple[float, int] | None = None
+    data = [_data_places(cells) for _, cells in records[: LINES_SEARCHED + _BELOW]]
     for at, (_, cells) in enumerate(records[:LINES_SEARCHED]):
-        score = _header_score(cells, [below for _, below in records[at + 1 : at + 30]])
+        score = _header_score(cells, data[at + 1 : at + 1 + _BELOW])
         if best is None or score > best[0] + 1e-9:
             best = (score, at)
     if best is None:
@@ -168,7 +177,7 @@ def _layout_of(source: Source) -> Layout | None:
 
 def _usable(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[int, list[str]], ...]:
     """Return the first rows that are no totals."""
-    return tuple(row for row in _padded(rows, width) if not any(map(is_total, row[1])))[:SAMPLE]
+    return tuple(row for row in _padded(rows, width) if not has_total(row[1]))[:SAMPLE]
 
 
 def _padded(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[int, list[str]], ...]:
@@ -176,31 +185,39 @@ def _padded(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[tuple[in
     return tuple((line, cells + blank[len(cells) :]) for line, cells in rows if "".join(cells).strip())
 
 
-def _header_score(cells: Sequence[str], below: Sequence[Sequence[str]]) -> float:
-    """Return how much a line looks like a header: known words, no data, and data of the same width below."""
+def _data_places(cells: Sequence[str]) -> frozenset[int]:
+    """Return which cells of a line are numbers or dates; none if fewer than two cells are filled."""
+    if len(list(islice(filter(str.strip, cells), 2))) < 2:
+        return frozenset()
+    judged = enumerate(cells[:JUDGED_COLUMNS])
+    return frozenset(at for at, cell in judged if is_number(cell) or moment_of(cell, "day-first"))
+
+
+def _header_score(cells: Sequence[str], below: Sequence[frozenset[int]]) -> float:
+    """Return how much a line looks like a header: known words, no data, and data right below.
+
+    `below` has the places of numbers and dates in each of the next lines.
+    """
     texts = [cell.strip() for cell in cells]
     filled = [text for text in texts if text]
     if len(filled) < 2:
         return 0.0
     roles: dict[str, float] = {}
     words = 0.0
-    for text in filled[:_SCORED]:
-        if len(text) > 80 or moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
+    if any(len(text) > _LONGEST_HEADER for text in filled):  # as notes are, or the questions of a form
+        words -= 0.7
+    for text in filled[:JUDGED_COLUMNS]:
+        if len(text) > _LONGEST_HEADER:
+            continue
+        if moment_of(text, "day-first") or (is_number(text) and len(text) > 2):
             words -= 0.7
             continue
         fits = {role: score for role, score in roles_of(text).items() if score >= _TELLING}
         for role, score in fits.items():
             roles[role] = max(roles.get(role, 0.0), score)
         words += 0.3 * max(fits.values(), default=0.0)
-    data = sum(
-        1
-        for row in below
-        if sum(bool(cell.strip()) for cell in row) >= 2
-        and any(
-            at < len(texts) and texts[at] and (is_number(cell) or moment_of(cell, "day-first"))
-            for at, cell in enumerate(row[:_SCORED])
-        )
-    )
+    named = {at for at, text in enumerate(texts) if text}
+    data = any(not named.isdisjoint(places) for places in below)
     essential = sum(1.5 * max((roles.get(role, 0.0) for role in group), default=0.0) for group in _ESSENTIAL)
     repeated = len({key_of(text) for text in filled}) / len(filled)
     return essential + words * repeated + (0.5 if data else -3.0) + 0.02 * min(len(filled), 20)

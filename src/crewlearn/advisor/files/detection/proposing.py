@@ -21,6 +21,8 @@ from crewlearn.advisor.files.sources.source import Source
 from crewlearn.problem.errors import InvalidInput
 
 _TRIED_ROWS = 20_000
+_TRIED_MEASURES = 40
+"""The most ways to take the output that are tried on the rows; the others rank behind, by their words."""
 Filter = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -203,7 +205,9 @@ def _ranked(
 ) -> list[Measure]:
     """Return the ways to take the output, the best first: by their words, and by how well they fit the range."""
     scored = []
-    for place, candidate in enumerate(found):
+    by_words = sorted(range(len(found)), key=lambda place: -found[place].words)
+    for place in by_words[:_TRIED_MEASURES]:
+        candidate = found[place]
         score = candidate.words
         if len(found) > 1:
             tried = replace(plan, measure=candidate.measure)
@@ -212,7 +216,8 @@ def _ranked(
             days = sum_rows(layout, copies, tried, writing, site, errors).rows
             score += fit(days, site) - 2.0 * errors.total / max(1, len(rows))
         scored.append((-score, place, candidate.measure))
-    return [measure for _, _, measure in sorted(scored, key=lambda entry: entry[:2])]
+    others = [found[place].measure for place in by_words[_TRIED_MEASURES:]]
+    return [measure for _, _, measure in sorted(scored, key=lambda entry: entry[:2])] + others
 
 
 def parse_filter(conditions: Sequence[str] | None) -> Filter:

@@ -13,13 +13,16 @@ from crewlearn.advisor.files.cells import key_of
 from crewlearn.advisor.files.detection.words.values import is_blank, is_number, moment_of
 from crewlearn.advisor.files.detection.words.vocabulary import best_fit, is_total, roles_of
 from crewlearn.advisor.files.errors.file_errors import CsvErrors
-from crewlearn.advisor.files.sources.source import Source
+from crewlearn.advisor.files.sources.source import JUDGED_COLUMNS, Source
 
 _SEARCHED = 60
 _FEWEST_DAYS = 3
 _FEWEST_HEADERS = 3
 _MOST_HEADERS = 3
 _WIDEST = 100
+_WIDEST_REPEATED = 500
+_WIDEST_BLOCK = 60
+_FIGURE = re.compile(r"\d")
 _HEADING = re.compile(r"([^\W\d_][^:]{1,30}?)\s*[:#]\s*(\S.*)")
 _WITH_ID = re.compile(
     r"(.*?)[,;]?\s*\b(?:(?:emp(?:loyee)?|badge|worker|pers)\W*)?(?:id|no|nr|number|badge)\b\.?\s*[:#]?\s*(\w*[0-9]\w*)",
@@ -232,14 +235,16 @@ def reshaped(source: Source) -> list[Source]:
 def _days_across(source: Source, records: Sequence[tuple[int, list[str]]]) -> DaysAcross | None:
     """Return the table whose header is the first line with several days, if there is one."""
     for line, cells in records:
-        days = tuple(at for at, cell in enumerate(cells) if _is_day(cell))
+        if sum(map(_is_day, cells[:JUDGED_COLUMNS])) < _FEWEST_DAYS:
+            continue
+        days = {at for at, cell in enumerate(cells) if _is_day(cell)}
         keys = tuple(
             at
             for at, cell in enumerate(cells)
             if cell.strip() and at not in days and not is_number(cell) and not is_total(cell)
         )
-        if len(days) >= _FEWEST_DAYS and keys:
-            return DaysAcross(source, line, keys, days)
+        if keys:
+            return DaysAcross(source, line, keys, tuple(sorted(days)))
     return None
 
 
@@ -261,22 +266,26 @@ def _headers_in_two_lines(source: Source, records: Sequence[tuple[int, list[str]
 
 def _is_day(cell: str) -> bool:
     text = cell.strip()
-    if not 6 <= len(text) <= 30 or text.isdigit():
+    if not 6 <= len(text) <= 30 or text.isdigit() or _FIGURE.search(text) is None:
         return False
     return any(moment_of(text, order) is not None for order in ("day-first", "month-first"))
 
 
 def _repeated(cells: Sequence[str]) -> tuple[int, int, int] | None:
     """Return where repeated columns begin, how many a block has, and how many blocks there are; None if none repeat."""
-    keys = [key_of(cell) for cell in cells]
+    keys = [key_of(cell) for cell in cells[:_WIDEST_REPEATED]]
     while keys and not keys[-1]:
         keys.pop()
-    for width in range(1, len(keys) // 2 + 1):
-        for first in range(1, len(keys) - 2 * width + 1):
-            block = keys[first : first + width]
-            if not all(block) or keys[first + width : first + 2 * width] != block:
+    if len(set(filter(None, keys))) == len(list(filter(None, keys))):
+        return None
+    for width in range(1, min(_WIDEST_BLOCK, len(keys) // 2) + 1):
+        alike = 0
+        for at in range(1, len(keys) - width):
+            alike = alike + 1 if keys[at] and keys[at] == keys[at + width] else 0
+            if alike < width:
                 continue
-            count = 2
+            first, count = at - width + 1, 2
+            block = keys[first : first + width]
             while keys[first + count * width : first + (count + 1) * width] == block:
                 count += 1
             return first, width, count

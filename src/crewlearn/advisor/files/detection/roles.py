@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from crewlearn.advisor.files.cells import attendance_in, key_of
-from crewlearn.advisor.files.detection.layout import Layout
+from crewlearn.advisor.files.detection.layout import Layout, column_in
 from crewlearn.advisor.files.detection.row_reader import shift_number
 from crewlearn.advisor.files.detection.site_view import SiteView
 from crewlearn.advisor.files.detection.words.names import KnownPeople, id_form, looks_like_name
@@ -14,6 +14,8 @@ from crewlearn.advisor.files.detection.words.vocabulary import MEASURED, roles_o
 
 _SURE = 0.5
 _MOST_CATEGORIES = 40
+_MOST_CELLS = 50_000
+"""Cells that tell what the columns hold: all of the sample, if there are no more than 100 columns."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,9 @@ class Roles:
 
 
 def facts_of(layout: Layout) -> tuple[ColumnFacts, ...]:
-    """Return what can be told of each column."""
-    rows = len(layout.rows)
-    return tuple(ColumnFacts(at, header, layout.column(at), rows) for at, header in enumerate(layout.headers))
+    """Return what can be told of each column; of a wide table, by fewer of its first rows, spread over them."""
+    rows = layout.rows[:: max(1, len(layout.rows) * len(layout.headers) // _MOST_CELLS)]
+    return tuple(ColumnFacts(at, header, column_in(rows, at), len(rows)) for at, header in enumerate(layout.headers))
 
 
 def find_roles(layout: Layout, site: SiteView, mapping: Mapping[str, str]) -> Roles:
@@ -141,7 +143,8 @@ def find_roles(layout: Layout, site: SiteView, mapping: Mapping[str, str]) -> Ro
     categories = tuple(
         column
         for column in free
-        if max(column.numbers, column.dates, column.durations) < 0.5 and column.distinct <= _MOST_CATEGORIES
+        if max(column.numbers, column.dates, column.durations) < 0.5
+        and len({cell.strip() for cell in column_in(layout.rows, column.at)}) <= _MOST_CATEGORIES
     )
     return Roles(found, form, categories, tuple(free))
 

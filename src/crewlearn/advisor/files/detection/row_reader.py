@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from crewlearn.advisor.files.cells import CellRefused, attendance_in, key_of, text_in
-from crewlearn.advisor.files.detection.layout import Layout
+from crewlearn.advisor.files.detection.layout import Layout, column_in
 from crewlearn.advisor.files.detection.plan import ReadingPlan
 from crewlearn.advisor.files.detection.site_view import SiteView
 from crewlearn.advisor.files.detection.words.names import display_name, split_id
@@ -20,6 +20,7 @@ from crewlearn.advisor.files.detection.words.values import (
 )
 from crewlearn.advisor.files.detection.words.vocabulary import SHIFT_WORDS, words_of
 from crewlearn.advisor.files.detection.writing import Writing
+from crewlearn.advisor.files.sources.source import JUDGED_COLUMNS
 from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME
 
 _CACHED = 1 << 16
@@ -43,7 +44,7 @@ class RowReader:
     def _has_seconds(self, layout: Layout) -> bool:
         """Return whether moments are told to the second, so that two equal rows are one."""
         at = self.at.get("time", self.at.get("date", -1))
-        return at < 0 or any(cell.count(":") >= 2 for cell in layout.column(at)[:50])
+        return at < 0 or any(cell.count(":") >= 2 for cell in column_in(layout.rows, at)[:50])
 
     # Parts of a row
 
@@ -231,7 +232,7 @@ class RowReader:
         roles = ("worker_id", "name", "first", "last", "date", "shift")
         marked = [self.at[role] for role in roles if role in self.at]
         marked += [self.places[key_of(header)] for header in self.plan.categories if key_of(header) in self.places]
-        return list(dict.fromkeys([0, *marked]))
+        return list(dict.fromkeys([0, *marked]))[:JUDGED_COLUMNS]
 
     def carried_places(self) -> list[int]:
         """Return the positions of the cells that may stand for several rows."""

@@ -11,9 +11,10 @@ from crewlearn.advisor.files.detection.layout import Layout
 from crewlearn.advisor.files.detection.plan import ReadingPlan
 from crewlearn.advisor.files.detection.row_reader import RowReader
 from crewlearn.advisor.files.detection.site_view import SiteView
-from crewlearn.advisor.files.detection.words.vocabulary import begins_as_total, is_total
+from crewlearn.advisor.files.detection.words.vocabulary import begins_as_total, has_total, is_total
 from crewlearn.advisor.files.detection.writing import Writing
 from crewlearn.advisor.files.errors.file_errors import ErrorCollector
+from crewlearn.advisor.files.sources.source import JUDGED_COLUMNS
 from crewlearn.advisor.ledger.events import AWAY
 from crewlearn.advisor.ledger.text import counted
 
@@ -134,7 +135,9 @@ def sum_rows(
             if not "".join(cells).strip():
                 continue
             adds_up = made is not None and running_rows > 1 and abs(made - running) <= 1e-6 * max(1.0, abs(running))
-            named = key is None and not problems and any(is_total(cell) or begins_as_total(cell) for cell in cells)
+            named = (
+                key is None and not problems and (has_total(cells) or any(map(begins_as_total, cells[:JUDGED_COLUMNS])))
+            )
             if adds_up or named or reader.is_note(cells, who, key, made):
                 if made is None:
                     summed.notes += 1

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+JUDGED_COLUMNS = 200
+"""Cells of a line by which it is told what the line is; hardly any file has more columns."""
 MOST_COLUMNS = 2_000
 MOST_LINES = 20_000_000
 

@@ -103,6 +103,16 @@ def now_on(connection: sa.Connection) -> float:
 
 
 @contextmanager
+def snapshot_begun(engine: sa.Engine, *, readonly: bool = True) -> Iterator[sa.Connection]:
+    """Begin a transaction with one consistent view, whatever others write meanwhile."""
+    options: dict[str, Any] = {}
+    if engine.dialect.name == "postgresql":
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": readonly}
+    with engine.connect().execution_options(**options) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
 def clear_errors(engine: sa.Engine) -> Iterator[None]:
     """Convert database errors to ours, which say what happened and what to do."""
     try:

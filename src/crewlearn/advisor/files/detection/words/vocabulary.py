@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from crewlearn.advisor.files.sources.source import JUDGED_COLUMNS
 
 ROLES: Mapping[str, str] = {
     "worker": """
@@ -184,6 +186,8 @@ def words_of(text: str) -> str:
     ('employee id', 'stuck h', 'prenom', 'perf %', 'no agent')
     """
     text = _NUMBER_SIGN.sub(" no ", text[:200].replace("ß", "ss"))
+    if text.isascii():
+        return " ".join(_ODD.sub(" ", _CAMEL.sub(" ", text).lower()).replace("%", " % ").split())
     plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text)).casefold()
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return " ".join(_ODD.sub(" ", plain).replace("%", " % ").split())
@@ -269,6 +273,11 @@ def is_total(cell: str) -> bool:
             "date",
         ) or (len(rest) <= 3 and (cell.strip().endswith(":") or any(word[0].isdigit() for word in rest)))
     return len(rest) <= 4 and words.endswith((" total", " totals", " subtotal", " totaal", " summe", " sum"))
+
+
+def has_total(cells: Sequence[str]) -> bool:
+    """Return whether a line names a total, in one of the cells by which lines are judged."""
+    return any(map(is_total, cells[:JUDGED_COLUMNS]))
 
 
 def begins_as_total(cell: str) -> bool:
