@@ -13,7 +13,7 @@ from crewlearn.advisor.ledger.queries import standing_rows
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views.history import Window, marks
-from crewlearn.web.views.learning import narrowing
+from crewlearn.web.views.people.learning import narrowing
 from crewlearn.web.views.reading import Reading
 from support.waiting import until
 from support.web.pages import DEMO, Browser, browser, pages_demo, pages_store, with_crew

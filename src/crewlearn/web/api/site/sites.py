@@ -33,8 +33,8 @@ from crewlearn.web.api.common import (
     page,
     unless_known,
 )
-from crewlearn.web.api.models.proposals import Advice
-from crewlearn.web.api.models.sites import NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
+from crewlearn.web.api.models.site.proposals import Advice
+from crewlearn.web.api.models.site.sites import NewSite, SiteChanges, SiteLines, SiteStatus, SiteView
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.errors.problems import answers
 

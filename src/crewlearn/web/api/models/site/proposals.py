@@ -6,7 +6,7 @@ from pydantic import Field
 
 from crewlearn.advisor.ledger.text import LONGEST_REASON
 from crewlearn.web.api.models.base import Count, Day, Days, Flag, Model, Number, Page, Until, WorkerId
-from crewlearn.web.api.models.learned import RampUpModel, TrendModel
+from crewlearn.web.api.models.site.learned import RampUpModel, TrendModel
 
 ProposalStatus = Literal[
     "proposed",

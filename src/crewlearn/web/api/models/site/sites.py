@@ -22,9 +22,9 @@ from crewlearn.web.api.models.base import (
     all_optional,
     without_default,
 )
-from crewlearn.web.api.models.learned import SiteLearnedModel
-from crewlearn.web.api.models.proposals import ProposalUnderWay, WaitingModel
-from crewlearn.web.api.models.workers import WorkerModel
+from crewlearn.web.api.models.site.learned import SiteLearnedModel
+from crewlearn.web.api.models.site.proposals import ProposalUnderWay, WaitingModel
+from crewlearn.web.api.models.site.workers import WorkerModel
 
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=MOST_BUDGET)]
 

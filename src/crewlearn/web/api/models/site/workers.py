@@ -22,7 +22,7 @@ from crewlearn.web.api.models.base import (
     all_optional,
 )
 from crewlearn.web.api.models.columns import Status
-from crewlearn.web.api.models.learned import PersonLearnedModel
+from crewlearn.web.api.models.site.learned import PersonLearnedModel
 
 MOST_WORKERS = 10_000
 

@@ -11,7 +11,7 @@ from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once, page
-from crewlearn.web.api.models import imports as models
+from crewlearn.web.api.models.site import imports as models
 from crewlearn.web.auth.access import MANAGER, VIEWER
 from crewlearn.web.settings import MOST_NUMBER
 

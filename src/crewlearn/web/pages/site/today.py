@@ -16,7 +16,7 @@ from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.snapshots import making
 from crewlearn.web.views import today as views
-from crewlearn.web.views.people import Search
+from crewlearn.web.views.people.table import Search
 from crewlearn.web.views.proposals import answerable, offers
 from crewlearn.web.views.reading import Reading
 

@@ -20,10 +20,10 @@ from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form
 from crewlearn.web.views.decisions import DECIDED, DECISIONS, decisions
-from crewlearn.web.views.learning import learning
-from crewlearn.web.views.people import worker_notes
+from crewlearn.web.views.people.learning import learning
+from crewlearn.web.views.people.remarks import remarks
+from crewlearn.web.views.people.table import worker_notes
 from crewlearn.web.views.reading import Reading, site_url
-from crewlearn.web.views.remarks import remarks
 
 router = APIRouter(prefix="/sites/{site}/workers")
 Number = Annotated[int, Path(ge=0, le=10**9)]

@@ -17,7 +17,7 @@ from crewlearn.advisor.advice.answering import (
 from crewlearn.advisor.advice.remarks import Term
 from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
 from crewlearn.web.api.common import VERSIONED, WRITING, Here, answer, changing_once
-from crewlearn.web.api.models import answers as models
+from crewlearn.web.api.models.site import answers as models
 from crewlearn.web.auth.access import MANAGER
 
 router = APIRouter(prefix="/sites/{site}", tags=["proposals"])

@@ -32,7 +32,7 @@ from crewlearn.web.auth.access import MANAGER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, Flash, ProposalNumber, do, reading_of, store_of
 from crewlearn.web.pages.forms import Form
-from crewlearn.web.pages.today import KEPT
+from crewlearn.web.pages.site.today import KEPT
 from crewlearn.web.views.proposals import STATUS_WORDS
 from crewlearn.web.views.reading import Reading, site_url
 

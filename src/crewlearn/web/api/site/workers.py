@@ -31,9 +31,9 @@ from crewlearn.web.api.common import (
     page,
 )
 from crewlearn.web.api.files import CheckOnly, CsvBody, DecimalMark, Maps, csv_body
-from crewlearn.web.api.models import workers as models
 from crewlearn.web.api.models.columns import Status
-from crewlearn.web.api.models.output import CheckedModel, Recorded
+from crewlearn.web.api.models.site import workers as models
+from crewlearn.web.api.models.site.output import CheckedModel, Recorded
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER
 from crewlearn.web.errors.problems import answers
 from crewlearn.web.jobs.work import take_in

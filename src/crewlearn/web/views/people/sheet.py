@@ -11,9 +11,9 @@ from crewlearn.advisor.ledger.site import OPEN, PROPOSED, Proposal
 from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.learned import ramp_words, trend_words
 from crewlearn.web import formats
+from crewlearn.web.views.people.remarks import RemarkView, remarks
 from crewlearn.web.views.proposals import STATUS_WORDS
 from crewlearn.web.views.reading import Reading
-from crewlearn.web.views.remarks import RemarkView, remarks
 
 
 @dataclass(frozen=True)

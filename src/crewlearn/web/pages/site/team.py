@@ -16,7 +16,7 @@ from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form
-from crewlearn.web.views.team import team_view
+from crewlearn.web.views.people.team import team_view
 
 router = APIRouter(prefix="/sites/{site}/team")
 

@@ -37,8 +37,8 @@ from crewlearn.web.api.files import (
     csv_body,
 )
 from crewlearn.web.api.jobs import QUEUED_ANSWER, queued
-from crewlearn.web.api.models import output as models
 from crewlearn.web.api.models.base import Day
+from crewlearn.web.api.models.site import output as models
 from crewlearn.web.auth.access import MANAGER, VIEWER
 from crewlearn.web.errors.problems import answers
 from crewlearn.web.jobs.work import OUTPUT_IMPORT, is_big, take_in

@@ -11,11 +11,11 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.web import formats
 from crewlearn.web.auth.access import VIEWER, Caller, require
 from crewlearn.web.pages.common import reading_of, show_site, store_of
-from crewlearn.web.pages.worker import Number
+from crewlearn.web.pages.site.worker import Number
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.decisions import DECIDED
-from crewlearn.web.views.people import ROWS, Search, common_scale, heads, matching, worker_rows
-from crewlearn.web.views.person_sheet import person_sheet
+from crewlearn.web.views.people.sheet import person_sheet
+from crewlearn.web.views.people.table import ROWS, Search, common_scale, heads, matching, worker_rows
 
 router = APIRouter(prefix="/sites/{site}/workers")
 

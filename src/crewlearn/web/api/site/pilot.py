@@ -31,7 +31,7 @@ from crewlearn.web.api.common import (
 )
 from crewlearn.web.api.jobs import BEGUN, DONE_BEFORE, queued
 from crewlearn.web.api.models import jobs as job_models
-from crewlearn.web.api.models import pilot as models
+from crewlearn.web.api.models.site import pilot as models
 from crewlearn.web.auth.access import MANAGER, VIEWER, check_role
 from crewlearn.web.jobs import work
 from crewlearn.web.jobs.work import sealed_plan

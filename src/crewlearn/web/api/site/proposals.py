@@ -40,7 +40,7 @@ from crewlearn.web.api.common import (
     page,
     unless_known,
 )
-from crewlearn.web.api.models import proposals as models
+from crewlearn.web.api.models.site import proposals as models
 from crewlearn.web.auth.access import MANAGER, VIEWER
 from crewlearn.web.snapshots import Snapshot
 

@@ -13,7 +13,7 @@ from crewlearn.advisor.setup.proposals import propose_site
 from crewlearn.web.api.common import LISTING, answer
 from crewlearn.web.api.files import CsvBody, DateOrder, DecimalMark, Maps, Where, csv_body
 from crewlearn.web.api.models.base import Fee, Positive
-from crewlearn.web.api.models.new_sites import ProposedSite
+from crewlearn.web.api.models.site.new_sites import ProposedSite
 from crewlearn.web.auth.access import ADMIN, Caller, require
 from crewlearn.web.errors.problems import answers
 from crewlearn.web.snapshots import snapshot

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from crewlearn.advisor.advice.answering import MOST
 from crewlearn.advisor.ledger.text import LONGEST_REASON
 from crewlearn.web.api.models.base import Count, Day, Days, Flag, Model, Until
-from crewlearn.web.api.models.proposals import Advice, Outcome
+from crewlearn.web.api.models.site.proposals import Advice, Outcome
 
 
 class AnswersModel(Model):

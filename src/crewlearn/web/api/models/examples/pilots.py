@@ -1,4 +1,4 @@
-"""Examples of pilots in the OpenAPI document, by model."""
+"""Examples of pilots, by model."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ _ENDED: dict[str, Any] = {
     "recorded_through": "2027-05-28",
     "result": _RESULT,
 }
-PILOT_EXAMPLES: dict[str, list[dict[str, Any]]] = {
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "PilotPlanRequest": [{}, {"days": 60, "gain": 12.0, "looks": 1}, {"sites": ["south", "west"], "waves": 3}],
     "NewPilot": [{"job": 3}],
     "PilotEndRequest": [{}, {"give_up": "the hall burnt down"}],

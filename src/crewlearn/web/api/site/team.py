@@ -17,7 +17,7 @@ from crewlearn.advisor.ledger.team.recording import TeamRow
 from crewlearn.advisor.wording.team import team_document
 from crewlearn.web.api.common import READING, VERSIONED, WRITING, Here, answer, at, changing_once
 from crewlearn.web.api.files import CsvBody, DateOrder, Maps, csv_body
-from crewlearn.web.api.models import team as models
+from crewlearn.web.api.models.site import team as models
 from crewlearn.web.auth.access import MANAGER, VIEWER
 from crewlearn.web.errors.problems import answers
 

@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.queries import read_entries
 from crewlearn.advisor.wording import documents
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, Here, answer, at, page
-from crewlearn.web.api.models import ledger as models
+from crewlearn.web.api.models.site import ledger as models
 from crewlearn.web.auth.access import VIEWER
 from crewlearn.web.downloads import CSV, LINES, Export
 from crewlearn.web.settings import MOST_NUMBER
