@@ -22,7 +22,8 @@ from crewlearn.advisor.ledger.events import (
 from crewlearn.advisor.ledger.queries import read_events, read_proposals
 from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.advisor.ledger.site.request_keys import RequestRepeated
-from crewlearn.advisor.wording import documents, undoing
+from crewlearn.advisor.wording import documents
+from crewlearn.advisor.wording.past import undoing
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import snapshots
 from crewlearn.web.api import paging

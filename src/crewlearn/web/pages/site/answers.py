@@ -25,7 +25,7 @@ from crewlearn.advisor.ledger.events import OfferRecorded, ProposalApproved, Pro
 from crewlearn.advisor.ledger.site import STARTED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import some_of
-from crewlearn.advisor.wording import undoing
+from crewlearn.advisor.wording.past import undoing
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, Caller, require

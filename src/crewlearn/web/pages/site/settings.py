@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
 from crewlearn.advisor.ledger.settings.changes import differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.wording.learned import newer_policy
-from crewlearn.advisor.wording.narration import changes_since
+from crewlearn.advisor.wording.past.narration import changes_since
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import etags
 from crewlearn.web.auth.access import MANAGER, Caller, require

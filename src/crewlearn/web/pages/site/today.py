@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal
 from crewlearn.advisor.wording.names import RecordNames
-from crewlearn.advisor.wording.narration import answers_told
+from crewlearn.advisor.wording.past.narration import answers_told
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
 from crewlearn.web.settings import MOST_NUMBER

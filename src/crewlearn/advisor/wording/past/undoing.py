@@ -3,7 +3,7 @@
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.wording.narration import answer_told
+from crewlearn.advisor.wording.past.narration import answer_told
 
 
 def undo(store: Store, name: str, actor: str, *, expected: int | None = None, number: int | None = None) -> str:
