@@ -11,7 +11,7 @@ from crewlearn.beliefs.radii import RADII
 from crewlearn.cli.live.files import import_output_command
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.laws import DELAY_LAWS, OUTPUT_LAWS
-from crewlearn.web.api.output import import_output_csv
+from crewlearn.web.api.site.output import import_output_csv
 from crewlearn.web.pages.common import TABS
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.errors import Conflict, Stale
 from crewlearn.advisor.ledger.site import APPROVED, PROPOSED, STARTED
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.wording import undoing
+from crewlearn.advisor.wording.past import undoing
 from crewlearn.problem.errors import InvalidInput
 from support.stores import config, contents, proposed, sound, state_of, types_of
 

@@ -191,3 +191,17 @@ def test_who_could_fill_a_vacancy_without_advice() -> None:
     advised = [Advised(n, 0, n, out, into, 5.0, n) for n, (out, into) in enumerate(changes)]
     # 1 and 2 were let go by advice, and one of them came back by it; 8 left for good; 6 is idle
     assert outsiders_of(advised, [2, 6, 7, 9]).tolist() == [5, 6, 7, 8, 9]
+
+
+def test_a_place_is_filled_again_however_often_it_is_vacated() -> None:
+    """Over years with many quits the comparison must not end with an empty place, which would flatter the advice."""
+    days = 1_000
+    holders = np.array([[0.0] * days, [1.0] * 30 + [2.0] * (days - 30)])
+    record = record_of({0: 0.6, 1: 0.6, 2: 0.6}, holders, Advised(1, 1, 30, 1, 2, 5.0, 30))
+    record = replace(record, quits=60, exposure=2 * days)  # about 15 are the person's in these days
+    levels = infer(record, PLAIN)
+    comparison = Comparison(record, levels, shared_draws(record, levels, 200, Stream(1)), absence_of(record), 1)
+    kept = comparison.kept(1, 1, 30, days, 1)
+    vacant = 2.0 / (2.0 + 1.0 / 0.0125)  # two days after each quit
+    assert kept.money[:, -200:].mean() == pytest.approx(6.0 * (1.0 - vacant), rel=0.05)
+    assert kept.fees.sum(axis=1).mean() == pytest.approx(5.0 * 970 / (1 / 0.0125 + 2.0), rel=0.15)

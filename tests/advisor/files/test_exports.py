@@ -26,9 +26,9 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED, Site
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.wording.history import settings_since
+from crewlearn.advisor.wording.past.history import settings_since
+from crewlearn.advisor.wording.past.undoing import undo
 from crewlearn.advisor.wording.settings import differences, in_words
-from crewlearn.advisor.wording.undoing import undo
 from crewlearn.problem.errors import InvalidInput
 from support.stores import STATIONARY
 

@@ -19,7 +19,7 @@ from crewlearn.advisor.ledger.queries import rows_of_event
 from crewlearn.advisor.ledger.site import FAILURES
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
-from crewlearn.advisor.wording.undoing import undo
+from crewlearn.advisor.wording.past.undoing import undo
 from support.stores import (
     CALENDAR,
     ME,

@@ -16,7 +16,7 @@ from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import explain, members, sentence, what_changed
 from crewlearn.advisor.wording.names import place
-from crewlearn.advisor.wording.narration import changes_since
+from crewlearn.advisor.wording.past.narration import changes_since
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from support.lives import BAD, GOOD, WEEKDAYS, Life

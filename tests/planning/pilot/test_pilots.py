@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from crewlearn.advisor.advice import commands, team
+from crewlearn.advisor.advice import commands, pilots, team
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import PilotStarted
 from crewlearn.advisor.ledger.pilots.assignment import assigned, digest_of
+from crewlearn.advisor.ledger.pilots.sealed import PilotGroup
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
@@ -160,6 +161,17 @@ def test_sites_can_be_groups_and_turn_step_by_step(store: Store) -> None:
     for name in names:
         assert site_of(store, name).pilot is None
         assert verify(store, name).sound
+
+
+def test_a_pilot_that_one_of_its_sites_refuses_begins_at_none(store: Store) -> None:
+    for name in ("hall", "yard"):
+        pilot_site(store, name)
+    day = site_of(store).day
+    pilots.start_pilot(store, pilot_plan("yard", 4, day, 20), "ann")
+    both = tuple(PilotGroup(name, name, tuple(range(TEAM))) for name in ("hall", "yard"))
+    with pytest.raises(Conflict, match="has one already"):
+        pilots.start_pilot(store, replace(pilot_plan("hall", 4, day, 20), groups=both), "ann")
+    assert site_of(store, "hall").pilot is None
 
 
 def test_the_assignment_follows_from_the_seed_and_is_checked(store: Store) -> None:

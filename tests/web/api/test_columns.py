@@ -6,7 +6,8 @@ import pytest
 
 from crewlearn.advisor.files.cells import CellType
 from crewlearn.advisor.files.columns import IMPORTED, OUTPUT, WORKERS, OutputRow, WorkerRow
-from crewlearn.web.api.models import columns, output, workers
+from crewlearn.web.api.models import columns
+from crewlearn.web.api.models.site import output, workers
 
 
 def test_rows_models_and_files_have_the_same_columns() -> None:

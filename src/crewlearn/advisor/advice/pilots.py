@@ -50,10 +50,10 @@ def start_pilot(
     if seed is not None:
         checked_text("seed", seed, LONGEST_SEED, 1)
     digest, first = digest_of(plan), plan.sites[0]
+    _check_all(store, plan, digest)
     for name in plan.sites:
         with store.writing(name, actor, expected.get(name)) as work:
-            running = work.site.pilot
-            if running is not None and digest_of(running.plan) == digest and len(plan.sites) > 1:
+            if _is_begun(work.site, plan, digest):
                 if name == first:
                     seed = record_of(work.connection, work.key).started.seed  # type: ignore[union-attr] # it is running
                 continue
@@ -63,6 +63,20 @@ def start_pilot(
             work.add(started)
     assert seed is not None
     return PilotStarted(first, plan, digest, seed, assigned(plan, seed))
+
+
+def _check_all(store: Store, plan: SealedPlan, digest: str) -> None:
+    """Refuse a pilot that any of its sites refuses before it begins at one of them."""
+    for name in plan.sites:
+        with store.reading() as connection:
+            _, site, _ = store.site(connection, name)
+        if not _is_begun(site, plan, digest):
+            _check_start(site, name, plan)
+
+
+def _is_begun(site: Site, plan: SealedPlan, digest: str) -> bool:
+    """Return whether a site has a pilot over several sites already, from an interrupted start."""
+    return site.pilot is not None and len(plan.sites) > 1 and digest_of(site.pilot.plan) == digest
 
 
 def _check_start(site: Site, name: str, plan: SealedPlan) -> None:

@@ -28,9 +28,6 @@ KNOTS = 24
 DUE_TO_PLACE = 0.5
 """The probability that a quit is due to the place: whoever had been there would have quit."""
 
-MOST_HIRES = 6
-"""How often one place can be vacated and filled again within one draw."""
-
 
 @dataclass(frozen=True)
 class Shared:
@@ -199,7 +196,7 @@ class Comparison:
         money, fees = np.zeros((shared.draws, len(days))), np.zeros((shared.draws, len(days)))
         offsets = np.arange(len(days))
         of_place = self._quits_of_place(station, days, chance)
-        for hires in range(MOST_HIRES):
+        while True:
             of_person = np.maximum((1.0 - DUE_TO_PLACE) * shared.quits, LEAST_VARIANCE)
             until = since + 1.0 + np.floor(np.log(chance.uniform(shared.draws)) / np.log1p(-of_person))
             if of_place.shape[1]:
@@ -208,12 +205,11 @@ class Comparison:
             here = (offsets >= since[:, None]) & (offsets < until[:, None])
             money[among] += np.where(here, self._worth(shared, station, days, level, worked, since, chance), 0.0)
             left = until < len(days)
-            if not left.any() or hires == MOST_HIRES - 1:
-                break
+            if not left.any():
+                return Course(money, fees)
             among, shared = among[left], _only(shared, left)
             since = self._hire(until[left], fees, among, chance)
             level, worked = self._anybody(shared, days, chance)
-        return Course(money, fees)
 
     def _quits_of_place(self, station: int, days: IntArray, chance: Stream) -> FloatArray:
         """Draw on which days whoever is at a station quits because of it: infinity where a quit was the person's."""

@@ -19,7 +19,7 @@ from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
 from crewlearn.advisor.wording.learned import judged_words, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
-from crewlearn.advisor.wording.narration import cause_told
+from crewlearn.advisor.wording.past.narration import cause_told
 from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.arrays import NOBODY

@@ -79,8 +79,8 @@ def status_command(
         from crewlearn.advisor.wording.learned import newer_policy, newer_policy_line, ramp_line, unusual_lines
         from crewlearn.advisor.wording.limits import use_lines
         from crewlearn.advisor.wording.names import place
+        from crewlearn.advisor.wording.past.track_record import track_record_lines
         from crewlearn.advisor.wording.settings import learned_delay
-        from crewlearn.advisor.wording.track_record import track_record_lines
         from crewlearn.advisor.wording.waiting import cycle_line, overdue_lines
 
         with store.reading() as connection:
@@ -289,7 +289,7 @@ def offer_command(
 def undo_command(site: SiteArgument, db: DbOption = DEFAULT_DB, actor: ActorOption = None) -> None:
     """Undo the last answer (approve, reject, offer) or `workers set`, if nothing was recorded since."""
     with opened(db) as store:
-        from crewlearn.advisor.wording.undoing import undo
+        from crewlearn.advisor.wording.past.undoing import undo
 
         answer = undo(store, site, who(actor))
         print(f"Undone: {answer}. The record keeps both. {advice_of(store, site)}")

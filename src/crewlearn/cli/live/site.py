@@ -216,7 +216,7 @@ def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption
     """Show a site's settings, and since when each applies."""
     with opened(db) as store:
         from crewlearn.advisor.wording.documents import settings
-        from crewlearn.advisor.wording.history import settings_since
+        from crewlearn.advisor.wording.past.history import settings_since
         from crewlearn.advisor.wording.settings import in_words, learned_delay
 
         now, _ = read_site(store, name)

@@ -2,22 +2,8 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.api import (
-    answers,
-    imports,
-    jobs,
-    ledger,
-    new_sites,
-    output,
-    pilot,
-    proposals,
-    service,
-    sites,
-    team,
-    users,
-    webhooks,
-    workers,
-)
+from crewlearn.web.api import jobs, service, users, webhooks
+from crewlearn.web.api.site import answers, imports, ledger, new_sites, output, pilot, proposals, sites, team, workers
 
 router = APIRouter()
 for part in (

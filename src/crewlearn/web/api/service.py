@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web.api.common import answer, plain
+from crewlearn.web.api.common import LISTING, answer, plain
 from crewlearn.web.api.models.notices import Digest, DigestChoiceModel
 from crewlearn.web.auth.access import VIEWER, Caller, Role, require
 from crewlearn.web.errors.problems import ANYBODY, SIGNED_IN, answers
@@ -19,7 +19,7 @@ from crewlearn.web.notices.digests import DigestChoice
 router = APIRouter()
 
 
-_CHOOSING = SIGNED_IN | answers(422)
+_CHOOSING = LISTING | answers(403, 409)
 
 
 class Health(BaseModel):

@@ -8,7 +8,6 @@ from fastapi.responses import Response
 
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.problem.errors import Unknown
 from crewlearn.web.api import paging
 from crewlearn.web.api.common import ASKING, LISTING, answer, page, plain
 from crewlearn.web.api.models import users as models
@@ -46,7 +45,6 @@ def list_users(request: Request, caller: Admin, limit: paging.Limit = 100, curso
 def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
     """Add a user. Repeating the request changes nothing; another role or sites for the same name are a conflict."""
     store, sites = _store(request), None if new.sites is None else tuple(sorted(set(new.sites)))
-    _check_text(*(sites or ()))
     try:
         return answer(plain(asdict(users.add(store, new.name, new.role, sites))), status=201)
     except Conflict:
@@ -61,7 +59,6 @@ def add_user(request: Request, caller: Admin, new: models.NewUser) -> Response:
 )
 def add_token(request: Request, caller: Admin, name: UserName, new: models.NewToken) -> Response:
     """Create a token for a user. Its secret is in this response only; every request creates another token."""
-    _check_text(name, field="user")
     made, secret = users.new_token(_store(request), name, new.days, new.label)
     return answer(plain({**asdict(made), "token": secret}), status=201)
 
@@ -69,7 +66,6 @@ def add_token(request: Request, caller: Admin, name: UserName, new: models.NewTo
 @router.delete("/{name}/tokens/{token}", status_code=204, operation_id="revokeToken", responses=ASKING)
 def revoke_token(request: Request, caller: Admin, name: UserName, token: TokenNumber) -> Response:
     """Revoke a token; its sessions end. Revoking it again changes nothing."""
-    _check_text(name, field="user")
     users.revoke(_store(request), name, token)
     return Response(status_code=204)
 
@@ -77,8 +73,6 @@ def revoke_token(request: Request, caller: Admin, name: UserName, token: TokenNu
 @router.patch("/{name}", response_model=models.UserModel, operation_id="changeUser", responses=ASKING)
 def change_user(request: Request, caller: Admin, name: UserName, changes: models.UserChanges) -> Response:
     """Change a user's role or sites, or disable or enable them; what is left out stays."""
-    _check_text(name, field="user")
-    _check_text(*(changes.sites or ()))
     sent, sites = changes.model_fields_set, changes.sites
     changed = users.update(
         _store(request),
@@ -95,7 +89,6 @@ def change_user(request: Request, caller: Admin, name: UserName, changes: models
 )
 def add_link(request: Request, caller: Admin, name: UserName) -> Response:
     """Create a link that signs a user in, once and within a quarter of an hour. It is in this response only."""
-    _check_text(name, field="user")
     code = users.new_link(_store(request), name)
     return answer({"path": f"/sign-in/once?code={code}"}, status=201)
 
@@ -103,7 +96,6 @@ def add_link(request: Request, caller: Admin, name: UserName) -> Response:
 @router.delete("/{name}/tokens", status_code=204, operation_id="revokeTokens", responses=ASKING)
 def revoke_tokens(request: Request, caller: Admin, name: UserName) -> Response:
     """Revoke all tokens of a user, and end their sessions and links."""
-    _check_text(name, field="user")
     users.revoke(_store(request), name)
     return Response(status_code=204)
 
@@ -111,10 +103,3 @@ def revoke_tokens(request: Request, caller: Admin, name: UserName) -> Response:
 def _store(request: Request) -> Store:
     store: Store = request.app.state.store
     return store
-
-
-def _check_text(*names: str, field: str = "site") -> None:
-    """Refuse names that PostgreSQL cannot store, as unknown."""
-    for name in names:
-        if "\0" in name:
-            raise Unknown(field, name, "does not exist")

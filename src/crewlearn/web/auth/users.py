@@ -217,6 +217,8 @@ def _end_sessions(connection: sa.Connection, user: int) -> None:
 
 
 def _row(connection: sa.Connection, name: str) -> Any:
+    if "\0" in name:  # which PostgreSQL refuses to look for
+        return None
     return connection.execute(sa.select(schema.users).where(schema.users.c.name == name)).one_or_none()
 
 

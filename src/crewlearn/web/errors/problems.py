@@ -12,7 +12,7 @@ from crewlearn.advisor.files.recording.guard import HeldOutput, Oddity
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvErrors
 from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.text import counted
-from crewlearn.advisor.wording.narration import changes_since
+from crewlearn.advisor.wording.past.narration import changes_since
 from crewlearn.problem.errors import InvalidInput, Unknown
 
 LOG = logging.getLogger("crewlearn.web")

@@ -74,7 +74,7 @@ def send_again(store: Store, site: str, webhook: int, uid: str) -> Delivery:
     with store.changing() as connection:
         known(connection, store.locked_key(connection, site), webhook)
         mine = sa.and_(table.c.webhook == webhook, table.c.uid == uid)
-        row = connection.execute(sa.select(table.c.status).where(mine)).one_or_none()
+        row = None if "\0" in uid else connection.execute(sa.select(table.c.status).where(mine)).one_or_none()
         if row is None:
             raise Unknown("delivery", uid, "is not a delivery of this webhook, or was deleted since")
         values = {"status": WAITING, "queued": now_on(connection), "attempts": 0, "outcome": "", "finished": None}

@@ -2,25 +2,19 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.pages import (
+from crewlearn.web.pages import jobs, new_site, notifications, sign_in, sites, users, webhooks
+from crewlearn.web.pages.site import (
     answers,
     backtest,
     history,
     imports,
-    jobs,
-    new_site,
-    notifications,
     people,
     pilot,
     plan,
     record,
     settings,
-    sign_in,
-    sites,
     team,
     today,
-    users,
-    webhooks,
     worker,
 )
 

@@ -12,10 +12,10 @@ from crewlearn.advisor.wording.doubt import rounded
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
 from crewlearn.advisor.wording.limits import held_back_words, use_lines
-from crewlearn.advisor.wording.track_record import short_record
+from crewlearn.advisor.wording.past.track_record import short_record
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
-from crewlearn.web.views.people import ROWS, Head, PersonRow, Search, common_scale, heads, matching, worker_rows
+from crewlearn.web.views.people.table import ROWS, Head, PersonRow, Search, common_scale, heads, matching, worker_rows
 from crewlearn.web.views.proposals import Answerable, OfferCard, answerable, offers
 from crewlearn.web.views.reading import Reading
 

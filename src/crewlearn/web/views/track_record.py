@@ -8,7 +8,7 @@ from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.evidence.track_record import Outcome
 from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.advisor.wording.names import place
-from crewlearn.advisor.wording.track_record import track_record_lines
+from crewlearn.advisor.wording.past.track_record import track_record_lines
 from crewlearn.web import formats
 from crewlearn.web.views.charts import AxisMark, ChartLine, chart, scale_over
 from crewlearn.web.views.reading import Reading

@@ -7,8 +7,8 @@ from pydantic import Field
 from crewlearn.planning.limits import FEWEST_RUNS, MOST_REPLAYS, MOST_RUNS
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import Count, Fee, Flag, Model, Number, Page, Policy
-from crewlearn.web.api.models.output import CheckedModel, Recorded
-from crewlearn.web.api.models.pilot import PilotPlanModel
+from crewlearn.web.api.models.site.output import CheckedModel, Recorded
+from crewlearn.web.api.models.site.pilot import PilotPlanModel
 from crewlearn.web.errors.problems import ProblemDocument
 from crewlearn.web.jobs.queue import Status
 from crewlearn.web.jobs.work import Kind

@@ -1,0 +1,1 @@
+"""What the routes of sites take and answer."""

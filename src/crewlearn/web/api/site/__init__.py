@@ -1,0 +1,1 @@
+"""The API of one site and of the list of sites."""
