@@ -1,4 +1,4 @@
-"""Verifying a record from its first event: the hash chain, the rows, the state and every advice."""
+"""Verifying a record from its first event: the file, the hash chain, the rows, the state and every advice."""
 
 import json
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.integrity import damage_to_store
 from crewlearn.advisor.ledger.learned.stored_states import read_learned
 from crewlearn.advisor.ledger.queries import read_proposals
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
@@ -34,6 +35,9 @@ class Verified:
 def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
     """Rebuild a site from its first event and compare it with everything stored."""
     with store.reading() as connection:
+        damage = damage_to_store(connection)
+        if damage is not None:
+            return Verified(0, 0, 0, 0, (f"the store's file is damaged ({damage}): restore the last sound backup",))
         kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
         if kept is None:
             store.key(connection, name)  # raises, naming the sites there are
