@@ -199,8 +199,15 @@ def outputs(url: str, site: str, folder: Path) -> dict[str, str]:
         "verify.json": run(url, "ledger", "verify", site, "--json"),
         "verify.txt": run(url, "ledger", "verify", site),
         "impact.json": run(url, "ledger", "impact", site, "--groups", str(groups), "--json"),
-        **{f"export-{name}": text for name, text in exports.items()},
+        **{f"export-{name}": _unquoted(text) if name.endswith("csv") else text for name, text in exports.items()},
     }
+
+
+def _unquoted(text: str) -> str:
+    """Return a CSV file as versions print it that quote a cell only if it has a comma, a quotation mark or a line end."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(csv.reader(io.StringIO(text, newline="")))
+    return file.getvalue()
 
 
 def next_day(url: str, site: str, folder: Path) -> dict[str, str]:
