@@ -253,6 +253,19 @@ def test_one_networks_failures_are_not_anothers(store: Store) -> None:
             assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 401
 
 
+@pytest.mark.parametrize(("ahead", "status"), [({"minutes": 10}, 429), ({"days": 7300}, 401)])
+def test_a_clock_that_was_ahead_keeps_nobody_out_for_long(
+    store: Store, web: TestClient, clock: Clock, ahead: dict[str, int], status: int
+) -> None:
+    clock.wait(**ahead)
+    for _ in range(MOST_FAILURES):
+        web.get(ME_PATH, headers=bearer("crew_wrong"))
+    clock.wait(**{unit: -many for unit, many in ahead.items()})
+    answer = web.get(ME_PATH, headers=bearer("crew_wrong"))
+    assert answer.status_code == status
+    assert int(answer.headers.get("retry-after", 0)) <= 900
+
+
 def test_a_network_that_is_refused_waits_for_no_writer(
     database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

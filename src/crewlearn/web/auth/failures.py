@@ -62,21 +62,23 @@ def _write_failure(store: Store, address: str, now: float) -> None:
         if connection.dialect.name == "postgresql":  # several servers share one count
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_KEY)))
         _refuse_if_many(connection, address, now)
-        connection.execute(sa.delete(table).where(table.c.at <= now - FAILURE_SECONDS))
+        passed = sa.or_(table.c.at <= now - FAILURE_SECONDS, table.c.at > now + FAILURE_SECONDS)
+        connection.execute(sa.delete(table).where(passed))
         connection.execute(table.insert().values(address=address, at=now))
 
 
 def _refuse_if_many(connection: sa.Connection, address: str, now: float) -> None:
+    """Refuse a network with too many failures; those of a clock that was far ahead do not count."""
     table = schema.sign_in_failures
     oldest = connection.execute(
         sa.select(table.c.at)
-        .where(table.c.address == address, table.c.at > now - FAILURE_SECONDS)
+        .where(table.c.address == address, table.c.at.between(now - FAILURE_SECONDS, now + FAILURE_SECONDS))
         .order_by(table.c.at.desc())
         .offset(MOST_FAILURES - 1)
         .limit(1)
     ).scalar()
     if oldest is not None:
-        raise _too_many(max(1, round(oldest + FAILURE_SECONDS - now)))
+        raise _too_many(round(min(max(1.0, oldest + FAILURE_SECONDS - now), FAILURE_SECONDS)))
 
 
 def _too_many(wait: int) -> HTTPException:
