@@ -34,6 +34,8 @@ def read_results(path: Path) -> dict[str, Record]:
     Any other line that is not a finished cell raises an error and leaves the file unchanged: it is not a result file.
     """
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe may be read without end
+            raise InvalidInput("out", str(path), "is not a regular file; give another path")
         data = path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise _unusable(path, error) from error
