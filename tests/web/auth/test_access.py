@@ -147,6 +147,13 @@ def test_a_cookie_is_for_this_server_alone(store: Store, https: bool) -> None:
         answer = web.post("/sign-in", data={"token": token})
     parts = [part.strip().lower() for part in answer.headers["set-cookie"].split(";")][1:]
     assert set(parts) == {"httponly", "path=/", "samesite=lax", "max-age=604800", *(["secure"] if https else [])}
+    name, _, session = answer.headers["set-cookie"].partition(";")[0].partition("=")
+    assert name == ("__Host-crewlearn_session" if https else "crewlearn_session")
+    assert answer.headers.get("strict-transport-security") == ("max-age=31536000" if https else None)
+    with client(store, Settings(secure_cookies=https)) as web:
+        assert web.get(ME_PATH, headers={"Cookie": f"{name}={session}"}).status_code == 200
+        other = "crewlearn_session" if https else "__Host-crewlearn_session"
+        assert web.get(ME_PATH, headers={"Cookie": f"{other}={session}"}).status_code == 401
 
 
 # --- links
