@@ -1,4 +1,4 @@
-"""The files of numba's disk cache, each behind its digest: a flipped bit in machine code gives wrong numbers silently."""
+"""The files of numba's disk cache, each behind its digest: flipped bits in code give wrong numbers silently."""
 
 import os
 import pickle

@@ -141,7 +141,8 @@ def loop_folder(kind: LoopKind) -> str:
 def _folder(parts: Reached, roots: Sequence[Any]) -> str:
     names = [f"{function.__module__}.{function.__qualname__}" for function in roots]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
-    return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__], sys.modules[seal.__module__]], versions)}"
+    modules = [*sources_of(parts), sys.modules[__name__], sys.modules[seal.__module__]]
+    return f"compiled/{sources_digest(modules, versions)}"
 
 
 def _loop_on_disk(kind: LoopKind) -> Loop:
