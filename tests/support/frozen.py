@@ -204,7 +204,7 @@ def outputs(url: str, site: str, folder: Path) -> dict[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return a CSV file as versions print it that quote a cell only if it has a comma, a quotation mark or a line end."""
+    """Return a CSV file as earlier versions print it: with a cell quoted only if it has to be."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(csv.reader(io.StringIO(text, newline="")))
     return file.getvalue()

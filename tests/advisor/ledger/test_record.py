@@ -72,7 +72,7 @@ TAMPERING = {
     ),
     "a payload with NaN": ("UPDATE events SET payload = '{\"a\"\\:NaN}' WHERE number = 2", "event 2 .* was altered"),
     "half a character": (
-        "UPDATE events SET payload = '{\"a\"\\:\"\\ud800\"}' WHERE number = 2",
+        'UPDATE events SET payload = \'{"a"\\:"\\ud800"}\' WHERE number = 2',
         "event 2 .* was altered",
     ),
     "a number of 5,000 digits": (
