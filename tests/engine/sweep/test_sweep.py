@@ -298,7 +298,7 @@ def test_another_file_is_left_as_it_is(tmp_path: Path, content: str) -> None:
 
 
 def test_a_second_sweep_into_a_file_is_refused(tmp_path: Path) -> None:
-    path, refused = tmp_path / "results.jsonl", []
+    path, refused = tmp_path / "results.jsonl", list[Any]()
 
     def second(runs: int) -> None:
         if not refused:

@@ -4,11 +4,14 @@ import os
 import pickle
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from numba.core import serialize
 from numba.core.caching import IndexDataCacheFile
 
 from crewlearn.engine.caching.sealing import sealed, unsealed
+
+_dumps: Any = serialize.dumps  # untyped
 
 
 class SealedFiles(IndexDataCacheFile):
@@ -20,7 +23,7 @@ class SealedFiles(IndexDataCacheFile):
         return overloads if stamp == self._source_stamp else {}
 
     def _save_index(self, overloads: dict[Any, str]) -> None:
-        self._write(self._index_name, self._dump((self._source_stamp, overloads)))
+        self._write(self._index_name, _dumps((self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
         content = self._read(name)
@@ -29,7 +32,7 @@ class SealedFiles(IndexDataCacheFile):
         return pickle.loads(content)
 
     def _save_data(self, name: str, data: Any) -> None:
-        self._write(name, self._dump(data))
+        self._write(name, _dumps(data))
 
     def _read(self, name: str) -> bytes | None:
         """Return the content of a file; None if it is missing, and with a message if it is damaged."""
@@ -49,5 +52,5 @@ class SealedFiles(IndexDataCacheFile):
 
 def seal(compiled: Any) -> None:
     """Let a function that numba caches on disk use sealed files; numba has no public way to choose them."""
-    files = compiled._cache._cache_file
-    compiled._cache._cache_file = SealedFiles(files._cache_path, Path(files._index_name).stem, files._source_stamp)
+    files, kind = compiled._cache._cache_file, cast(Any, SealedFiles)
+    compiled._cache._cache_file = kind(files._cache_path, Path(files._index_name).stem, files._source_stamp)

@@ -1,6 +1,7 @@
 """Damage to the file of an SQLite store, below anything that the record's hashes can tell."""
 
 import sqlite3
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -25,8 +26,7 @@ def damage_to_store(connection: sa.Connection) -> str | None:
     """Return what is damaged in the file of a store, or None; PostgreSQL looks after its own files."""
     if connection.dialect.name != "sqlite":
         return None
-    raw = connection.connection.dbapi_connection
-    assert isinstance(raw, sqlite3.Connection)
+    raw: Any = connection.connection.dbapi_connection
     return damage_to(raw)
 
 
