@@ -278,7 +278,9 @@ def test_a_damaged_cache_heals(tmp_path: Path) -> None:
         damaged = list(tmp_path.rglob(kind))
         assert damaged
         for path in damaged:
-            path.write_bytes(b"junk")
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
         again = keep_team_in(str(tmp_path))
         assert "damaged" in again.stderr
         assert float(again.stdout) == expected

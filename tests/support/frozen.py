@@ -199,8 +199,15 @@ def outputs(url: str, site: str, folder: Path) -> dict[str, str]:
         "verify.json": run(url, "ledger", "verify", site, "--json"),
         "verify.txt": run(url, "ledger", "verify", site),
         "impact.json": run(url, "ledger", "impact", site, "--groups", str(groups), "--json"),
-        **{f"export-{name}": text for name, text in exports.items()},
+        **{f"export-{name}": _unquoted(text) if name.endswith("csv") else text for name, text in exports.items()},
     }
+
+
+def _unquoted(text: str) -> str:
+    """Return a CSV file as earlier versions print it: with a cell quoted only if it has to be."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(csv.reader(io.StringIO(text, newline="")))
+    return file.getvalue()
 
 
 def next_day(url: str, site: str, folder: Path) -> dict[str, str]:

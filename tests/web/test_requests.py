@@ -214,3 +214,10 @@ def test_the_log_names_who_asked_for_a_site_that_is_not_there(
     lines = [record.getMessage() for record in caplog.records if record.name == "crewlearn.web.access"]
     assert lines[-1].startswith("GET /api/v1/sites/nowhere/advice 404")
     assert lines[-1].endswith(" ada")
+
+
+def test_the_log_names_no_worker(store: Store, web: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "crewlearn.web")
+    web.get("/api/v1/sites/north/workers/Ann/Smith", headers=bearer(token_of(store, "ada", "viewer")))
+    lines = [record.getMessage() for record in caplog.records if record.name == "crewlearn.web.access"]
+    assert lines[-1].startswith("GET /api/v1/sites/north/workers/- 404 ")

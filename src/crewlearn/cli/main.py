@@ -1,6 +1,8 @@
 """The `crewlearn` command."""
 
+import errno
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -65,11 +67,31 @@ app.command("serve")(serve.serve_command)
 
 def main() -> None:
     """Run the command line, replacing characters that the terminal cannot print."""
+    _check_arguments(sys.argv[1:])
     _import_from_current_folder(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+        print("crewlearn: the disk is full, so the output is not whole; free some space and try again", file=sys.stderr)
+        sys.exit(1)
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """Refuse arguments that are not text in this locale: nothing that is stored or printed could name them."""
+    for argument in arguments:
+        if not argument.isascii() and any("\ud800" <= character <= "\udfff" for character in argument):
+            shown = ascii(argument)
+            print(f"crewlearn: the argument {shown} is not text in this locale; set LC_ALL=C.UTF-8", file=sys.stderr)
+            sys.exit(2)
 
 
 def _import_from_current_folder(arguments: list[str]) -> None:

@@ -19,6 +19,8 @@ CONVENTIONS = ("as-written", "as-released")
 """The paper's text (the default everywhere), and the code behind its printed tables."""
 
 MOST = 10**9
+MOST_PERIODS = 10**7
+"""The longest horizon: simulations hold arrays with a number for each period."""
 """Upper limit on counts, periods, delays and fees: far beyond any site, and safe for 64-bit arithmetic."""
 
 
@@ -231,7 +233,7 @@ class Problem:
             if getattr(self, name) is not None:
                 _check_kind(name, getattr(self, name), (kind,))
         whole("team", self.team, 1, MOST)
-        whole("horizon", self.horizon, 1, MOST)
+        whole("horizon", self.horizon, 1, MOST_PERIODS)
         real("cost", self.cost, 0.0, MOST)
         if self.rolling is not None:
             whole("rolling", self.rolling, 1, MOST)

@@ -46,7 +46,7 @@ def problem_from_toml(text: str) -> Problem:
     """Build a problem from TOML text."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and nesting without end
         raise InvalidInput("problem file", "TOML", f"is not valid TOML: {error}") from error
     return problem_from_table(table)
 

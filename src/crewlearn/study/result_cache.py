@@ -1,6 +1,5 @@
 """A disk cache of results, keyed by a hash of everything they depend on."""
 
-import hashlib
 import io
 import os
 import tempfile
@@ -12,6 +11,7 @@ import numpy as np
 
 from crewlearn.engine.caching.disk_cache import cache_folder
 from crewlearn.engine.caching.identity import result_key
+from crewlearn.engine.caching.sealing import sealed, unsealed
 from crewlearn.engine.caching.sources import is_covered
 from crewlearn.engine.local import Simulation
 from crewlearn.engine.results import Curve, PolicyResult, SimulationResult
@@ -21,7 +21,6 @@ from crewlearn.policies.contract import Policy
 Arrays = Mapping[str, Any]
 """Arrays, or numbers, by name."""
 
-_DIGEST = hashlib.sha256().digest_size
 _BY_RUN = (
     "regret",
     "normalized_loss",
@@ -85,8 +84,8 @@ def _read(path: Path) -> Arrays | None:
         data = path.read_bytes()
     except OSError:
         return None
-    digest, content = data[:_DIGEST], data[_DIGEST:]
-    if hashlib.sha256(content).digest() != digest:
+    content = unsealed(data)
+    if content is None:
         return None
     with np.load(io.BytesIO(content), allow_pickle=False) as file:
         return dict(file)
@@ -97,7 +96,7 @@ def _write(path: Path, arrays: Arrays) -> None:
     content = io.BytesIO()
     np.savez(content, **arrays)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        file.write(hashlib.sha256(content.getvalue()).digest() + content.getvalue())
+        file.write(sealed(content.getvalue()))
     os.replace(file.name, path)
 
 

@@ -52,6 +52,14 @@ class Settings:
         except ValueError:
             return self.host.lower() == "localhost"
 
+    def cookie(self, name: str) -> str:
+        """Return a cookie's name as it is sent; over HTTPS with the prefix that browsers bind to this very host.
+
+        >>> Settings().cookie("said"), Settings(secure_cookies=True).cookie("said")
+        ('said', '__Host-said')
+        """
+        return f"__Host-{name}" if self.secure_cookies else name
+
     @property
     def names(self) -> frozenset[str]:
         """The host names a request may use, in lower case: loopback names, `host` and `allowed_hosts`."""

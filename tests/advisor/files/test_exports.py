@@ -20,6 +20,8 @@ from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_groups, read_output, read_workers
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.files.worker_imports import import_workers
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.identities import read_people
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed, parsed
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -60,6 +62,40 @@ def test_ids_and_names_survive_an_export(first: str, second: str) -> None:
         raise
     (again,) = read_workers(file(neutralised(row.worker_id), neutralised(row.name or "")))
     assert (again.worker_id, again.name or "") == (row.worker_id, row.name or "")
+
+
+def test_text_stays_in_its_cell_wherever_a_program_splits(store: Store) -> None:
+    create(store)
+    names = ["Ann\r=1+1", "Bo;=2+2", "Cy\t=3+3", "Di |=4", 'Ed "E", =5', "Flo =6"]
+    import_workers(store, "s", [WorkerRow(f"w{at}", name) for at, name in enumerate(names)], b"", "ann")
+    text = "".join(export.workers_as_csv(store, "s"))
+    assert [row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))] == names
+    for name in names:
+        quoted = name.replace('"', '""')
+        assert f'"{quoted}"' in text
+    assert [row.name for row in read_workers(text.encode())] == [" ".join(name.split()) for name in names]
+
+
+@pytest.mark.parametrize(
+    "worker", [" a", "a ", "a\nb", "a\rb", "\u202eab", "a\u200bb", "a\xa0b", "Zoe\u0308", "", "x" * 101]
+)
+def test_an_id_that_no_file_could_hold_joins_by_no_other_way(store: Store, worker: str) -> None:
+    create(store)
+    with pytest.raises(InvalidInput, match="worker_id"):
+        import_workers(store, "s", [WorkerRow(worker, "Ann")], b"", "ann")
+    import_workers(store, "s", [WorkerRow("a"), WorkerRow("Zo\xeb ="), WorkerRow("'=1")], b"", "ann")
+    again = read_workers("".join(export.workers_as_csv(store, "s")).encode())
+    assert [row.worker_id for row in again] == ["a", "Zo\xeb =", "'=1"]
+
+
+def test_an_id_of_before_this_rule_still_counts(store: Store) -> None:
+    create(store)
+    import_workers(store, "s", [WorkerRow("a")], b"", "ann")
+    with store.changing() as connection:
+        connection.execute(schema.identities.update().values(external_id=" a\u200b"))
+    import_workers(store, "s", [WorkerRow(" a\u200b", "Ann")], b"", "ann")
+    with store.reading() as connection:
+        assert read_people(connection, store.key(connection, "s")).names == {0: "Ann"}
 
 
 class TickingClock:

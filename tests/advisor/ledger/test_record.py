@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,20 @@ TAMPERING = {
         "was altered",
     ),
     "an unreadable payload": ("UPDATE events SET payload = '{' WHERE number = 1", r"event 1 \(site-created\) was"),
+    "a payload nested too deep": (
+        f"UPDATE events SET payload = '{'[' * 100_000}{']' * 100_000}' WHERE number = 1",
+        r"event 1 \(site-created\) was altered",
+    ),
+    "a payload with NaN": ("UPDATE events SET payload = '{\"a\"\\:NaN}' WHERE number = 2", "event 2 .* was altered"),
+    "half a character": (
+        'UPDATE events SET payload = \'{"a"\\:"\\ud800"}\' WHERE number = 2',
+        "event 2 .* was altered",
+    ),
+    "a number of 5,000 digits": (
+        f"UPDATE events SET payload = '{{\"a\"\\:{'9' * 5000}}}' WHERE number = 2",
+        "event 2 .* was altered",
+    ),
+    "a state nested too deep": (f"UPDATE sites SET state = '{'[' * 100_000}'", "stored state cannot be read"),
     "an altered actor": ("UPDATE events SET actor = 'another' WHERE number = 2", "event 2 .* was altered"),
     "an altered time": ("UPDATE events SET at = '2020-01-01' WHERE number = 2", "event 2 .* was altered"),
     "other rules": ("UPDATE events SET rule_version = '0' WHERE number = 3", "event 3 .* was altered"),
@@ -132,6 +147,16 @@ def test_tampering_is_found(prepared: Any, backend: str, what: str) -> None:
         checked = verify(store, store.names()[0])
         assert not checked.sound
         assert any(re.search(match, fault) for fault in checked.faults), checked.faults
+
+
+def test_a_clock_set_back_is_noted_and_no_damage(tmp_path: Path) -> None:
+    times = iter([datetime(2026, 3, 4, 5, tzinfo=UTC) - timedelta(hours=n) for n in range(50)])
+    with open_store(f"sqlite:///{tmp_path}/s.db", clock=lambda: next(times)) as store:
+        busy_site(store)
+        checked = verify(store, "site")
+    assert checked.sound
+    assert len(checked.notes) == checked.events - 1
+    assert checked.notes[0].startswith("event 2 is dated 2026-03-04T0")
 
 
 def test_what_nobody_tampered_with_is_sound(store: Store) -> None:

@@ -297,6 +297,37 @@ def test_another_file_is_left_as_it_is(tmp_path: Path, content: str) -> None:
     assert path.read_text() == content
 
 
+def test_a_second_sweep_into_a_file_is_refused(tmp_path: Path) -> None:
+    path, refused = tmp_path / "results.jsonl", list[Any]()
+
+    def second(runs: int) -> None:
+        if not refused:
+            with pytest.raises(InvalidInput, match="another sweep") as error:
+                run_sweep(small_cells()[2:3], path)
+            refused.append(error)
+
+    run_sweep(small_cells()[2:3], path, progress=second)
+    assert len(lines(path)) == len(refused) == 1
+    assert run_sweep(small_cells()[2:3], path).skipped == 1
+
+
+def test_a_changed_line_is_refused_and_one_of_an_earlier_version_read(tmp_path: Path) -> None:
+    path, cells = tmp_path / "results.jsonl", small_cells()[2:3]
+    swept = run_sweep(cells, path)
+    written = path.read_text()
+    record = json.loads(written)
+    assert {name: value for name, value in record.items() if name != "digest"} == swept.records[0]
+    path.write_text(json.dumps(swept.records[0]) + "\n")
+    assert run_sweep(cells, path).records == swept.records
+    assert path.read_text() == json.dumps(swept.records[0]) + "\n"
+    changed = written.replace('"runs": 5', '"runs": 6')
+    assert changed != written
+    path.write_text(changed)
+    with pytest.raises(InvalidInput, match="line 1 was changed"):
+        run_sweep(cells, path)
+    assert path.read_text() == changed
+
+
 def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path, problem = tmp_path / "results.jsonl", tmp_path / "problem.toml"
     problem.write_text(problem_to_toml(PROBLEM))

@@ -1,6 +1,8 @@
 """Reading over the API: paging, exports, and that reading never writes; on both databases."""
 
+import base64
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,20 @@ def test_a_cursor_of_another_list_is_refused(mia: Api) -> None:
                 params={**dict([path.partition("?")[2].split("=")] if "?" in path else []), "cursor": wrong},
             )
             assert problem["errors"][0]["field"] == "cursor"
+
+
+def test_a_cursor_of_workers_beyond_the_list_is_refused(mia: Api) -> None:
+    here = with_crew(mia)
+    listing, _ = json.loads(base64.urlsafe_b64decode(mia.get(f"{here}/workers", params={"limit": 1})["next"] + "=="))
+
+    def cursor(bits: bytes) -> str:
+        place = base64.urlsafe_b64encode(zlib.compress(bits, 9)).decode()
+        return base64.urlsafe_b64encode(json.dumps([listing, place]).encode()).decode().rstrip("=")
+
+    assert mia.get(f"{here}/workers", params={"cursor": cursor(b"\1")})["items"], "the form of a cursor is as before"
+    for bits in (b"\0" * 20_000 + b"\1", b"\xff" * 20_000, b"\0\0\1"):
+        problem = mia.get(f"{here}/workers", 422, params={"cursor": cursor(bits)})
+        assert problem["errors"][0]["field"] == "cursor"
 
 
 def test_nothing_new_is_said_shortly(mia: Api) -> None:

@@ -1,19 +1,22 @@
 """Authentication by tokens, sessions and links, and the limit on failures; on SQLite and on PostgreSQL."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
+from starlette.exceptions import HTTPException
 
+from crewlearn.advisor.ledger.db import engine as database_engine
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict, StoreBusy
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.auth import sessions, users
 from crewlearn.web.auth.access import ADMIN, COOKIE, MANAGER, VIEWER
-from crewlearn.web.auth.failures import MOST_FAILURES, address_of
+from crewlearn.web.auth.failures import MOST_FAILURES, address_of, count_failure
 from crewlearn.web.settings import Settings
 from support.stores import Database
 from support.web.app import (
@@ -144,6 +147,13 @@ def test_a_cookie_is_for_this_server_alone(store: Store, https: bool) -> None:
         answer = web.post("/sign-in", data={"token": token})
     parts = [part.strip().lower() for part in answer.headers["set-cookie"].split(";")][1:]
     assert set(parts) == {"httponly", "path=/", "samesite=lax", "max-age=604800", *(["secure"] if https else [])}
+    name, _, session = answer.headers["set-cookie"].partition(";")[0].partition("=")
+    assert name == ("__Host-crewlearn_session" if https else "crewlearn_session")
+    assert answer.headers.get("strict-transport-security") == ("max-age=31536000" if https else None)
+    with client(store, Settings(secure_cookies=https)) as web:
+        assert web.get(ME_PATH, headers={"Cookie": f"{name}={session}"}).status_code == 200
+        other = "crewlearn_session" if https else "__Host-crewlearn_session"
+        assert web.get(ME_PATH, headers={"Cookie": f"{other}={session}"}).status_code == 401
 
 
 # --- links
@@ -248,6 +258,43 @@ def test_one_networks_failures_are_not_anothers(store: Store) -> None:
     for host in ("2001:db8:1:3::1", "192.0.2.1"):
         with client(store, client=(host, 5)) as web:
             assert web.post("/sign-in", data={"token": "crew_wrong"}).status_code == 401
+
+
+@pytest.mark.parametrize(("ahead", "status"), [({"minutes": 10}, 429), ({"days": 7300}, 401)])
+def test_a_clock_that_was_ahead_keeps_nobody_out_for_long(
+    store: Store, web: TestClient, clock: Clock, ahead: dict[str, int], status: int
+) -> None:
+    clock.wait(**ahead)
+    for _ in range(MOST_FAILURES):
+        web.get(ME_PATH, headers=bearer("crew_wrong"))
+    clock.wait(**{unit: -many for unit, many in ahead.items()})
+    answer = web.get(ME_PATH, headers=bearer("crew_wrong"))
+    assert answer.status_code == status
+    assert int(answer.headers.get("retry-after", 0)) <= 900
+
+
+def test_a_network_that_is_refused_waits_for_no_writer(
+    database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_engine, "LOCK_SECONDS", 0.1)
+    with opened(database.url, clock) as store, client(store) as web:
+        for _ in range(MOST_FAILURES):
+            web.get(ME_PATH, headers=bearer("crew_wrong"))
+        with store.changing():
+            assert web.get(ME_PATH, headers=bearer("crew_wrong")).status_code == 429
+
+
+def test_a_few_failures_at_a_time_wait_for_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_engine, "LOCK_SECONDS", 5.0)
+    with opened(f"sqlite:///{tmp_path}/crew.db", Clock()) as store, ThreadPoolExecutor(4 + 2) as pool:
+        with store.changing():
+            tried = [pool.submit(count_failure, store, f"192.0.2.{host}") for host in range(4 + 2)]
+            answered = as_completed(tried)
+            for refused in (next(answered), next(answered)):
+                error = refused.exception()
+                assert isinstance(error, HTTPException)
+                assert error.status_code == 429
+        assert [future.exception() for future in answered] == [None] * 4
 
 
 @pytest.mark.parametrize(

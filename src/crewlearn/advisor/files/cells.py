@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from crewlearn.advisor.ledger.events import ATTENDANCE
 from crewlearn.advisor.ledger.settings.units import MOST
-from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME
+from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME, is_worker_id
 from crewlearn.problem.errors import one_of
 
 Decimal = Literal[",", "."]
@@ -298,7 +298,7 @@ def text_in(cell: str) -> str:
 
 def _worker_id(cell: str) -> str:
     text = text_in(cell)
-    if not text or len(text) > LONGEST_ID or not text.isprintable():
+    if not is_worker_id(text):
         erased = "" if text else "; people who were erased have none in an export, and `skip_unknown` leaves them out"
         raise CellRefused(
             f"the worker's id: at most {LONGEST_ID} characters, none of them control or invisible{erased}"

@@ -3,9 +3,8 @@
 Exports of output and workers have the columns that imports read, so they can be imported again.
 """
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -203,17 +202,22 @@ def _cells(
     return [cell_of(column) for column in columns]
 
 
+_WORD = re.compile(r"[\w.:+-]*")
+
+
 def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     """Yield a header and rows as lines; text that a spreadsheet would run as a formula is neutralised."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(columns)
+    yield f"{','.join(columns)}\n"
     for row in rows:
-        yield file.getvalue()
-        file.seek(0)
-        file.truncate()
-        writer.writerow([neutralised(cell) if isinstance(cell, str) else cell for cell in row])
-    yield file.getvalue()
+        yield f"{','.join(map(_cell, row))}\n"
+
+
+def _cell(value: object) -> str:
+    """Return a cell; text is quoted unless it is one word, because programs also split at semicolons, blanks or CRs."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = neutralised(value)
+    return text if _WORD.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
 EXPORTS: Mapping[str, Callable[[Store, str], Generator[str, None, None]]] = {

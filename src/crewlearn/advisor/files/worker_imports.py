@@ -14,7 +14,7 @@ from crewlearn.advisor.ledger.events import WorkerFacts, WorkersImported, Worker
 from crewlearn.advisor.ledger.settings.units import MOST_FEE
 from crewlearn.advisor.ledger.site import POOL, STATUSES, Site
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME, checked_text, counted, some_of
+from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME, checked_text, counted, is_worker_id, some_of
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
@@ -38,6 +38,7 @@ def import_workers(
             prior = _prior(site, row)
             clipped += prior is not None and prior[2]
             if row.worker_id not in known:
+                _check_new_id(row.worker_id)
                 facts.append(WorkerUpdate(next_number, _newcomer(row, prior), active=bool(row.active) and not seated))
                 if row.active and seated:
                     too_late.append(row.worker_id)
@@ -96,6 +97,13 @@ def _checked_people(rows: Sequence[WorkerRow]) -> Sequence[WorkerRow]:
             raise InvalidInput("worker_id", row.worker_id, "occurs twice in the file; keep one row for each worker")
         seen.add(row.worker_id)
     return rows
+
+
+def _check_new_id(worker: str) -> None:
+    """Refuse an id that would be another one after an export and an import; people who have such ids keep them."""
+    if not is_worker_id(worker):
+        remedy = "must have no blanks around it, no line breaks or invisible characters, and composed accents (NFC)"
+        raise InvalidInput("worker_id", worker, remedy)
 
 
 def _prior(site: Site, row: WorkerRow) -> tuple[int, float, bool] | None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -122,6 +123,8 @@ class Rebuilt:
         self.number, self.head = 0, FIRST_HASH
         self.rows = self.advice = self.older = 0
         self.broken = False
+        self.notes: list[str] = []
+        self._dated: datetime | None = None
         self.underivable: set[int] = set()
         self.by_worker: dict[int, dict[int, tuple[int, RecordedRow]]] = {}
         self.by_period: dict[int, dict[int, RecordedRow]] = {}
@@ -135,6 +138,7 @@ class Rebuilt:
     def take(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
         """Apply the next event; return its faults."""
         faults = self._chain_faults(entry)
+        self._note_time(entry)
         self.number, self.head = entry.number, entry.hash
         if not faults:
             try:
@@ -154,6 +158,18 @@ class Rebuilt:
         if entry.previous != self.head or not entry.is_intact:
             faults.append(f"event {entry.number} ({entry.type}) was altered")
         return faults
+
+    def _note_time(self, entry: LedgerEntry) -> None:
+        """Note a time before that of an earlier event: a clock was set back, or was wrong before."""
+        try:
+            at = datetime.fromisoformat(entry.at).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return
+        if self._dated is not None and at < self._dated:
+            self.notes.append(
+                f"event {entry.number} is dated {entry.at}, before the one it follows: was a clock set back?"
+            )
+        self._dated = at
 
     def _facts_faults(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
         """Apply an event whose hash is right; return the faults of its facts."""

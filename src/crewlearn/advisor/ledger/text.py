@@ -1,6 +1,7 @@
 """Text: checks that every database can store it unchanged; counts and lists in words."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from crewlearn.problem.errors import InvalidInput
@@ -60,3 +61,15 @@ def checked_text(field: str, value: object, longest: int, least: int = 0) -> str
     except UnicodeEncodeError:
         raise InvalidInput(field, value, "has half a character (a lone surrogate); save the file as UTF-8") from None
     return value
+
+
+def is_worker_id(text: str) -> bool:
+    """Return whether text can be a worker's id: printable, without blanks around it, with accents composed (NFC).
+
+    So an id is the same after an export and an import, and no two ids look alike because of invisible characters.
+
+    >>> is_worker_id("A 17"), is_worker_id(" A17"), is_worker_id("A\u200b17"), is_worker_id("Zoe\u0308")
+    (True, False, False, False)
+    """
+    plain = 0 < len(text) <= LONGEST_ID and text.isprintable() and text == text.strip()
+    return plain and unicodedata.is_normalized("NFC", text)

@@ -1,14 +1,16 @@
-"""Verifying a record from its first event: the hash chain, the rows, the state and every advice."""
+"""Verifying a record from its first event: the file, the hash chain, the rows, the state and every advice."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.integrity import damage_to_store
 from crewlearn.advisor.ledger.learned.stored_states import read_learned
-from crewlearn.advisor.ledger.queries import read_proposals
+from crewlearn.advisor.ledger.queries import read_proposals, unusable_policy
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.advisor.ledger.store import Store
@@ -17,13 +19,17 @@ from crewlearn.advisor.ledger.team import stints
 
 @dataclass(frozen=True)
 class Verified:
-    """The result of a check: what was checked, the faults, and how much advice is under older rules."""
+    """The result of a check: what was checked, the faults, and how much advice is under older rules.
+
+    `notes` are oddities that are no damage, such as a clock that was set back.
+    """
 
     events: int
     rows: int
     advice: int
     older: int
     faults: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -34,28 +40,43 @@ class Verified:
 def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
     """Rebuild a site from its first event and compare it with everything stored."""
     with store.reading() as connection:
+        damage = damage_to_store(connection)
+        if damage is not None:
+            return Verified(0, 0, 0, 0, (f"the store's file is damaged ({damage}): restore the last sound backup",))
         kept = connection.execute(sa.select(schema.sites).where(schema.sites.c.name == name)).one_or_none()
         if kept is None:
             store.key(connection, name)  # raises, naming the sites there are
         assert kept is not None
         rebuilt, faults = rebuilt_from(connection, kept, store.derive, progress)
         if rebuilt.site is not None and not faults:
-            faults += _state_faults(rebuilt.site, kept.state)
-            stored = {proposal.id: proposal for proposal in read_proposals(connection, kept.id)}
-            faults += _proposal_faults(rebuilt.proposals, stored)
-            faults += _learning_faults(connection, kept.id, rebuilt)
-            if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
-                faults.append("who held which station when differs from the record")
-            faults += _row_faults(connection, kept.id, rebuilt)
-            faults += _identity_faults(connection, kept.id, rebuilt)
-    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults))
+            try:
+                faults += _stored_faults(connection, kept, rebuilt, rebuilt.site)
+            except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+                missing = unusable_policy(error)
+                if missing is not None:  # not a fault of the record
+                    raise missing from error
+                faults.append(f"what is stored beside the record cannot be compared with it: {error}")
+    notes = tuple(rebuilt.notes)
+    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults), notes)
+
+
+def _stored_faults(connection: sa.Connection, kept: Any, rebuilt: Rebuilt, site: Site) -> list[str]:
+    """Compare what is stored beside the record, given the site's row, with what follows from the record."""
+    faults = _state_faults(site, kept.state)
+    stored = {proposal.id: proposal for proposal in read_proposals(connection, kept.id)}
+    faults += _proposal_faults(rebuilt.proposals, stored)
+    faults += _learning_faults(connection, kept.id, rebuilt)
+    if set(stints.read_stints(connection, kept.id)) != set(rebuilt.stints.values()):
+        faults.append("who held which station when differs from the record")
+    faults += _row_faults(connection, kept.id, rebuilt)
+    return faults + _identity_faults(connection, kept.id, rebuilt)
 
 
 def _state_faults(rebuilt: Site, kept: str) -> list[str]:
     plain = json.loads(json.dumps(rebuilt.to_json()))
     try:
         state = json.loads(kept)
-    except ValueError:
+    except (ValueError, RecursionError):
         state = None
     if not isinstance(state, dict) or state.keys() != plain.keys():
         return ["the stored state cannot be read"]

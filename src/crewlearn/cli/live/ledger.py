@@ -38,6 +38,8 @@ def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print(f"{counted(result.events, 'event')}, {rows}, {counted(result.advice, 'time')} advised.")
         if result.older:
             print(f"{counted(result.older, 'time')} advised under older rules: not derived again, and no damage.")
+        for note in result.notes:
+            print(f"NOTE: {note}")
         for fault in result.faults:
             print(f"DAMAGED: {fault}")
         print("The record is sound." if result.sound else "The record is damaged.")

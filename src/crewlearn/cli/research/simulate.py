@@ -56,7 +56,7 @@ def simulate_command(
             check_writable("out", out)
         if trace is not None:
             whole("runs", trace_runs, 1, MOST_RUNS)
-            trace.mkdir(parents=True, exist_ok=True)
+            _make_folder(trace)
         simulation.compile()  # before the progress bar, since compiling prints its own messages
         with progress_bar("simulating", len(chosen) * runs) as done:
             result = simulation.run(done)
@@ -88,6 +88,18 @@ def simulate_command(
             "Net: expected output of those present, less fees.\n"
             "Captured: share of the oracle's gain over keep-team. Worse: share of worlds with less net than keep-team."
         )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of the traces, and check that it can be written, before any work is done."""
+    from crewlearn.problem.errors import InvalidInput
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        remedy = f"cannot be made ({error.strerror}); give a folder, or the path of a new one"
+        raise InvalidInput("trace", str(folder), remedy) from error
+    check_writable("trace", folder / "trace.parquet")
 
 
 def _write_traces(result: "SimulationResult", folder: Path, runs: int) -> None:

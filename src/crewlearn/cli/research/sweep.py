@@ -109,7 +109,7 @@ def _value(name: str, text: str) -> Any:
 
     try:
         table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         table = {"value": text} if _WORD.fullmatch(text) else {}
     if table.keys() != {"value"}:
         raise InvalidInput(f"vary {name}", text, "must be a number, true or false, a word, a [list] or a {table}")

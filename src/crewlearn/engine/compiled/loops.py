@@ -5,7 +5,6 @@ own rules are cached on disk under a hash of their sources. A user's rule is com
 functions, and recompiled when any of them changes, so redefining a function or constant in a notebook takes effect.
 """
 
-import pickle
 import re
 import sys
 import threading
@@ -26,6 +25,7 @@ from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import floor_kernel, kernel
+from crewlearn.engine.compiled.code_files import seal
 from crewlearn.engine.compiled.inlining import InlinedCompiler
 from crewlearn.engine.compiled.reach import (
     Function,
@@ -141,7 +141,8 @@ def loop_folder(kind: LoopKind) -> str:
 def _folder(parts: Reached, roots: Sequence[Any]) -> str:
     names = [f"{function.__module__}.{function.__qualname__}" for function in roots]
     versions = [numba.__version__, llvmlite.__version__, np.__version__, *names, constants_text(parts)]
-    return f"compiled/{sources_digest([*sources_of(parts), sys.modules[__name__]], versions)}"
+    modules = [*sources_of(parts), sys.modules[__name__], sys.modules[seal.__module__]]
+    return f"compiled/{sources_digest(modules, versions)}"
 
 
 def _loop_on_disk(kind: LoopKind) -> Loop:
@@ -158,6 +159,7 @@ def _cached_on_disk(function: Callable[..., Any], part: str) -> Callable[..., An
         compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(function)
     finally:
         settings.CACHE_DIR = before
+    seal(compiled)
     return compiled
 
 
@@ -335,23 +337,12 @@ def is_missing_on_disk(kind: LoopKind) -> bool:
 
 
 def first_call(kind: LoopKind, name: str, call: Callable[[], object]) -> None:
-    """Make the first call of a loop, which compiles or loads it; report compiling, and repair a bad cache."""
+    """Make the first call of a loop, which compiles or loads it; report compiling."""
     loop: Any = compiled_loop(kind)
-    if getattr(loop, "signatures", None):
+    index = _index_of(loop)
+    if getattr(loop, "signatures", None) or (index is not None and index.exists()):
         call()
         return
-    index = _index_of(loop)
-    if index is not None and index.exists():
-        try:
-            call()
-        except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError):
-            print("crewlearn: the cache of compiled code is damaged; recompiling", file=sys.stderr)
-            for damaged in index.parent.glob(f"{index.stem}*"):
-                damaged.unlink(missing_ok=True)
-            with _lock:
-                _shipped.pop(kind, None)
-        else:
-            return
     often = "once per process, since it is your own code" if index is None else "once for this version"
     print(f"crewlearn: compiling the loop of {name} ({often}); this can take half a minute", file=sys.stderr)
     with event.install_listener("numba:compile", _Progress()):

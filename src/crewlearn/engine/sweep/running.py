@@ -1,7 +1,7 @@
 """Playing the cells of a sweep that its file does not have yet."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from crewlearn.engine.local import load_loops
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
 from crewlearn.engine.scale_out.player import choose_player
 from crewlearn.engine.sweep.cells import Cell
-from crewlearn.engine.sweep.files import append_record, open_results, read_results, write_runs
+from crewlearn.engine.sweep.files import append_record, locked_results, read_results, write_runs
 from crewlearn.engine.sweep.result import Sweep
 
 
@@ -34,25 +34,33 @@ def run_sweep(
     """
     path = Path(path)
     report = progress or (lambda runs: None)
-    known = read_results(path)
-    skipped = [cell for cell in cells if cell.identity.gap is None and cell.key in known]
-    reused = {cell.key for cell in skipped}
-    to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
-    report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
-    if to_do:
-        groups = [_Group.of(list(cells)) for _, cells in itertools.groupby(to_do, key=lambda cell: cell.worlds)]
-        to_play = [cell for group in groups for cell in group.to_play()]
-        player = choose_player(engine, threads)
-        with open_results(path) as file:
-            _load_all_loops(engine, to_play)
-            with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
-                for group in groups:
-                    for cell, result in group.results(results, report):
-                        write_runs(path, cell.key, result)
-                        known[cell.key] = cell.record(result)
-                        append_record(file, known[cell.key])
+    with locked_results(path) as file:
+        known = read_results(path, file)
+        skipped = [cell for cell in cells if cell.identity.gap is None and cell.key in known]
+        reused = {cell.key for cell in skipped}
+        to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
+        report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
+        if to_do:
+            with closing(_played(to_do, engine, threads, report)) as played:
+                for cell, result in played:
+                    write_runs(path, cell.key, result)
+                    known[cell.key] = cell.record(result)
+                    append_record(file, known[cell.key])
     gaps = {cell.policy.name: cell.identity.gap for cell in cells if cell.identity.gap is not None}
     return Sweep(tuple(known[cell.key] for cell in cells), len(skipped), gaps, tuple(cells), path)
+
+
+def _played(
+    to_do: Sequence[Cell], engine: str, threads: int | None, report: Callable[[int], None]
+) -> Generator[tuple[Cell, SimulationResult], None, None]:
+    """Yield cells with their results as soon as they are finished."""
+    groups = [_Group.of(list(cells)) for _, cells in itertools.groupby(to_do, key=lambda cell: cell.worlds)]
+    to_play = [cell for group in groups for cell in group.to_play()]
+    player = choose_player(engine, threads)
+    _load_all_loops(engine, to_play)
+    with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
+        for group in groups:
+            yield from group.results(results, report)
 
 
 @dataclass(frozen=True)

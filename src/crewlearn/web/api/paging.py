@@ -61,42 +61,38 @@ def numbered(
     return items[:limit], written(listing, number(items[limit - 1]))
 
 
-def unseen(cursor: str | None, listing: str, limit: int, order: Sequence[int]) -> tuple[Sequence[int], str | None]:
+def unseen(
+    cursor: str | None, listing: str, limit: int, order: Sequence[int], most: int
+) -> tuple[Sequence[int], str | None]:
     """Return a page of a list whose order may change meanwhile, such as by estimate, and the next cursor.
 
-    The cursor holds the numbers listed already, so that each is listed exactly once.
+    The cursor holds the numbers listed already, so that each is listed exactly once. Numbers are below `most`.
     """
-    seen = _numbers_in(place_in(cursor, listing, _is_set))
+    place = place_in(cursor, listing, lambda place: _numbers_in(place, most) is not None)
+    seen = (None if place is None else _numbers_in(place, most)) or set()
     left = [number for number in order if number not in seen]
     piece = left[:limit]
     return piece, written(listing, _as_set(seen | set(piece))) if len(left) > limit else None
 
 
 def _as_set(numbers: Collection[int]) -> str:
-    bits = sum(1 << number for number in numbers)
-    packed = zlib.compress(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), 9)
-    return base64.urlsafe_b64encode(packed).decode()
+    bits = bytearray(max(numbers, default=-1) // 8 + 1)
+    for number in numbers:
+        bits[number // 8] |= 1 << number % 8
+    return base64.urlsafe_b64encode(zlib.compress(bits, 9)).decode()
 
 
-def _is_set(place: Any) -> bool:
+def _numbers_in(place: Any, most: int) -> set[int] | None:
+    """Return the numbers of a set, None if it is malformed or has one from `most` on.
+
+    A few characters decompress to any length, so that no more is read than the list could need.
+    """
     if not isinstance(place, str):
-        return False
+        return None
+    longest = (most + 7) // 8
     try:
-        _unpacked(place)
+        data = zlib.decompressobj().decompress(base64.urlsafe_b64decode(place), longest + 1)
     except (ValueError, zlib.error, binascii.Error):
-        return False
-    return True
-
-
-def _unpacked(place: str) -> bytes:
-    """Decompress a set; refuse one larger than any pool of workers."""
-    unpacking = zlib.decompressobj()
-    data = unpacking.decompress(base64.urlsafe_b64decode(place), 1 << 20)
-    if unpacking.unconsumed_tail:
-        raise ValueError("too large")
-    return data
-
-
-def _numbers_in(place: str | None) -> set[int]:
-    data = b"" if place is None else _unpacked(place)
-    return {8 * at + bit for at, byte in enumerate(data) for bit in range(8) if byte >> bit & 1}
+        return None
+    numbers = {8 * at + bit for at, byte in enumerate(data) for bit in range(8) if byte >> bit & 1}
+    return numbers if len(data) <= longest and max(numbers, default=-1) < most else None

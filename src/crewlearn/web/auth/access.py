@@ -66,7 +66,11 @@ def require(role: str) -> Any:
 
 
 _bearer = HTTPBearer(auto_error=False, description="A token, as `crewlearn users token NAME` shows it once.")
-_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="The session of a browser that is signed in.")
+_cookie = APIKeyCookie(
+    name=COOKIE,
+    auto_error=False,
+    description="The session of a browser that is signed in; over HTTPS `__Host-crewlearn_session`.",
+)
 
 
 @dataclass(frozen=True)
@@ -78,9 +82,11 @@ class Credentials:
 
 
 async def _credentials(
+    request: Request,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
-    session: Annotated[str | None, Security(_cookie)],
+    documented: Annotated[str | None, Security(_cookie)],
 ) -> Credentials:
+    session = request.cookies.get(request.app.state.settings.cookie(COOKIE))
     return Credentials(None if bearer is None else bearer.credentials, session)
 
 

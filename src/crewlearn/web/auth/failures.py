@@ -1,6 +1,7 @@
 """Rate limit on failed sign-ins, by the network they come from."""
 
 import ipaddress
+import threading
 
 import sqlalchemy as sa
 from fastapi import Request
@@ -13,6 +14,10 @@ from crewlearn.web.auth.secrets import now_of
 MOST_FAILURES = 10
 FAILURE_SECONDS = 900.0
 
+MOST_AT_ONCE = 4
+"""How many failures wait to be written at a time: others need the threads and the connections."""
+
+_counting = threading.BoundedSemaphore(MOST_AT_ONCE)
 _LOCK_KEY = 7_302_519_181
 """The advisory lock for counting failures on PostgreSQL; SQLite has only one writer."""
 
@@ -40,26 +45,44 @@ def count_failure(store: Store, address: str) -> None:
     A valid token or link is accepted even then: it cannot be guessed, and a script with an old token must not lock out
     everybody who shares its address.
     """
-    table, now = schema.sign_in_failures, now_of(store)
+    now = now_of(store)
+    with store.reading() as connection:  # a network that is refused already need not wait for a writer
+        _refuse_if_many(connection, address, now)
+    if not _counting.acquire(blocking=False):
+        raise _too_many(1)
+    try:
+        _write_failure(store, address, now)
+    finally:
+        _counting.release()
+
+
+def _write_failure(store: Store, address: str, now: float) -> None:
+    table = schema.sign_in_failures
     with store.changing() as connection:
         if connection.dialect.name == "postgresql":  # several servers share one count
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_KEY)))
         _refuse_if_many(connection, address, now)
-        connection.execute(sa.delete(table).where(table.c.at <= now - FAILURE_SECONDS))
+        passed = sa.or_(table.c.at <= now - FAILURE_SECONDS, table.c.at > now + FAILURE_SECONDS)
+        connection.execute(sa.delete(table).where(passed))
         connection.execute(table.insert().values(address=address, at=now))
 
 
 def _refuse_if_many(connection: sa.Connection, address: str, now: float) -> None:
+    """Refuse a network with too many failures; those of a clock that was far ahead do not count."""
     table = schema.sign_in_failures
     oldest = connection.execute(
         sa.select(table.c.at)
-        .where(table.c.address == address, table.c.at > now - FAILURE_SECONDS)
+        .where(table.c.address == address, table.c.at.between(now - FAILURE_SECONDS, now + FAILURE_SECONDS))
         .order_by(table.c.at.desc())
         .offset(MOST_FAILURES - 1)
         .limit(1)
     ).scalar()
     if oldest is not None:
-        wait = max(1, round(oldest + FAILURE_SECONDS - now))
-        raise HTTPException(
-            429, f"Too many failed attempts; try again in {wait // 60 + 1} minutes.", {"Retry-After": str(wait)}
-        )
+        raise _too_many(round(min(max(1.0, oldest + FAILURE_SECONDS - now), FAILURE_SECONDS)))
+
+
+def _too_many(wait: int) -> HTTPException:
+    """Return the 429 refusal, for some seconds."""
+    return HTTPException(
+        429, f"Too many failed attempts; try again in {wait // 60 + 1} minutes.", {"Retry-After": str(wait)}
+    )

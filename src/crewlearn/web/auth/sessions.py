@@ -73,7 +73,7 @@ def set_cookie(response: Response, settings: Settings, session: str) -> None:
     sites' pages that would change something are refused anyway.
     """
     response.set_cookie(
-        COOKIE,
+        settings.cookie(COOKIE),
         session,
         max_age=int(settings.session_days * DAY),
         path="/",

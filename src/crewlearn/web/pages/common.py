@@ -101,10 +101,10 @@ def reading_of(request: Request, name: str) -> Reading:
 
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
     """Return a page, with the message of the one before."""
-    cookie = request.cookies.get(MESSAGE_COOKIE)
+    cookie = request.cookies.get(_message_cookie(request))
     response = page(request, name, {"flashes": _messages(cookie), "switch": _switch(request, values), **values}, status)
     if cookie is not None:
-        response.delete_cookie(MESSAGE_COOKIE, **_cookie_options(request))
+        response.delete_cookie(_message_cookie(request), **_cookie_options(request))
     return response
 
 
@@ -170,8 +170,13 @@ def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str
     packed = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
     if len(packed) > _LONGEST_MESSAGE:
         packed = base64.urlsafe_b64encode(json.dumps(asdict(Flash(text[:500], tone, undo=undo))).encode()).decode()
-    response.set_cookie(MESSAGE_COOKIE, packed, max_age=60, **_cookie_options(request))
+    response.set_cookie(_message_cookie(request), packed, max_age=60, **_cookie_options(request))
     return response
+
+
+def _message_cookie(request: Request) -> str:
+    settings: Settings = request.app.state.settings
+    return settings.cookie(MESSAGE_COOKIE)
 
 
 def _cookie_options(request: Request) -> "_CookieOptions":

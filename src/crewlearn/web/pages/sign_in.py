@@ -11,6 +11,7 @@ from crewlearn.web.auth.access import COOKIE
 from crewlearn.web.auth.failures import address_of
 from crewlearn.web.auth.secrets import LONGEST_SECRET
 from crewlearn.web.rendering import page
+from crewlearn.web.settings import Settings
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_ADDRESS = 2000
@@ -74,9 +75,10 @@ def sign_in_once(
 @router.post("/sign-out")
 def sign_out(request: Request) -> Response:
     """Sign out."""
-    sessions.sign_out(request.app.state.store, request.cookies.get(COOKIE))
+    settings: Settings = request.app.state.settings
+    sessions.sign_out(request.app.state.store, request.cookies.get(settings.cookie(COOKIE)))
     response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(COOKIE, path="/", secure=request.app.state.settings.secure_cookies, httponly=True)
+    response.delete_cookie(settings.cookie(COOKIE), path="/", secure=settings.secure_cookies, httponly=True)
     return response
 
 
@@ -88,7 +90,7 @@ def _signed_in(request: Request, by: sessions.SignIn, secret: str, next: str) ->
     except HTTPException as error:
         return _refused(request, error, next)
     request.state.caller = caller
-    sessions.sign_out(state.store, request.cookies.get(COOKIE))
+    sessions.sign_out(state.store, request.cookies.get(state.settings.cookie(COOKIE)))
     response = RedirectResponse(next, 303)
     sessions.set_cookie(response, state.settings, session)
     return response

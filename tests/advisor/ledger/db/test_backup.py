@@ -300,6 +300,22 @@ def test_a_damaged_copy_is_refused_and_the_store_left_alone(tmp_path: Path, how:
     assert {file.name for file in tmp_path.iterdir()} == {"s.db", "copy.db", "bad.db"}
 
 
+@pytest.mark.parametrize(
+    "how", ["half a page", "an index that leads elsewhere", "rows without their site", "cut short"]
+)
+def test_a_damaged_store_is_neither_copied_nor_sound(tmp_path: Path, how: str) -> None:
+    made(tmp_path / "s.db")
+    spoilt(tmp_path / "s.db", tmp_path / "bad.db", how)
+    url = f"sqlite:///{tmp_path}/bad.db"
+    output = run("store", "backup", str(tmp_path / "copy.db"), "--db", url)
+    assert output.startswith("2 "), output
+    assert "malformed" in output or "is damaged" in output
+    assert {file.name for file in tmp_path.iterdir()} == {"s.db", "bad.db"}
+    output = run("ledger", "verify", "site", "--db", url)
+    assert not output.startswith("0 "), output
+    assert "DAMAGED: the store's file is damaged" in output or "malformed" in output, output
+
+
 def test_a_restore_that_fails_at_any_step_leaves_the_store_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

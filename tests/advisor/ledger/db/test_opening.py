@@ -1,7 +1,9 @@
 """Opening, creating and upgrading a store, on SQLite and on PostgreSQL."""
 
 import json
+import os
 import pickle
+import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -283,3 +285,14 @@ def test_many_may_open_a_new_store_at_once(empty_database: Database) -> None:
 def test_a_conflict_stays_one_across_processes() -> None:
     again = pickle.loads(pickle.dumps(Conflict("output", 3, "differ")))
     assert (type(again), str(again)) == (Conflict, "output = 3: differ")
+
+
+def test_a_new_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with open_store(f"sqlite:///{tmp_path}/s.db") as store:
+            busy_site(store)
+            modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"s.db": 0o600, "s.db-wal": 0o600, "s.db-shm": 0o600}

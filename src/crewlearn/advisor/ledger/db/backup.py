@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.db import engine as database
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import clear_errors, make_engine, shown
+from crewlearn.advisor.ledger.db.integrity import damage_to, is_damage
 from crewlearn.advisor.ledger.db.upgrade import other_schema, schema_version
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.problem.errors import InvalidInput
@@ -26,8 +27,6 @@ _RESTORE = (
 )
 _PASSING = (schema.sessions, schema.sign_in_links)
 """Tables that a restore empties: nobody stays signed in from the time of the backup."""
-
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class _InUse(sqlite3.OperationalError):
@@ -47,6 +46,10 @@ def back_up(engine: sa.Engine, file: Path) -> None:
     with _as_ours(partial(InvalidInput, "file", str(file)), "cannot be written"), _beside(file) as unfinished:
         _fill(source, unfinished)
         with closing(sqlite3.connect(unfinished)) as copy:
+            fault = damage_to(copy)  # a copy that could not be restored is none
+            if fault is not None:
+                remedy = f"is damaged ({fault}); no copy was made: restore the last sound one, and keep this file"
+                raise StoreUnavailable(shown(engine), remedy)
             copy.execute("PRAGMA journal_mode=DELETE").close()  # a single file, without a -wal file
         _name(unfinished, file)
 
@@ -85,12 +88,9 @@ def _prepare(file: Path, prepared: Path) -> str | None:
     try:
         _fill(file, prepared)
         with closing(sqlite3.connect(prepared)) as copy:
-            report = str(copy.execute("PRAGMA integrity_check(1)").fetchone()[0])
-            if report != "ok":
-                return report.splitlines()[-1]
-            lost = copy.execute("PRAGMA foreign_key_check").fetchone()
-            if lost is not None:
-                return f"a row of {lost[0]} belongs to one of {lost[2]} that is missing"
+            fault = damage_to(copy)
+            if fault is not None:
+                return fault
             copy.execute("PRAGMA secure_delete=ON").close()
             tables = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             for table in _PASSING:
@@ -99,7 +99,7 @@ def _prepare(file: Path, prepared: Path) -> str | None:
             copy.commit()
             copy.execute("PRAGMA journal_mode=WAL").close()
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGE:
+        if not is_damage(error):
             raise
         return str(error)
     return None

@@ -3,11 +3,13 @@
 An engine must not be used across a fork: create it in the process that uses it.
 """
 
+import os
 import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -48,6 +50,12 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
         address.set(drivername="sqlite"), connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True
     )
 
+    @sa.event.listens_for(engine, "do_connect")
+    def connecting(dialect: sa.Dialect, record: Any, arguments: list[Any], options: dict[str, Any]) -> None:
+        name = str(arguments[0])
+        if name not in ("", ":memory:") and not options.get("uri") and not name.startswith("file:"):
+            _make_private(Path(name))
+
     @sa.event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: Any) -> None:
         connection.isolation_level = None  # we begin transactions ourselves
@@ -60,6 +68,12 @@ def _sqlite_engine(address: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _make_private(file: Path) -> None:
+    """Make the file of a new store for its owner alone; SQLite gives the files beside it the same mode."""
+    with suppress(OSError):  # it exists, or SQLite says what is wrong
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _postgresql_engine(address: sa.URL) -> sa.Engine:

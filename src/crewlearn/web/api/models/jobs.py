@@ -127,6 +127,7 @@ class VerifiedModel(Model):
     older: Count = Field(description="Advice under older rules, which is not derived again.")
     faults: list[str]
     sound: Flag
+    notes: list[str] = Field(default=[], description="Oddities that are no damage; left out if there are none.")
 
 
 class JobModel(Model):

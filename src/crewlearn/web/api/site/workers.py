@@ -88,7 +88,7 @@ def list_workers(
         and sought in _called(now.people, member.number)
     }
     listing = f"workers {sort} {descending} {status} {team} {sought}"
-    piece, following = paging.unseen(cursor, listing, limit, list(by_number))
+    piece, following = paging.unseen(cursor, listing, limit, list(by_number), len(now.site.workers))
     return answer(page([documents.worker(now.site, now.people, by_number[number]) for number in piece], following))
 
 
