@@ -8,6 +8,9 @@ from crewlearn.advisor.evidence.intervals import Ratio
 from crewlearn.advisor.evidence.tenure import NEW, Newcomers
 from crewlearn.advisor.ledger.text import counted
 
+LOWER = "lower, beyond chance"
+"""What is said of a group whose whole interval lies below the best group."""
+
 
 def ratio_words(ratio: Ratio) -> str:
     """Return a ratio of rates with its interval.
@@ -34,11 +37,11 @@ def _verdict(rate: GroupRate, few: bool, nothing: bool) -> str:
         return "too small to tell" if few else "compared with"
     if few:
         return "too small to tell"
-    return "lower, beyond chance" if rate.high < 1.0 else "could be chance"
+    return LOWER if rate.high < 1.0 else "could be chance"
 
 
-def newcomers_words(told: Newcomers) -> str:
-    """Return how newcomers fare against the others, in sentences."""
+def newcomers_words(told: Newcomers, period: str = "period") -> str:
+    """Return how newcomers fare against the others, in sentences; `period` is what a period is called."""
     if not told.days or not told.later_days:
         return "Newcomers: nothing to compare yet; there must be time in the team both as a newcomer and later."
     if not told.let_go + told.later_let_go:
@@ -50,9 +53,9 @@ def newcomers_words(told: Newcomers) -> str:
     elif ratio.high is not None and ratio.high < 1.0:
         verdict = "Newcomers are let go less often than others."
     return (
-        f"{verdict} In their first {NEW} periods {told.let_go} were let go, in {counted(told.days, 'period')} in the "
+        f"{verdict} In their first {NEW} {period}s {told.let_go} were let go, in {counted(told.days, period)} in the "
         f"team. Later, and among those there from the start, it was {told.later_let_go}, in "
-        f"{counted(told.later_days, 'period')}. Ratio of the rates with its 95% interval: {ratio_words(ratio)}."
+        f"{counted(told.later_days, period)}. Ratio of the rates with its 95% interval: {ratio_words(ratio)}."
     )
 
 

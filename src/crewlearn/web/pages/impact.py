@@ -65,7 +65,8 @@ def _show(
         fault = "Choose a file, or paste its contents."
     elif data is not None:
         try:
-            compared = impact_view(read_impact(store_of(request), site, data, name))
+            period = "working day" if reading.site.config.calendar.shifts_per_day == 1 else "period"
+            compared = impact_view(read_impact(store_of(request), site, data, name), period)
         except InvalidInput as error:
             if isinstance(error, StoreUnavailable):
                 raise

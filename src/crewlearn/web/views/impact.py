@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crewlearn.advisor.evidence.impact import COMING_IN, Impact
 from crewlearn.advisor.evidence.tenure import LENGTHS
-from crewlearn.advisor.wording.impact import newcomers_words, ratio_words, verdicts
+from crewlearn.advisor.wording.impact import LOWER, newcomers_words, ratio_words, verdicts
 from crewlearn.web import formats
 
 
@@ -15,9 +15,11 @@ class RateRow:
     group: str
     people: str
     chosen: str
+    share: str
     ratio: str
     interval: str
     verdict: str
+    marked: bool
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class StageView:
 
 @dataclass(frozen=True)
 class TenureRow:
-    """A group's tenure: people, days in the team, how many were let go, the ratio of rates, and the shares kept."""
+    """A group's tenure: people, periods in the team, how many were let go, the ratio of rates, and the shares kept."""
 
     group: str
     people: str
@@ -44,29 +46,32 @@ class TenureRow:
 
 @dataclass(frozen=True)
 class ImpactView:
-    """A comparison between groups: `lengths` are the days after which `kept` says how many are still there."""
+    """A comparison between groups: `lengths` are the periods after which `kept` says how many are still there."""
 
     stages: tuple[StageView, ...]
     tenures: tuple[TenureRow, ...]
     lengths: tuple[int, ...]
+    period: str
     newcomers: str
     warnings: tuple[str, ...]
 
 
-def impact_view(told: Impact) -> ImpactView:
-    """Return a comparison between groups as its page shows it."""
+def impact_view(told: Impact, period: str) -> ImpactView:
+    """Return a comparison between groups as its page shows it; `period` is what a period is called."""
     stages = [
         StageView(
             f"{direction.capitalize()}: {stage}",
-            "Chosen, against the best" if direction == COMING_IN else "Staying, against the best",
+            "Ratio to the best" if direction == COMING_IN else "Ratio of staying",
             tuple(
                 RateRow(
                     group=rate.group,
                     people=formats.number(rate.people),
-                    chosen=f"{formats.number(rate.chosen)} ({formats.share(rate.rate)})",
+                    chosen=formats.number(rate.chosen),
+                    share=formats.share(rate.rate),
                     ratio=f"{rate.ratio:.2f}",
                     interval="" if rate.low is None else f"{rate.low:.2f} to {rate.high:.2f}",
                     verdict=verdict,
+                    marked=verdict == LOWER,
                 )
                 for rate, verdict in zip(rates, verdicts(rates), strict=True)
             ),
@@ -91,4 +96,4 @@ def impact_view(told: Impact) -> ImpactView:
             )
         )
     warnings = tuple(f"{line[0].upper()}{line[1:]}." for line in told.warnings)
-    return ImpactView(tuple(stages), tuple(tenures), LENGTHS, newcomers_words(told.newcomers), warnings)
+    return ImpactView(tuple(stages), tuple(tenures), LENGTHS, period, newcomers_words(told.newcomers, period), warnings)
