@@ -211,6 +211,13 @@ def test_groups_are_compared_and_kept_nowhere(desk: CliWorkspace) -> None:
     assert b"purple-group" not in before
 
 
+def test_a_notice_and_a_card_are_printed(desk: CliWorkspace) -> None:
+    desk.create()
+    assert "Whom to ask: Ines" in desk.run("site", "notice", "north", "--contact", "Ines").stdout
+    assert "value-of-replacement:" in desk.run("site", "card", "north").stdout
+    assert "north" in desk.run("site", "card", "nort", code=2).stderr
+
+
 def test_the_demo_and_its_plan(desk: CliWorkspace) -> None:
     desk.run("demo")
     assert desk.json("ledger", "verify", "demo")["sound"]

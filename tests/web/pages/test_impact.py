@@ -1,4 +1,4 @@
-"""The Impact page: groups from a file are compared, and kept nowhere."""
+"""The Impact page, where groups from a file are compared and kept nowhere, and the texts to print."""
 
 import logging
 import tempfile
@@ -56,3 +56,12 @@ def test_wrong_files_are_explained(demo: Store) -> None:
     unknown = manager.post(PAGE, {}, files={"file": ("groups.csv", b"worker_id,group\nnobody,a\n")})
     assert "Unknown here and not counted: 1" in unknown
     assert browser(demo, "viewer").send(PAGE, {}).status_code == 403
+
+
+def test_the_notice_and_the_card_are_pages_for_everybody(demo: Store) -> None:
+    viewer = browser(demo, "viewer")
+    notice = viewer.get("/sites/Demo%20hall/notice?contact=%3Cb%3EInes")
+    assert "Whom to ask: &lt;b&gt;Ines" in notice
+    assert "A person decides" in notice
+    viewer.get(f"/sites/Demo%20hall/notice?contact={'x' * 201}", 422)
+    assert "floor-quits, followed" in viewer.get("/sites/Demo%20hall/card")
