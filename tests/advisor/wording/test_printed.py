@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import date
 
-from crewlearn import __version__
 from crewlearn.advisor.evidence.calibration import calibrated_gain
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
@@ -47,19 +46,19 @@ def test_a_notice_follows_the_settings() -> None:
 
 def test_a_card_follows_the_settings_and_what_was_measured() -> None:
     site = Site.empty(config(policy="dr-ucb:gamma=9", least_tenure=7, most_a_week=2, budget_a_month=1500.0))
-    card = plain(model_card("hall", site, 31, TODAY))
+    card = plain(model_card("hall", site, 31, TODAY, "9.8"))
     for words in (
         "dr-ucb:gamma=9: the paper's policy",
         "before 7 periods",
         "at most 2 replacements",
         "In a month: at most 1,500 in fees",
         "all days as alike",
-        f"crewlearn {__version__}",
+        "crewlearn 9.8, rules",
         "31 events on 2026-11-18",
         "not the policy of this site",
     ):
         assert words in card
-    own = plain(model_card("hall", Site.empty(config(policy="value-of-replacement-evolving")), 1, TODAY))
+    own = plain(model_card("hall", Site.empty(config(policy="value-of-replacement-evolving")), 1, TODAY, "9.8"))
     assert "not the policy of this site" not in own
     for line in calibrated_gain():
         assert f"{line.title}: {line.covered:.1%} of {line.firms} firms covered" in card

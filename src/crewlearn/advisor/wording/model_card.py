@@ -2,7 +2,6 @@
 
 from datetime import date
 
-from crewlearn import __version__
 from crewlearn.advisor.advice.readings import has_readings
 from crewlearn.advisor.evidence.calibration import CalibratedLine, calibrated_gain
 from crewlearn.advisor.ledger.events.envelope import RULE_VERSION
@@ -17,8 +16,8 @@ CALIBRATED = "value-of-replacement-evolving"
 """The policy of the simulated firms in `bench/calibration`."""
 
 
-def model_card(name: str, site: Site, events: int, on: date) -> PrintedText:
-    """Return the model card of a site with so many events on record."""
+def model_card(name: str, site: Site, events: int, on: date, version: str) -> PrintedText:
+    """Return the model card of a site with so many events on record; `version` is that of the program."""
     return PrintedText(
         f"{name}: model card",
         f"What proposes replacements at {name}, as set up on {on.isoformat()}.",
@@ -29,7 +28,7 @@ def model_card(name: str, site: Site, events: int, on: date) -> PrintedText:
             Section("What it learns from", _learns(site)),
             Section("How well its gain held on simulated firms", _held(site.config.policy)),
             Section("Limits", _limits(site)),
-            Section("Versions", _versions(site.config, events, on)),
+            Section("Versions", _versions(site.config, events, on, version)),
         ),
     )
 
@@ -146,8 +145,8 @@ def _limits(site: Site) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _versions(config: SiteConfig, events: int, on: date) -> tuple[str, ...]:
+def _versions(config: SiteConfig, events: int, on: date, version: str) -> tuple[str, ...]:
     return (
-        f"crewlearn {__version__}, rules {RULE_VERSION}, policy {config.policy}.",
+        f"crewlearn {version}, rules {RULE_VERSION}, policy {config.policy}.",
         f"The record had {counted(events, 'event')} on {on.isoformat()}.",
     )

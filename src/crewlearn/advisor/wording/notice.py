@@ -31,9 +31,7 @@ def worker_notice(name: str, site: Site, on: date, contact: str = "") -> Printed
 def _recorded(site: Site) -> tuple[str, ...]:
     units = site.config.units
     span = "day" if site.config.calendar.shifts_per_day == 1 else "shift"
-    hours = (
-        "and your hours" if units.hours_per_period is not None else "and your hours, where the firm's files have them"
-    )
+    where = "" if units.hours_per_period is not None else ", where the firm's files have them"
     lines = [
         "Your id at this firm, and your name if the firm's list has it; both are kept apart from the rest.",
         f"For each {span} that you work: how many units you put out and your hours{where}. For a {span} that you do "

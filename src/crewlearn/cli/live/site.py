@@ -252,12 +252,13 @@ def notice_command(
 def card_command(name: SiteArgument, db: DbOption = DEFAULT_DB) -> None:
     """Print a site's model card: policy, brakes, what it learns from, how well that held, limits and versions."""
     with opened(db) as store:
+        from crewlearn import __version__
         from crewlearn.advisor.wording.model_card import model_card
         from crewlearn.advisor.wording.sections import plain
 
         with store.reading() as connection:
             _, now, events = store.site(connection, name)
-        print(plain(model_card(name, now, events, store.clock().date())))
+        print(plain(model_card(name, now, events, store.clock().date(), __version__)))
 
 
 @app.command("set")

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from crewlearn import __version__
 from crewlearn.advisor.wording.model_card import model_card
 from crewlearn.advisor.wording.notice import worker_notice
 from crewlearn.web.auth.access import VIEWER, Caller, require
@@ -31,5 +32,5 @@ def notice(
 def card(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show the model card."""
     reading = reading_of(request, site)
-    text = model_card(reading.name, reading.site, reading.version, today_at(store_of(request)))
+    text = model_card(reading.name, reading.site, reading.version, today_at(store_of(request)), __version__)
     return show_site(request, caller, reading, "Record", "printed.html", {"text": text, "asks": False, "contact": ""})
