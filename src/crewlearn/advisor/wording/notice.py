@@ -22,7 +22,7 @@ def worker_notice(name: str, site: Site, on: date, contact: str = "") -> Printed
             Section("How it is used", _used(site)),
             Section("Who decides", _decides()),
             Section("Where it can be wrong", _doubts(site)),
-            Section("How long it is kept", _kept()),
+            Section("How long it is kept", _kept(site.config)),
             Section("What you can ask for", _rights(contact)),
         ),
     )
@@ -116,8 +116,12 @@ def _doubts(site: Site) -> tuple[str, ...]:
     )
 
 
-def _kept() -> tuple[str, ...]:
+def _kept(config: SiteConfig) -> tuple[str, ...]:
+    by_itself: tuple[str, ...] = ()
+    if config.erase_after is not None:
+        by_itself = (f"{counted(config.erase_after, 'day')} after you have left, your id and name are erased.",)
     return (
+        *by_itself,
         "The firm can erase your id and name at any time. What remains is a number with its output, which the program "
         "no longer connects with you. Notes remain in the record as they were written.",
     )
