@@ -68,8 +68,8 @@ chromium: ## Install Chromium for the browser tests, if it is missing and can be
 bench: $(READY) ## Measure speed and quality, and list every missed limit at the end (PARTS="engine web", QUICK=1)
 	PYTHONPATH=tests $(BIN)/python bench/run.py $(PARTS) $(if $(QUICK),--quick)
 
-calibrate: $(READY) ## Compare what people are told with the truth of simulated firms; resumable (PARTS="gain", QUICK=1, FRESH=1)
-	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh)
+calibrate: $(READY) ## Compare what people are told with the truth of simulated firms; resumable (PARTS="gain", QUICK=1, FRESH=1, RECORD=1)
+	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh) $(if $(RECORD),--record)
 
 soak: $(READY) ## Run the long trials, each bounded: SOAK="team webhooks" names the parts
 	@for part in $(SOAK); do PYTHONPATH=tests $(BIN)/python bench/soak/$$part.py || exit 1; done

@@ -4,6 +4,9 @@ Every case measured is appended to `reports/calibrate/PART.jsonl` at once, so th
 it was: a rerun skips the cases on file. `--fresh` measures all again, as after a change of what is measured. At the end
 each part's table is printed as the docs have it, and written beside the results, with every limit missed.
 
+`--record` writes the figures of the parts that the package has into it, where the model card reads them. The table in
+docs/evidence.md has to be the same, which a test checks.
+
 A new part is a module of `calibration` with a `PART`, and its name in `PARTS`.
 """
 
@@ -24,6 +27,8 @@ PARTS: tuple[str, ...] = ("gain", "plan", "backtest", "pilot")
 """The parts, each the name of a module of `calibration`."""
 
 RESULTS = Path("reports/calibrate")
+RECORD = Path("src/crewlearn/advisor/evidence/calibration.json")
+"""The figures that the package has: only of the parts that are in it."""
 _ANY = Limit()
 
 
@@ -100,6 +105,34 @@ def markdown(lines: Sequence[Line]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
+def record(path: Path, name: str, lines: Sequence[Line]) -> None:
+    """Write a part's lines to the package's figures, with three digits as in the docs, if it has that part."""
+    parts = json.loads(path.read_text(encoding="utf-8"))
+    if name not in parts:
+        return
+    parts[name] = [
+        {
+            "title": line.title,
+            "figures": {key: float(f"{value:.3g}") for key, value in line.figures.items() if not math.isnan(value)},
+            "limits": {key: [limit.least, limit.most] for key, limit in line.limits.items()},
+        }
+        for line in lines
+    ]
+    written = [
+        f"{json.dumps(part)}: [\n" + ",\n".join(f"  {json.dumps(line)}" for line in own) + "\n]"
+        for part, own in parts.items()
+    ]
+    path.write_text("{\n" + ",\n".join(written) + "\n}\n", encoding="utf-8")
+
+
+def recorded(path: Path, name: str) -> list[Line]:
+    """Return a part's lines as the package has them."""
+    return [
+        Line(line["title"], line["figures"], {key: Limit(*ends) for key, ends in line["limits"].items()})
+        for line in json.loads(path.read_text(encoding="utf-8"))[name]
+    ]
+
+
 def main() -> None:
     """Calibrate the parts named, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -107,6 +140,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="measure fewer cases")
     parser.add_argument("--jobs", type=int, default=2, help="processes at the same time (2)")
     parser.add_argument("--fresh", action="store_true", help="measure again what is on file")
+    parser.add_argument("--record", action="store_true", help=f"write the figures to {RECORD} too")
     parser.add_argument("--out", type=Path, default=RESULTS, help=f"folder of the results ({RESULTS})")
     options = parser.parse_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of the processes to come: threads of theirs disturb each other
@@ -119,6 +153,8 @@ def main() -> None:
         text = markdown(lines)
         (options.out / f"{name}.md").write_text(text, encoding="utf-8")
         print(f"\n== {name}\n\n{text}")
+        if options.record:
+            record(RECORD, name, lines)
         misses += [f"{name}: {miss}" for line in lines for miss in line.missed()]
     print("== all parts: " + ("every limit kept" if not misses else f"{len(misses)} missed"))
     for miss in misses:

@@ -63,3 +63,20 @@ def test_backtests(part: Any) -> None:
         assert covered(compared) >= 5
         assert half_width(compared) < 60.0
     assert all(0.0 < row["on_record"] < 1.0 for row in rows)
+
+
+def test_the_docs_have_the_figures_of_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The table of docs/evidence.md and the file that the model card reads are the same; `--record` writes it so."""
+    root = Path(__file__).parents[1]
+    monkeypatch.syspath_prepend(str(root / "bench"))
+    for name in [name for name in sys.modules if name.split(".")[0] in ("calibration", "calibrate")]:
+        monkeypatch.delitem(sys.modules, name)
+    runner = importlib.import_module("calibrate")
+    package = root / runner.RECORD
+    lines = runner.recorded(package, "gain")
+    assert runner.markdown(lines) in (root / "docs" / "evidence.md").read_text(encoding="utf-8")
+    copy = tmp_path / package.name
+    copy.write_text(package.read_text(encoding="utf-8").replace("floor", "store"), encoding="utf-8")
+    runner.record(copy, "gain", lines)
+    runner.record(copy, "pilot", lines)  # which the package does not have
+    assert copy.read_text(encoding="utf-8") == package.read_text(encoding="utf-8")

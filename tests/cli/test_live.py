@@ -212,6 +212,29 @@ def test_groups_are_compared_and_kept_nowhere(desk: CliWorkspace) -> None:
     assert b"purple-group" not in before
 
 
+def test_a_notice_and_a_card_are_printed(desk: CliWorkspace) -> None:
+    desk.create()
+    assert "Whom to ask: Ines" in desk.run("site", "notice", "north", "--contact", "Ines").stdout
+    assert "value-of-replacement:" in desk.run("site", "card", "north").stdout
+    assert "north" in desk.run("site", "card", "nort", code=2).stderr
+
+
+def test_who_is_due_for_erasure_is_listed_and_erased_when_asked(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(2))
+    desk.run("workers", "set", "north", "4", "--status", "left")
+    assert "erase_after=90" in desk.run("workers", "retention", "north", code=2).stderr
+    assert desk.json("workers", "retention", "north", "--days", "1") == {"due": [], "erased": 0}
+    assert "erase_after=N" in desk.run("workers", "retention", "north", "--days", "0", "--erase", code=2).stderr
+    desk.run("site", "set", "north", "erase_after=0")
+    assert "Name 4 (4), left" in desk.run("workers", "retention", "north").stdout
+    assert "nothing was erased" in desk.run("workers", "retention", "north").stdout
+    assert "0 days after you have left" in desk.run("site", "notice", "north").stdout
+    assert desk.json("workers", "retention", "north", "--erase")["erased"] == 1
+    assert "0 people to erase" in desk.run("workers", "retention", "north").stdout
+    assert "retention" in desk.run("ledger", "export", "north").stdout
+
+
 def test_the_demo_and_its_plan(desk: CliWorkspace) -> None:
     desk.run("demo")
     assert desk.json("ledger", "verify", "demo")["sound"]

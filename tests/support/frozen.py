@@ -198,7 +198,7 @@ def outputs(url: str, site: str, folder: Path) -> dict[str, str]:
         "explain.txt": "\n".join(f"proposal {n}\n{text}" for n, text in zip(proposals, explained, strict=True)),
         "verify.json": run(url, "ledger", "verify", site, "--json"),
         "verify.txt": run(url, "ledger", "verify", site),
-        "impact.json": run(url, "ledger", "impact", site, "--groups", str(groups), "--json"),
+        "impact.json": _without_doubt(run(url, "ledger", "impact", site, "--groups", str(groups), "--json")),
         **{f"export-{name}": _unquoted(text) if name.endswith("csv") else text for name, text in exports.items()},
     }
 
@@ -232,6 +232,16 @@ def _without_guard(text: str) -> str:
     done.pop("unusual", None)
     done["warnings"] = [line for line in done["warnings"] if not line.startswith("unusual for this site")]
     return json.dumps(done, indent=2) + "\n"
+
+
+def _without_doubt(text: str) -> str:
+    """Return a comparison of groups as versions without intervals and tenure print it."""
+    told = {key: value for key, value in json.loads(text).items() if key not in ("tenure", "newcomers", "notes")}
+    for direction in ("coming in", "going out"):
+        for rates in told[direction].values():
+            for rate in rates:
+                del rate["low"], rate["high"]
+    return json.dumps(told, indent=2) + "\n"
 
 
 def planned(url: str, site: str) -> str:

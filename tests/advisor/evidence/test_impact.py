@@ -6,6 +6,7 @@ import pytest
 
 from crewlearn.advisor.evidence.impact import fisher, rates, stages, tables
 from crewlearn.advisor.ledger.site import Proposal
+from crewlearn.advisor.wording.impact import verdicts
 from crewlearn.problem.arrays import NOBODY
 
 
@@ -30,6 +31,21 @@ def test_rates_and_their_ratios() -> None:
     assert (first.ratio, second.ratio) == (1.0, 0.5)  # kept: all of a, half of b
     assert first.p_value == second.p_value < 0.001
     assert rates({}, set(), favourable=True) == []
+
+
+def test_ratios_have_an_interval_against_the_best_group_and_small_groups_a_mark() -> None:
+    groups = {
+        **dict.fromkeys(range(40), "a"),
+        **dict.fromkeys(range(40, 120), "b"),
+        **dict.fromkeys(range(120, 125), "c"),
+    }
+    chosen = {*range(36), *range(40, 56), *range(120, 122)}  # Koopman's example of 36 in 40 and 16 in 80
+    best, other, few = rates(groups, chosen, favourable=True)
+    assert (best.ratio, best.low, best.high) == (1.0, None, None)
+    assert (other.low, other.high) == pytest.approx((1 / 7.15, 1 / 2.94), rel=1e-3)
+    assert verdicts([best, other, few]) == ["compared with", "lower, beyond chance", "too small to tell"]
+    alike = rates(groups, set(), favourable=True)
+    assert verdicts(alike) == ["nothing to compare"] * 3
 
 
 def test_people_are_counted_once_at_each_stage_and_withdrawn_proposals_not_at_all() -> None:

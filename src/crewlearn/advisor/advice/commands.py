@@ -152,12 +152,16 @@ def record_changes(work: SiteTransaction, number: int, changes: Mapping[str, Any
 def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expected: int | None = None) -> None:
     """Erase a person's identity from the store; the record keeps only their number."""
     with store.writing(name, actor, expected) as work:
-        number = numbered(work, worker_id)
-        table = schema.identities
-        work.connection.execute(
-            table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
-        )
-        work.add(WorkerErased(number))
+        erase_in(work, numbered(work, worker_id))
+
+
+def erase_in(work: SiteTransaction, number: int) -> None:
+    """Erase a person within a transaction, as `erase_worker` does."""
+    table = schema.identities
+    work.connection.execute(
+        table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
+    )
+    work.add(WorkerErased(number))
 
 
 def approve(

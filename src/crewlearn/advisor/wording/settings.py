@@ -49,6 +49,7 @@ def in_words(config: SiteConfig) -> dict[str, str]:
         "most_a_week": NO_LIMIT if config.most_a_week is None else counted(config.most_a_week, "replacement"),
         **{name: _budget(name, config) for name in BUDGETS if getattr(config, name) is not None},
         "ask_again_after": counted(config.ask_again_after, "period"),
+        **_retention(config),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
         "closed": ", ".join(map(str, calendar.closures)) or "no days",
@@ -66,6 +67,10 @@ def learned_delay(site: Site) -> str:
     if not site.config.learn_delay:
         return ""
     return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
+
+
+def _retention(config: SiteConfig) -> dict[str, str]:
+    return {} if config.erase_after is None else {"erase_after": f"{counted(config.erase_after, 'day')} after leaving"}
 
 
 def _budget(name: str, config: SiteConfig) -> str:

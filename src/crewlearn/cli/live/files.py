@@ -88,6 +88,42 @@ def erase_command(
         print(f"Erased {worker} from the store; the record keeps only a number. {advice_of(store, site)}")
 
 
+@workers.command("retention")
+def retention_command(
+    site: SiteArgument,
+    days: Annotated[
+        int | None, typer.Option(min=0, help="List who left so many days ago, instead of as the site is set.")
+    ] = None,
+    erase: Annotated[bool, typer.Option("--erase", help="Erase them now, as a running server does every day.")] = False,
+    db: DbOption = DEFAULT_DB,
+    json: JsonOption = False,
+) -> None:
+    """List who left so long ago that they are erased (setting erase_after); nothing is erased without --erase."""
+    with opened(db) as store:
+        from crewlearn.advisor.advice.retention import due_for_erasure, erase_departed
+        from crewlearn.advisor.ledger.identities import read_people
+        from crewlearn.advisor.ledger.text import counted
+        from crewlearn.problem.errors import InvalidInput
+
+        with store.reading() as connection:
+            key, now, _ = store.site(connection, site)
+            people = read_people(connection, key)
+            due = due_for_erasure(connection, key, now, now.config.calendar.day_of(store.clock()), days)
+        if erase and days is not None:
+            raise InvalidInput("days", days, "only lists; to erase, set it: crewlearn site set SITE erase_after=N")
+        if now.config.erase_after is None and days is None:
+            raise InvalidInput("erase_after", "none", "is not set; set it: crewlearn site set SITE erase_after=90")
+        listed = [{"worker_id": people.ids[person.worker], "left": str(person.left)} for person in due]
+        erased = len(erase_departed(store, site)) if erase else 0
+    if json:
+        print_json({"due": listed, "erased": erased})
+        return
+    for person in due:
+        print(f"{people.label(person.worker)}, left {person.left}")
+    several = counted(erased if erase else len(due), "person", "people")
+    print(f"Erased {several}." if erase else f"{several} to erase; nothing was erased.")
+
+
 @workers.command("set")
 def set_command(
     site: SiteArgument,

@@ -1,9 +1,8 @@
 """`crewlearn ledger` and `crewlearn store`: check and export the record; back up, restore and upgrade the store."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +15,7 @@ from crewlearn.cli.output import check_writable, plain_errors, print_json, print
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from crewlearn.advisor.evidence.impact import GroupRate
+    from crewlearn.advisor.evidence.impact import GroupRate, Impact
 
 app = typer.Typer(help="Check and export a site's record.", no_args_is_help=True)
 store_app = typer.Typer(help="Back up, restore and upgrade the store.", no_args_is_help=True)
@@ -76,46 +75,26 @@ def impact_command(
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Compare between groups how often people are proposed, approved and started, or proposed and let go."""
+    """Compare between groups how often people are proposed, approved and started, or let go, and how long they stay."""
     with opened(db) as store:
         from crewlearn.advisor.evidence import impact
-        from crewlearn.advisor.files.reading import read_groups
-        from crewlearn.advisor.ledger.identities import read_people
-        from crewlearn.advisor.ledger.queries import read_proposals
-        from crewlearn.advisor.ledger.team.stints import read_stints
-        from crewlearn.advisor.ledger.text import counted
+        from crewlearn.advisor.wording.impact import impact_document
 
-        rows = read_groups(read_bytes(groups), what=groups.name)
-        with store.reading() as connection:
-            key = store.key(connection, site)
-            people, proposals = read_people(connection, key), read_proposals(connection, key)
-            held = {stint.worker for stint in read_stints(connection, key)}
-        numbers = {identifier: number for number, identifier in people.ids.items() if identifier is not None}
-        known = {numbers[row.worker_id]: row.group for row in rows if row.worker_id in numbers}
-        tables = impact.tables(known, proposals, held)
-        workers = partial(counted, one="worker")
-        unknown, without = len(rows) - len(known), len(numbers) - len(known)
-        warnings = [
-            *([f"unknown here and not counted: {unknown} of the file's {workers(len(rows))}"] if unknown else []),
-            *([f"without a group and not counted: {without} of the site's {workers(len(numbers))}"] if without else []),
-        ]
+        found = impact.read_impact(store, site, read_bytes(groups), groups.name)
     if json:
-        document = {
-            direction: {stage: [vars(rate) for rate in rates] for stage, rates in stages.items()}
-            for direction, stages in tables.items()
-        }
-        print_json({**document, "warnings": warnings, "note": impact.NOTE})
+        print_json(impact_document(found))
         return
-    for direction, stages in tables.items():
+    for direction, stages in found.stages.items():
         for stage, group_rates in stages.items():
             compared = "ratio of staying" if direction == impact.GOING_OUT else "ratio to the best"
             _print_rates(f"{direction.capitalize()}, {stage}:", compared, group_rates)
-    warn(warnings)
-    print(impact.NOTE)
+    _print_tenure(found)
+    warn(list(found.warnings))
+    print(impact.NOTE, impact.DOUBT, impact.TENURE_NOTE, sep="\n")
 
 
-def _print_rates(title: str, compared: str, rates: "list[GroupRate]") -> None:
-    columns = ["group", "people", "chosen", "rate", compared, "p"]
+def _print_rates(title: str, compared: str, rates: "Sequence[GroupRate]") -> None:
+    columns = ["group", "people", "chosen", "rate", compared, "95%", "p"]
     rows = [
         [
             rate.group + (" (few)" if rate.small else ""),
@@ -123,11 +102,35 @@ def _print_rates(title: str, compared: str, rates: "list[GroupRate]") -> None:
             str(rate.chosen),
             f"{rate.rate:.0%}",
             f"{rate.ratio:.2f}",
+            "" if rate.low is None else f"{rate.low:.2f} to {rate.high:.2f}",
             f"{rate.p_value:.3f}",
         ]
         for rate in rates
     ]
     print_table(title, columns, rows)
+
+
+def _print_tenure(found: "Impact") -> None:
+    """Print how long people are kept, by group, and whether newcomers are let go sooner."""
+    from crewlearn.advisor.evidence import tenure
+    from crewlearn.advisor.wording.impact import newcomers_words, ratio_words
+
+    columns = ["group", "people", "periods in the team", "let go", "rate against the others (95%)"]
+    rows = []
+    for group in found.tenures:
+        kept = {share.periods: f"{share.share:.0%} ({share.low:.0%} to {share.high:.0%})" for share in group.kept}
+        rows.append(
+            [
+                group.group + (" (few)" if group.small else ""),
+                str(group.people),
+                str(group.days),
+                str(group.let_go),
+                ratio_words(group.ratio),
+                *(kept.get(length, "–") for length in tenure.LENGTHS),
+            ]
+        )
+    print_table("Kept:", [*columns, *(f"kept for {length}" for length in tenure.LENGTHS)], rows)
+    print(newcomers_words(found.newcomers))
 
 
 @store_app.command("backup")

@@ -233,6 +233,34 @@ def show_command(name: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption
     print_table(f"{name}:", ["setting", "now", "since, by"], rows, words=3)
 
 
+@app.command("notice")
+def notice_command(
+    name: SiteArgument,
+    contact: Annotated[str, typer.Option(help="Whom workers can ask; by default a line to fill in by hand.")] = "",
+    db: DbOption = DEFAULT_DB,
+) -> None:
+    """Print a notice to workers: what is recorded about them, how it is used, who decides, and what they may ask."""
+    with opened(db) as store:
+        from crewlearn.advisor.wording.notice import worker_notice
+        from crewlearn.advisor.wording.sections import plain
+
+        now, _ = read_site(store, name)
+        print(plain(worker_notice(name, now, store.clock().date(), contact)))
+
+
+@app.command("card")
+def card_command(name: SiteArgument, db: DbOption = DEFAULT_DB) -> None:
+    """Print a site's model card: policy, brakes, what it learns from, how well that held, limits and versions."""
+    with opened(db) as store:
+        from crewlearn import __version__
+        from crewlearn.advisor.wording.model_card import model_card
+        from crewlearn.advisor.wording.sections import plain
+
+        with store.reading() as connection:
+            _, now, events = store.site(connection, name)
+        print(plain(model_card(name, now, events, store.clock().date(), __version__)))
+
+
 @app.command("set")
 def set_command(
     name: SiteArgument,

@@ -1,8 +1,7 @@
 """The report of a pilot, for those who decide on it: question, design, draw, seal and result."""
 
-from dataclasses import dataclass
-
 from crewlearn.advisor.ledger.text import counted
+from crewlearn.advisor.wording.sections import Section
 from crewlearn.planning.pilot.running import PilotStatus
 from crewlearn.planning.pilot.wording import (
     arms_lines,
@@ -11,14 +10,6 @@ from crewlearn.planning.pilot.wording import (
     result_lines,
     sealed_promise_lines,
 )
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the report: its heading and its sentences."""
-
-    heading: str
-    lines: tuple[str, ...]
 
 
 def report(status: PilotStatus) -> tuple[Section, ...]:

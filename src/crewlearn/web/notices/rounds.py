@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Collection
 
+from crewlearn.advisor.advice.retention import retention_pass
 from crewlearn.advisor.ledger.notices.daily import daily_pass
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.notices import digests, messages
@@ -57,6 +58,7 @@ class Rounds:
         if now - self._passed >= PASS_SECONDS:
             self._passed = now
             daily_pass(self.store)
+            retention_pass(self.store)
         if now - self._pruned >= PRUNE_SECONDS:
             self._pruned = now
             prune(self.store)

@@ -44,6 +44,7 @@ SITE_LABELS = {
     "budget_a_week": "Budget a week",
     "budget_a_month": "Budget a month",
     "ask_again_after": "Don't propose again for",
+    "erase_after": "Erase who left",
     "policy": "Policy",
 }
 """Labels of a site's fields."""
@@ -194,6 +195,7 @@ def site_form(config: SiteConfig) -> Form:
         "budget_a_week": "" if config.budget_a_week is None else f"{config.budget_a_week:.15g}",
         "budget_a_month": "" if config.budget_a_month is None else f"{config.budget_a_month:.15g}",
         "ask_again_after": str(config.ask_again_after),
+        "erase_after": "" if config.erase_after is None else str(config.erase_after),
         "policy": config.policy,
     }
     return Form(values, {"weekdays": tuple(str(day) for day in calendar.weekdays)}, labels=SITE_LABELS)
@@ -223,6 +225,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "budget_a_week": form.maybe_number("budget_a_week"),
         "budget_a_month": form.maybe_number("budget_a_month"),
         "ask_again_after": form.whole("ask_again_after"),
+        "erase_after": form.limit("erase_after", None),
         "conventions": SiteConfig.conventions if before is None else before.conventions,
         "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,
     }

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from crewlearn.advisor.ledger.pilots.sealed import wave_names
-from crewlearn.planning.pilot.report import Section, report
+from crewlearn.advisor.wording.sections import Section
+from crewlearn.planning.pilot.report import report
 from crewlearn.planning.pilot.running import PilotStatus
 from crewlearn.planning.pilot.wording import progress_line, result_lines
 from crewlearn.web import formats

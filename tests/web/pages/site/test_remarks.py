@@ -104,9 +104,10 @@ def test_budgets_are_settings_and_their_use_is_shown(store: Store) -> None:
     assert version is not None
     values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
     form = {**values, "weekdays": list("01234"), "fee_due": "initiation", "version": version[1]}
-    manager.post("/sites/hall/settings", {**form, "budget_a_month": "12,5", "most_a_month": "3"})
+    manager.post("/sites/hall/settings", {**form, "budget_a_month": "12,5", "most_a_month": "3", "erase_after": "90"})
     config = snapshot(store, "hall").site.config
     assert (config.budget_a_month, config.most_a_month, config.budget_a_week) == (12.5, 3, None)
+    assert config.erase_after == 90
     today = manager.get("/sites/hall")
     assert "Fees this month: 0 of 12.50." in today
     assert "Replacements this month: 0 of 3 replacements." in today

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
-from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
+from crewlearn.advisor.ledger.settings.config import RECORDED_IF_SET, SiteConfig
 from crewlearn.advisor.ledger.settings.units import parse_range
 from crewlearn.problem.errors import InvalidInput, one_of, unknown_name
 
@@ -58,7 +58,7 @@ def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
     document = config.to_json()
     for name, value in changes.items():
         key = _SYNONYMS.get(name, name)
-        if key in document or key in BUDGETS:
+        if key in document or key in RECORDED_IF_SET:
             document[key] = value
         elif key in _OF_UNITS:
             document["units"] = {**document["units"], _OF_UNITS[key]: value}
@@ -68,7 +68,8 @@ def changed(config: SiteConfig, changes: Mapping[str, Any]) -> SiteConfig:
         elif key in _OF_CALENDAR or key in _OTHERS:
             document["calendar"] = _changed_calendar(document["calendar"], key, value)
         else:
-            known = (*(name for name in document if name not in _HIDDEN), *BUDGETS, *_OF_UNITS, *_OF_CALENDAR, *_OTHERS)
+            plain = (name for name in document if name not in _HIDDEN)
+            known = (*plain, *RECORDED_IF_SET, *_OF_UNITS, *_OF_CALENDAR, *_OTHERS)
             raise unknown_name("setting", key, known)
     try:
         after = SiteConfig.from_json(document)

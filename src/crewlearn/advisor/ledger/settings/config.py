@@ -36,6 +36,12 @@ BY_TEAM: Any = object()
 BUDGETS = ("most_a_month", "budget_a_week", "budget_a_month")
 """Limits beside the one a week that are recorded only where they are set."""
 
+RECORDED_IF_SET = (*BUDGETS, "erase_after")
+"""Settings that are None by default, and then left out of what is recorded."""
+
+MOST_ERASE_AFTER = 36_500
+"""A century: more days are a typing error."""
+
 _LEFT_OUT = {"policy": STATIONARY_POLICY, "least_tenure": 0, "most_a_week": None}
 """What a recorded configuration means by leaving these out, whatever the defaults of new sites are."""
 
@@ -59,7 +65,7 @@ class SiteConfig:
     left out: as `default_most_a_week` says) and `most_a_month` in a calendar month. `budget_a_week` and
     `budget_a_month` limit their fees, in money. Filling an empty station does not count towards any of them. A worker
     who declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's
-    random stream.
+    random stream. Who left is erased after `erase_after` days; None: never by itself.
     """
 
     team: int
@@ -80,6 +86,7 @@ class SiteConfig:
     most_a_month: int | None = None
     budget_a_week: float | None = None
     budget_a_month: float | None = None
+    erase_after: int | None = None
 
     def __post_init__(self) -> None:
         whole("team", self.team, 1, 10**5)
@@ -104,6 +111,8 @@ class SiteConfig:
         for name in ("budget_a_week", "budget_a_month"):
             if getattr(self, name) is not None:
                 real(name, getattr(self, name), 0.0, MOST_BUDGET)
+        if self.erase_after is not None:
+            whole("erase_after", self.erase_after, 0, MOST_ERASE_AFTER)
         whole("ask_again_after", self.ask_again_after, 0, MOST)
         whole("stream_key", self.stream_key, 0, 2**63 - 1)
         self.make_policy()
@@ -135,9 +144,9 @@ class SiteConfig:
         return self.most_a_month is not None or self.budget_a_month is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the settings as plain data, without budgets that are not set."""
+        """Describe the settings as plain data, without those that are not set."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in BUDGETS:
+        for name in RECORDED_IF_SET:
             if plain[name] is None:
                 del plain[name]
         return {**plain, "units": self.units.to_json(), "calendar": self.calendar.to_json()}

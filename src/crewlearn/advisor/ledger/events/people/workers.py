@@ -135,6 +135,10 @@ class WorkersImported(StaffFact):
                 release(site, update.worker)
         site.revised = site.revised or bool(self.workers)  # a new name alone does not affect the policy
 
+    def statuses(self) -> Mapping[int, str]:
+        """Return the statuses that the file gives, by worker."""
+        return {update.worker: update.facts["status"] for update in self.workers if "status" in update.facts}
+
     def leavers(self) -> Collection[int]:
         """Return the workers who left according to the file."""
         return [update.worker for update in self.workers if update.facts.get("status") == LEFT]
@@ -183,6 +187,10 @@ class WorkerChanged(StaffFact):
         if self.changes.get("status") == LEFT:
             release(site, self.worker)
         site.revised = True
+
+    def statuses(self) -> Mapping[int, str]:
+        """Return the worker's new status, if it changed."""
+        return {self.worker: self.changes["status"]} if "status" in self.changes else {}
 
     def leavers(self) -> Collection[int]:
         """Return the worker, if they left."""

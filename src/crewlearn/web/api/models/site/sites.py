@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import MOST_BUDGET, SiteConfig
+from crewlearn.advisor.ledger.settings.config import MOST_BUDGET, MOST_ERASE_AFTER, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.problem.model import MOST
 from crewlearn.web.api.models.base import (
@@ -99,6 +99,10 @@ class SiteSettings(Model):
     ask_again_after: Annotated[int, Field(strict=True, ge=0, le=MOST)] = Field(
         default=SiteConfig.ask_again_after,
         description="Periods for which somebody who declined or was rejected is not proposed again.",
+    )
+    erase_after: Annotated[int, Field(strict=True, ge=0, le=MOST_ERASE_AFTER)] | None = Field(
+        default=None,
+        description="Days after which the identities of people who left are erased by themselves; null for never.",
     )
     stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
         default=None, description="Seed of the policy's random stream; drawn if left out, and never shown."
