@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web.pages.impact import MOST_BYTES
+from crewlearn.web.pages.site.impact import MOST_BYTES
 from support.web.pages import DEMO, browser, pages_demo, recorded
 
 demo = pages_demo
