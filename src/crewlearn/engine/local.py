@@ -185,7 +185,7 @@ def checked_policies(policies: Policies, conventions: str) -> dict[str, Policy[A
     """
     given = list(policies.values() if isinstance(policies, Mapping) else policies)
     if isinstance(policies, str) or not all(isinstance(policy, (str, Policy)) for policy in given):
-        raise InvalidInput("policies", policies, "must be names or policies, in a list or by label")
+        raise InvalidInput("policies", policies, "must be a list of names or policies, or such by label")
     if not given:
         raise InvalidInput("policies", [], "name at least one policy")
     labels = list(policies) if isinstance(policies, Mapping) else _labels(given)

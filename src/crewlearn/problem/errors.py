@@ -13,7 +13,7 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, field: str, value: object, remedy: str) -> None:
-        super().__init__(f"{field}: {remedy}" if value is None else f"{field} = {value!r}: {remedy}")
+        super().__init__(f"{field} = {value!r}: {remedy}")
         self.field = field
         self.value = value
         self.remedy = remedy

@@ -159,7 +159,8 @@ def readable(api: Api, here: str) -> list[str]:
     """Every GET path of the document, with real names."""
     proposal = api.get(f"{here}/proposals")["items"][0]["id"]
     job = api.get(f"{here}/jobs")["items"][0]["id"]
-    names = {"site": "north", "proposal": proposal, "worker_id": "a", "job": job, "name": "ann"}
+    webhook = api.post(f"{here}/webhooks", {"url": "https://example.org/hook"}, 201)["id"]
+    names = {"site": "north", "proposal": proposal, "worker_id": "a", "job": job, "name": "ann", "webhook": webhook}
     paths = [path.removeprefix("/api/v1") for path, item in api.contract.document["paths"].items() if "get" in item]
     assert len(paths) >= 15
     return [path.format(**names) for path in paths]

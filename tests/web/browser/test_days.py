@@ -28,7 +28,8 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     me.open_link(server.first_link())
     expect(page.get_by_role("heading", name="There is no site yet")).to_be_visible()
 
-    page.get_by_role("link", name="Set up a site").click()
+    page.get_by_role("link", name="Start with an export").click()
+    page.get_by_text("Set the site up by hand").click()
     page.get_by_label("Name", exact=True).fill("North hall")
     page.get_by_label("Stations", exact=True).fill("2")
     page.get_by_label("Fee of a replacement").fill("5")

@@ -201,8 +201,8 @@ def test_the_table_is_sorted_at_a_click(demo: tuple[Server, str], visit: Visit) 
     for name, way, column, first in (
         ("Station", "ascending", 1, "1"),
         ("Station", "descending", 1, "10"),
-        ("Estimate, 95%", "descending", 2, str(means[0])),
-        ("Estimate, 95%", "ascending", 2, str(means[-1])),
+        ("Level, 95%", "descending", 2, str(means[0])),
+        ("Level, 95%", "ascending", 2, str(means[-1])),
     ):
         head = page.get_by_role("columnheader", name=name)
         head.get_by_role("button").click()

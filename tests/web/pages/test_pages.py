@@ -136,7 +136,8 @@ def test_what_was_said_is_kept_by_the_same_rules_as_the_session(store: Store) ->
         client = TestClient(make_app(store, Settings(secure_cookies=https)), base_url=BASE, follow_redirects=False)
         headers = {"Authorization": f"Bearer {token}", "Accept": "text/html"}
         set_cookie = client.post("/sites/hall/undo", data={"number": "1"}, headers=headers).headers["set-cookie"]
-        shown = client.get("/sites/hall", headers={**headers, "Cookie": "crewlearn_said=x"}).headers["set-cookie"]
+        name = "__Host-crewlearn_said" if https else "crewlearn_said"
+        shown = client.get("/sites/hall", headers={**headers, "Cookie": f"{name}=x"}).headers["set-cookie"]
         for cookie in (set_cookie, shown):
             parts = {part.strip().lower() for part in cookie.split(";")[1:]}
             assert parts >= {"httponly", "path=/", "samesite=strict"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from crewlearn.engine.blocks import BlockResult
 from crewlearn.engine.local import load_loops
 from crewlearn.engine.results import Collector, PolicyResult, SimulationResult
-from crewlearn.engine.scale_out.player import choose_player
+from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.sweep.cells import Cell
 from crewlearn.engine.sweep.files import append_record, locked_results, read_results, write_runs
 from crewlearn.engine.sweep.result import Sweep
@@ -32,7 +32,7 @@ def run_sweep(
     played once for the cells of a problem, as `captured` needs them. `progress` is called with the number of runs just
     finished or skipped; theirs do not count.
     """
-    path = Path(path)
+    path, player = Path(path), choose_player(engine, threads)  # checked before the file is made
     report = progress or (lambda runs: None)
     with locked_results(path) as file:
         known = read_results(path, file)
@@ -41,7 +41,7 @@ def run_sweep(
         to_do = list({cell.key: cell for cell in cells if cell.key not in reused}.values())
         report(sum(cell.runs for cell in cells) - sum(cell.runs for cell in to_do))
         if to_do:
-            with closing(_played(to_do, engine, threads, report)) as played:
+            with closing(_played(to_do, engine, player, report)) as played:
                 for cell, result in played:
                     write_runs(path, cell.key, result)
                     known[cell.key] = cell.record(result)
@@ -51,12 +51,11 @@ def run_sweep(
 
 
 def _played(
-    to_do: Sequence[Cell], engine: str, threads: int | None, report: Callable[[int], None]
+    to_do: Sequence[Cell], engine: str, player: Player, report: Callable[[int], None]
 ) -> Generator[tuple[Cell, SimulationResult], None, None]:
     """Yield cells with their results as soon as they are finished."""
     groups = [_Group.of(list(cells)) for _, cells in itertools.groupby(to_do, key=lambda cell: cell.worlds)]
     to_play = [cell for group in groups for cell in group.to_play()]
-    player = choose_player(engine, threads)
     _load_all_loops(engine, to_play)
     with closing(player([block for cell in to_play for block in cell.blocks(player)], None)) as results:
         for group in groups:
