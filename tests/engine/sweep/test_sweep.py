@@ -366,7 +366,7 @@ def test_a_killed_sweep_goes_on_where_it_stopped(tmp_path: Path) -> None:
         (["--vary", "delay=3"], "vary = 'delay': unknown"),
         (["--vary", "presence.absense=0.1"], "did you mean 'presence.absence'"),
         (["--vary", "presence.absence=0.1,1.1"], "[presence] absence = 1.1"),
-        (["--vary", "ramp.depth=0.3"], "[ramp] days: is missing"),
+        (["--vary", "ramp.depth=0.3"], "[ramp] days = None: is missing"),
         (["--vary", "ramp=3"], "must be a table headed [ramp]"),
         (["--vary", "delay.law=geometrc"], "did you mean 'geometric'"),
         (["--vary", "cost=3,-1"], "cost = -1"),

@@ -35,7 +35,7 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     page.get_by_label("Fee of a replacement").fill("5")
     page.get_by_label("Days from an offer").fill("2")
     page.get_by_label("First day", exact=True).fill(str(FIRST))
-    page.get_by_label("Planning horizon", exact=True).fill("250")
+    page.get_by_label("Planning horizon, days", exact=True).fill("250")
     page.get_by_text("Advanced (defaults suit most sites)").click()
     page.get_by_label("Least stay").fill("0")
     me.expected = {422}
@@ -209,6 +209,7 @@ def test_two_servers_are_one(prepared: Any, serve: Serve, visit: Visit) -> None:
     _, into = proposal_of(me.page)
     me.page.goto(f"{other.url}/sites/hall")  # the same host, so the cookie is valid for both
     me.page.get_by_role("button", name=re.compile("^Approve Person")).first.click()
+    expect(me.page.get_by_role("status").first).to_contain_text("Approved")
     me.page.goto(f"{first.url}/sites/hall")
     expect(me.page.get_by_role("article", name=f"Offer to {into}")).to_be_visible()
 
