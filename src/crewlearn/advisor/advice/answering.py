@@ -63,7 +63,7 @@ def outcome_of_offers(outcome: str, on: date | None = None) -> CommonAnswer:
 
 
 def _check_leaver(work: SiteTransaction, number: int) -> None:
-    """Refuse a start in the place of somebody who may have started in the same action: undoing it takes back both."""
+    """Refuse a start in a place that another start of the same action may have filled: undo takes back both."""
     site, proposal = work.site, work.site.proposals.get(number)
     if proposal is None or proposal.status == STARTED:
         return

@@ -67,7 +67,7 @@ class Level:
 
 
 def level_of(levels: Levels, shared: Shared, worker: int, days: IntArray, chance: Stream) -> Level:
-    """Draw the level of somebody who has worked here, on some days."""
+    """Draw the level, on some days, of a person who has worked here."""
     knots = _knots(days)
     path, own = np.empty((shared.draws, len(days))), np.empty(shared.draws)
     weights = levels.classes[worker]
@@ -162,7 +162,7 @@ class Comparison:
         days, everyone = np.arange(first, last), np.arange(self.shared.draws)
         fees = np.zeros((self.shared.draws, len(days)))
         since = self._hire(np.zeros(self.shared.draws), fees, everyone, chance)
-        level, worked = self._anybody(self.shared, days, chance)
+        level, worked = self._from_pool(self.shared, days, chance)
         lived = self._lived(station, days, level, worked, since, chance)
         return Course(lived.money, lived.fees + fees)
 
@@ -172,7 +172,7 @@ class Comparison:
         before = 0 if person is None else int(np.searchsorted(person.days, first))
         return int(self.record.experience[worker]) + before
 
-    def _anybody(self, shared: Shared, days: IntArray, chance: Stream) -> tuple[Level, FloatArray]:
+    def _from_pool(self, shared: Shared, days: IntArray, chance: Stream) -> tuple[Level, FloatArray]:
         """Draw the level and the experience of somebody at random out of the pool: known people, or one never seen."""
         draws, outsiders = shared.draws, self.record.outsiders
         level, worked = level_of_newcomer(self.levels, shared, days, chance), np.zeros(draws)
@@ -209,7 +209,7 @@ class Comparison:
                 return Course(money, fees)
             among, shared = among[left], _only(shared, left)
             since = self._hire(until[left], fees, among, chance)
-            level, worked = self._anybody(shared, days, chance)
+            level, worked = self._from_pool(shared, days, chance)
 
     def _quits_of_place(self, station: int, days: IntArray, chance: Stream) -> FloatArray:
         """Draw on which days whoever is at a station quits because of it: infinity where a quit was the person's."""
