@@ -207,7 +207,7 @@ class Policy(ABC, Generic[State]):
         """Return the reason for each pair, or None.
 
         `pairs` were requested together in this situation, and `state` is the state after that decision. Further pairs
-        with the same outgoing worker are alternatives to the first, each judged as if it was requested in its place.
+        with the same outgoing worker are alternatives to the first, each judged by what that entrant alone brings.
         `costs` are the fees of the pairs in the policy's units, if fees differ between people.
         """
         return None

@@ -1,7 +1,9 @@
 """Choosing who comes in: candidates with what each is expected to bring, and approving one of them."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crewlearn.advisor.advice import commands, remarks
@@ -51,10 +53,16 @@ def test_candidates_are_ranked_by_what_they_bring_and_the_unseen_are_one(life: L
 
 POLICIES = [name for name in live_policies() if make_policy(name).interview(Setting(9, 3, 200, 1.0, 2.0)) is None]
 
+FALLING_BACK = ("value-of-replacement", "value-of-replacement-evolving")
+"""Policies whose reasons count who comes in after a failed trial."""
+
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_a_candidate_brings_is_what_a_proposal_of_them_would_say(life: Life, policy: str) -> None:
-    """Asked for many pairs at once, a policy must judge each as if it was requested in the place of the proposal."""
+def test_what_a_candidate_brings_is_their_own(life: Life, policy: str) -> None:
+    """Each is judged as if requested in the place of the proposal, but with nobody else to come after them.
+
+    To a policy with a price of stations, nobody else outside would change that price, so its gain is only bounded.
+    """
     life.create(workers=9, team=3, policy=policy)
     known = [WorkerRow(f"w{n}", prior_n=10, prior_mean=0.3 + n / 20) for n in (3, 4, 5)]
     worker_imports.import_workers(life.store, "s", known, b"more", "ann")
@@ -73,10 +81,27 @@ def test_what_a_candidate_brings_is_what_a_proposal_of_them_would_say(life: Life
         for candidate in found:
             pairs = [(p.out, candidate.worker if p is proposal else p.into) for p in proposals]
             reasons = site.policy.reasons(state, situation, pairs, [1.0] * len(pairs))
-            if reasons is not None and (gain := reasons[proposals.index(proposal)].gain) is not None:
-                assert candidate.facts.trial_value == gain
+            if reasons is not None and (in_place := reasons[proposals.index(proposal)].gain) is not None:
+                coming = np.isin(np.arange(9), [into for _, into in pairs])
+                alone = replace(situation, may_enter=coming & situation.may_enter)
+                nobody_after = site.policy.reasons(state, alone, pairs, [1.0] * len(pairs))
+                assert nobody_after is not None
+                own = candidate.facts.trial_value
+                assert own == (nobody_after if policy in FALLING_BACK else reasons)[proposals.index(proposal)].gain or (
+                    policy == "value-of-replacement-2" and own is not None and own <= in_place
+                )
             assert candidate.value == (candidate.facts.trial_value or candidate.facts.gain) - candidate.facts.fee
         assert listed(life, proposal.id)[proposal.id] == found, "however many are asked for"
+
+
+def test_a_poor_candidate_is_not_praised_for_who_could_follow(life: Life) -> None:
+    proposal = with_known(life)
+    seen = [candidate for candidate in listed(life)[proposal.id] if not candidate.unseen]
+    best, worst = seen[0].facts, seen[-1].facts
+    levels = best.into.mean - worst.into.mean
+    assert best.trial_value is not None
+    assert worst.trial_value is not None
+    assert best.trial_value - worst.trial_value == pytest.approx(best.periods * levels, rel=0.1)
 
 
 def test_those_who_may_not_come_are_no_candidates(life: Life) -> None:

@@ -171,10 +171,18 @@ def reasons_in_place(
     pair: Pair,
     known: Knowledge | None = None,
 ) -> Reasons:
-    """Return the reasons for an exchange in the place of a proposal, among the other proposals."""
+    """Return the reasons for an exchange in the place of a proposal, among the other proposals.
+
+    Somebody else for the same place is an alternative, with the same reasons as in the list of candidates.
+    """
     out, into = pair
-    pairs = [pair if other.id == proposal.id else (other.out, other.into) for other in _together(site)]
-    beside = [other for other in pairs if other == pair or (other[1] != into and (out == NOBODY or other[0] != out))]
+    beside = list[Pair]()
+    for other in _together(site):
+        if other.id == proposal.id:
+            chosen_instead = out != NOBODY and out == other.out and into != other.into
+            beside += [(out, other.into), pair] if chosen_instead else [pair]
+        elif other.into != into and (out == NOBODY or other.out != out):
+            beside.append((other.out, other.into))
     told = reasons_of(site, policy, state, situation, beside, known=known, with_break_even=known is None)
     return Reasons.from_json(told[beside.index(pair)])
 

@@ -47,10 +47,10 @@ class PeopleEstimate:
 class ProposalFacts:
     """The numbers behind a proposal as they were when it was made.
 
-    `leaver` is who makes room, or would if the hire arrived now; -1 is an empty station, and `out` is then None. `gain`
-    is the expected gain over `periods` before the fee, if the replacement is permanent; at an empty station it is the
-    whole output, and `chance_better` means nothing. `break_even` is the fee above which it would not have been
-    proposed.
+    `leaver` is who makes room, or would if the hire arrived now; -1 is an empty station, and `out` is then None.
+    Of the `periods_left` after the wait, the exchange is expected to last for `periods`, as people quit. `gain` is the
+    expected gain over `periods` before the fee, if the replacement is permanent; at an empty station it is the whole
+    output, and `chance_better` means nothing. `break_even` is the fee above which it would not have been proposed.
     """
 
     out: PeopleEstimate | None
@@ -59,6 +59,7 @@ class ProposalFacts:
     settled_on_arrival: bool
     chance_better: float | None
     periods: float
+    periods_left: float
     mean_delay: float
     gain: float
     fee: float
@@ -74,12 +75,13 @@ class ProposalFacts:
         return (self.gain if self.trial_value is None else self.trial_value) - self.fee
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain data, without internal worker numbers."""
+        """Return the facts as plain data, without internal worker numbers; `periods_left` only if it says more."""
         out = None if self.out is None else self.out.to_json()
+        omitted = {"leaver", *(["periods_left"] if self.periods_left == self.periods else [])}
         return {
             name: {"out": out, "into": self.into.to_json()}.get(name, value)
             for name, value in vars(self).items()
-            if name != "leaver"
+            if name not in omitted
         }
 
 
@@ -111,11 +113,12 @@ def facts(site: Site, proposal: Proposal) -> ProposalFacts:
     why, own = proposal.why, proposal.why.policy or {}
     units = replace(site.units_of(proposal.id), value_per_unit=why.value_per_unit)
     left = max(0.0, why.periods_left - why.mean_delay)
+    lasting = min(left, max(0.0, own.get("periods", left)))
     vacancy = why.leaver == NOBODY
     if vacancy:
-        gain = left * units.money_of_output(why.into.mean)
+        gain = lasting * units.money_of_output(why.into.mean)
     else:
-        gain = units.money(left * (why.into.mean - why.out.mean))
+        gain = units.money(lasting * (why.into.mean - why.out.mean))
     agreed = proposal.status not in (PROPOSED, REJECTED, WITHDRAWN)
     optimistic, needed, value = (own.get(name) for name in ("optimistic_gain", "threshold", "gain"))
     return ProposalFacts(
@@ -124,7 +127,8 @@ def facts(site: Site, proposal: Proposal) -> ProposalFacts:
         leaver=why.leaver,
         settled_on_arrival=proposal.out == NOBODY and not vacancy,
         chance_better=None if vacancy else why.chance_better,
-        periods=left,
+        periods=lasting,
+        periods_left=left,
         mean_delay=why.mean_delay,
         gain=gain,
         fee=proposal.fee if agreed else why.fee,

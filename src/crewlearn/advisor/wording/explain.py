@@ -171,7 +171,10 @@ def _about(who: str, estimate: PeopleEstimate, where: str, figures: Figures) -> 
 
 
 def _gain(numbers: ProposalFacts, figures: Figures) -> str:
-    over = f"Over the {counted(round(numbers.periods), 'period')} left after a wait of about {numbers.mean_delay:.1f}"
+    left, lasting = round(numbers.periods_left), round(numbers.periods)
+    over = f"Over the {counted(left, 'period')} left after a wait of about {numbers.mean_delay:.1f}"
+    if lasting < left:
+        over += f", of which {lasting} count as people quit"
     if numbers.gain >= 0.0:
         gain = f"a permanent replacement is expected to gain {figures.money(numbers.gain)}"
     else:

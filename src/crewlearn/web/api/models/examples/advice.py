@@ -50,6 +50,7 @@ PROPOSAL: dict[str, Any] = {
         "settled_on_arrival": False,
         "chance_better": 0.99,
         "periods": 206.0,
+        "periods_left": 236.0,
         "mean_delay": 4.0,
         "gain": 1697.4,
         "fee": 300.0,

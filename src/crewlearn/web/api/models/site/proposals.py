@@ -47,9 +47,13 @@ class Why(Model):
     into: EstimateModel
     settled_on_arrival: Flag
     chance_better: Number | None = Field(description="Null for an empty station.")
-    periods: Number = Field(description="Periods left after the wait.")
+    periods: Number = Field(description="Periods for which the exchange is expected to last, as people quit.")
+    periods_left: Number | None = Field(
+        default=None,
+        description="Periods left after the wait, if the exchange is not expected to last for all of them.",
+    )
     mean_delay: Number
-    gain: Number = Field(description="The gain over those periods before the fee, if the replacement is permanent.")
+    gain: Number = Field(description="The gain over `periods` before the fee, if the replacement is permanent.")
     fee: Number
     break_even: Number | None = Field(description="The fee above which it would not have been proposed.")
     optimistic_gain: Number | None
@@ -65,7 +69,9 @@ class CandidateModel(Model):
     name: str | None
     unseen: Flag = Field(description="Whether nothing is known of them.")
     alike: Count = Field(description="How many people are alike, of whom nothing is known; 1 for somebody known.")
-    value: Number = Field(description="The expected gain net of the fee, as of a trial if the policy values it so.")
+    value: Number = Field(
+        description="What they alone are expected to bring, net of the fee, with the way back if the policy has one."
+    )
     gain: Number = Field(description="The gain before the fee, if the replacement is permanent.")
     fee: Number
     chance_better: Number | None = Field(description="Null for an empty station.")
