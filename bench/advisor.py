@@ -1,9 +1,12 @@
 """Benchmark of the live advisor with 1,000 workers."""
 
+import resource
 import subprocess
 import sys
 import tempfile
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.explain import sentence
 from limits import Results, best_of, run_part, timed
+from support.workbooks import workbook
 
 WORKERS, PERIODS = 1000, 1000
 LIBRARIES = "import numpy, sqlalchemy, typer, rich.console, rich.table, pydantic"
@@ -44,10 +48,35 @@ def a_file(periods: range) -> bytes:
     return "\n".join(lines).encode()
 
 
+def an_export(days: int) -> list[list[Any]]:
+    """Return the cells of a workbook with everybody's output on so many days, dates as Excel keeps them."""
+    units = np.random.default_rng(1).uniform(20, 80, (days, WORKERS)).round(2).tolist()
+    first = (date(2015, 1, 1) - date(1899, 12, 30)).days
+    rows = [[first + day, f"w{n}", units[day][n]] for day in range(days) for n in range(WORKERS)]
+    return [["Date", "Employee", "Units"], *rows]
+
+
+def workbook_import(folder: str, days: int) -> Results:
+    """Measure the import of a workbook by the command: seconds, and the peak memory of its process."""
+    url, path = f"sqlite:///{folder}/workbook.db", Path(folder) / "export.xlsx"
+    store = open_store(url)
+    new_site(store)
+    store.engine.dispose()
+    path.write_bytes(workbook(an_export(days)))
+    command = [sys.executable, "-m", "crewlearn", "output", "import", "s", str(path), "--yes", "--db", url]
+    seconds = timed(lambda: subprocess.run(command, check=True, capture_output=True))
+    kibibytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return {
+        f"workbook_import_of_{WORKERS * days}_rows": {"seconds": seconds, "at_most": 180.0},
+        "peak_memory_of_a_workbook_import": {"gibibytes": kibibytes / 2**20, "at_most": 1.5},
+    }
+
+
 def measure(quick: bool) -> Results:
     """Measure imports and advice at a large site; if `quick`, with a tenth of the record."""
-    results: Results = {}
     periods = PERIODS // 10 if quick else PERIODS
+    with tempfile.TemporaryDirectory() as folder:
+        results = workbook_import(folder, periods)
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/bench.db"
         store = open_store(url)
