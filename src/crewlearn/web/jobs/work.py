@@ -31,6 +31,7 @@ from crewlearn.advisor.wording import documents
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import Unknown
+from crewlearn.problem.extras import REMEDY, SIM, can_simulate
 from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
 from crewlearn.web.jobs.queue import Job, file_of
@@ -48,6 +49,9 @@ BIG_LINES = 20_000
 BIG_WORKBOOK = 500_000
 """So are workbooks with more bytes, which have about as many rows."""
 PREPARING = "preparing: compiling the simulation, once per machine"
+
+CANNOT_SIMULATE = f"cannot simulate: whoever runs it installs the compiler there: {REMEDY.format(extra=SIM)}"
+"""Why a server of a plain install refuses plans and backtests."""
 
 LOG = logging.getLogger("crewlearn.web")
 
@@ -100,6 +104,12 @@ def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     return documents.verified(verify(store, job.site, report))
 
 
+def check_simulates() -> None:
+    """Refuse a job that simulates where this server cannot; it would wait for ever."""
+    if not can_simulate():
+        raise Conflict("server", "plain", CANNOT_SIMULATE)
+
+
 def plan_input(
     now: Snapshot, *, policies: Sequence[str] | None, runs: int, seed: int = 1, **changes: Any
 ) -> dict[str, Any]:
@@ -108,6 +118,7 @@ def plan_input(
     Settings that cannot be simulated are refused. The site's own policy may be a class of the firm; no other class can
     be named here.
     """
+    check_simulates()
     changed = {name: value for name, value in changes.items() if value is not None}
     current = now.site.config.policy
     for field, spec in [("policy", changed.get("policy", current)), *(("policies", name) for name in policies or ())]:
@@ -201,6 +212,11 @@ LANES: Sequence[Mapping[str, Handler]] = (
     {VERIFY: run_verify, OUTPUT_IMPORT: run_import, PILOT_PLAN: run_pilot_plan},
 )
 """The lanes of a server: plans and backtests, which may take minutes, and the kinds that people wait for."""
+
+
+def lanes_here() -> Sequence[Mapping[str, Handler]]:
+    """Return the lanes of this server: without what simulates, if it cannot; another over the store may."""
+    return LANES if can_simulate() else LANES[1:]
 
 
 def unstoppable(job: Job) -> str | None:
