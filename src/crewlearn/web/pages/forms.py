@@ -45,6 +45,7 @@ SITE_LABELS = {
     "budget_a_month": "Budget a month",
     "ask_again_after": "Don't propose again for",
     "erase_after": "Erase who left",
+    "second_approver": "Second approver",
     "policy": "Policy",
 }
 """Labels of a site's fields."""
@@ -196,6 +197,7 @@ def site_form(config: SiteConfig) -> Form:
         "budget_a_month": "" if config.budget_a_month is None else f"{config.budget_a_month:.15g}",
         "ask_again_after": str(config.ask_again_after),
         "erase_after": "" if config.erase_after is None else str(config.erase_after),
+        "second_approver": "yes" if config.second_approver else "",
         "policy": config.policy,
     }
     return Form(values, {"weekdays": tuple(str(day) for day in calendar.weekdays)}, labels=SITE_LABELS)
@@ -226,6 +228,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "budget_a_month": form.maybe_number("budget_a_month"),
         "ask_again_after": form.whole("ask_again_after"),
         "erase_after": form.limit("erase_after", None),
+        "second_approver": form.value("second_approver") == "yes",
         "conventions": SiteConfig.conventions if before is None else before.conventions,
         "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,
     }
