@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import BY_TEAM, SiteConfig
+from crewlearn.advisor.ledger.settings.config import BY_TEAM, EARLIEST, LATEST, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.setup.proposals import HORIZON, MEAN_DELAY
 from crewlearn.policies.registry import registered
@@ -139,6 +139,15 @@ def a_day(name: str, text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise InvalidInput(name, text, "must be a day, such as 2026-11-16") from None
+
+
+def range_of_days(since: str, until: str) -> tuple[date | None, date | None]:
+    """Parse the first and the last day to show, either of which may be left out."""
+    first, last = (a_day(name, day) if day else None for name, day in (("since", since), ("until", until)))
+    for name, day in (("since", first), ("until", last)):
+        if day is not None and not EARLIEST <= day.year <= LATEST:
+            raise InvalidInput(name, str(day), f"must lie between the years {EARLIEST} and {LATEST}")
+    return first, last
 
 
 def days_in(name: str, text: str) -> tuple[date, ...]:
