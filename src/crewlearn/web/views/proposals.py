@@ -10,7 +10,6 @@ from markupsafe import Markup
 from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.advice.facts import PeopleEstimate, facts
 from crewlearn.advisor.ledger.site import APPROVED, PROPOSED, REJECTED, STARTED, UNDER_WAY, Proposal, Site
-from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording import explain
 from crewlearn.advisor.wording.candidates import candidate_name
 from crewlearn.advisor.wording.doubt import chance
@@ -173,13 +172,14 @@ class Answerable:
     first_end: str
     following: int
     first_approval: str = ""
+    first_approval_at: str = ""
     approved_by_caller: bool = False
 
 
 def first_approval(reading: Reading, proposal: Proposal, asking: Asking) -> str:
     """Return who approved a proposal first, of which exchange, and who may be second; empty if nobody did so far."""
     first = reading.site.first_approval_of(proposal.id)
-    if first is None:
+    if first is None or proposal.status != PROPOSED:
         return ""
     others = [name for name in asking.approvers if name != first.by]
     other = (
@@ -187,9 +187,10 @@ def first_approval(reading: Reading, proposal: Proposal, asking: Asking) -> str:
     )
     if other and first.out != proposal.out:
         other += f", {reading.name_of(first.out)} leaves"
-    second = f"Second approver: {some_of(others, 3)}." if others else "Nobody else may approve here yet."
+    named = [*others[:3], *([formats.count(len(others) - 3, "other")] if len(others) > 3 else [])]
+    second = f"Second: {' or '.join(named)}." if others else "Nobody else may approve here yet."
     who = "You" if first.by == asking.caller else first.by
-    return f"{who} approved this first, {formats.moment(first.at)}{other}. {second}"
+    return f"{who} approved first{other}. {second}"
 
 
 def answerable(
@@ -210,6 +211,7 @@ def answerable(
             first_end,
             ids[place + 1],
             first_approval(reading, proposal, asking),
+            "" if (first := reading.site.first_approval_of(proposal.id)) is None else formats.moment(first.at),
             asking.has_approved(reading, proposal),
         )
         for place, proposal in enumerate(listed)
