@@ -21,10 +21,10 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
 # The long trials below bench/soak.
 SOAK ?= team webhooks
 
-.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release clean
+.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release release-check clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(READY) ## Reproduce the paper: its headline table within seconds, then all of it
 	$(BIN)/crewlearn reproduce
@@ -76,6 +76,9 @@ soak: $(READY) ## Run the long trials, each bounded: SOAK="team webhooks" names 
 
 release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it
 	.ci/release
+
+release-check: $(READY) ## Build wheel and sdist, install each plain and with [sim] into clean environments, and try them
+	.ci/release-check
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -17,9 +17,13 @@ def plain_errors() -> Iterator[None]:
     """Report invalid input as one line on standard error, with options as on the command line, and exit with 2."""
     from crewlearn.advisor.ledger.text import options_said
     from crewlearn.problem.errors import InvalidInput
+    from crewlearn.problem.extras import MissingExtra
 
     try:
         yield
+    except MissingExtra as error:
+        print(f"crewlearn: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
     except InvalidInput as error:
         print(f"crewlearn: {options_said(str(error), option_said)}", file=sys.stderr)
         raise typer.Exit(2) from error

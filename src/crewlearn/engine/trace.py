@@ -14,6 +14,7 @@ from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, whole
+from crewlearn.problem.extras import extra_for
 from crewlearn.problem.instances import followed_conventions
 from crewlearn.problem.model import Problem
 
@@ -153,8 +154,9 @@ def _write_csv(rows: Iterable[Row], path: Path) -> int:
 
 
 def _write_parquet(rows: Iterable[Row], path: Path, made_by: Mapping[str, Any]) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with extra_for("a Parquet file"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     whole_number, number = pa.int64(), pa.float64()
     schema = pa.schema(

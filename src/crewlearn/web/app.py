@@ -26,8 +26,11 @@ API = "/api/v1"
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Handler]] = work.LANES) -> FastAPI:
-    """Return the application over an open store; each lane runs its kinds of job in parallel with the others."""
+def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Handler]] | None = None) -> FastAPI:
+    """Return the application over an open store; each lane runs its kinds of job in parallel with the others.
+
+    By default they are those that this server can run.
+    """
     app = FastAPI(
         title="crewlearn",
         version="1",
@@ -40,7 +43,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     app.state.store = store
     app.state.settings = settings
     app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
-    app.state.jobs = Lanes(store, lanes, work.unstoppable, work.tell_failure)
+    app.state.jobs = Lanes(store, work.lanes_here() if lanes is None else lanes, work.unstoppable, work.tell_failure)
     app.state.deliverer = Deliverer(store, settings.notify_hosts)
     app.state.rounds = Rounds(store, settings)
     openapi.install(app)

@@ -58,6 +58,9 @@ def stages(store: Store) -> None:
     commands.approve(store, "under way", proposed(store, "under way")[0], ME)
     site_with_proposals(store, "recorded")
     output_imports.import_output(store, "recorded", [*day(1), *day(2)], b"", ME)
+    site_with_proposals(store, "two approve", second_approver=True)
+    site_with_proposals(store, "half approved", second_approver=True)
+    commands.approve(store, "half approved", 1, "ben")
     site_with_proposals(store, "profiled")
     imports.take_in(store, "profiled", EXPORT, ME)
     site_with_proposals(store, "in a pilot")
@@ -134,6 +137,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Store], object]]] = {
     "approve": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME)),
     "reject": ("proposed", lambda store: commands.reject(store, "proposed", 1, ME, "no")),
     "approve somebody else": ("proposed", lambda store: commands.approve(store, "proposed", 1, ME, into="f")),
+    "approve first": ("two approve", lambda store: commands.approve(store, "two approve", 1, ME)),
+    "approve second": ("half approved", lambda store: commands.approve(store, "half approved", 1, ME)),
     "approve several": (
         "proposed",
         lambda store: answer_many(store, "proposed", proposed(store, "proposed"), approval(), ME),

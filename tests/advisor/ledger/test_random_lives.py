@@ -242,7 +242,8 @@ class AnySite(RuleBasedStateMachine):
             worker = data.draw(st.integers(0, len(self.site().workers) - 1))
             self.tried(lambda: commands.approve(self.store, "s", number, "bo", into=f"w{worker}"))
         elif yes:
-            self.tried(lambda: commands.approve(self.store, "s", number, "bo"))
+            actor = data.draw(st.sampled_from(["bo", "cy"]))
+            self.tried(lambda: commands.approve(self.store, "s", number, actor))
         elif data.draw(st.booleans()):
             how, term = data.draw(st.sampled_from(REFUSALS)), data.draw(st.sampled_from(TERMS))
             self.tried(lambda: remarks.turn_down(self.store, "s", number, "bo", how, "no", term=term))
@@ -354,6 +355,7 @@ class AnySite(RuleBasedStateMachine):
             [
                 {"budget_a_month": 2.5},
                 {"most_a_month": 2, "budget_a_week": 1.0},
+                {"second_approver": True},
                 {"most_a_month": None, "budget_a_week": None, "budget_a_month": None},
                 {"team": 2},
                 {"team": 5},

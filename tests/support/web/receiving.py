@@ -20,12 +20,16 @@ from crewlearn.advisor.ledger.notices import outbox
 from crewlearn.advisor.ledger.notices.kinds import FAILED_IMPORT, Notice
 from crewlearn.advisor.ledger.store import Store
 
+HERE = ("127.0.0.1", "localhost")
+"""This machine, as an operator allows it."""
+
 DELIVERING = """
 import sys, time
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.web.notices.deliverer import Deliverer
 store = open_store(sys.argv[1], make=False)
-Deliverer(store, poll_seconds=0.05, lost_seconds=float(sys.argv[2]), post_seconds=float(sys.argv[2]) / 2).start()
+lost = float(sys.argv[2])
+Deliverer(store, ["127.0.0.1"], poll_seconds=0.05, lost_seconds=lost, post_seconds=lost / 2).start()
 print("delivering", flush=True)
 time.sleep(3600)
 """

@@ -26,7 +26,7 @@ from crewlearn.web.notices.posting import post
 from support.stores import ME, Database, day, proposed, site_with_proposals
 from support.waiting import until
 from support.web.app import two_sites
-from support.web.receiving import Delivering, cause, raw_receiver, receiver, statuses
+from support.web.receiving import HERE, Delivering, cause, raw_receiver, receiver, statuses
 
 store = two_sites
 
@@ -47,7 +47,7 @@ def genuine(secret: str, headers: Message, body: bytes) -> bool:
 @contextmanager
 def delivering(*stores: Store) -> Iterator[None]:
     """Servers that deliver, one for each store."""
-    servers = [Deliverer(store, **QUICK) for store in stores]
+    servers = [Deliverer(store, HERE, **QUICK) for store in stores]
     for server in servers:
         server.start()
     try:
@@ -242,6 +242,9 @@ def test_addresses_that_are_refused_at_once(store: Store, url: str, match: str) 
     assert webhooks.list_webhooks(store, "north") == []
 
 
+ALLOWED = ("hall.internal.", "127.0.0.2", "127.0.0.3:9000", "[::1]:9000")
+
+
 @pytest.mark.parametrize(
     ("host", "resolved", "fine"),
     [
@@ -255,16 +258,31 @@ def test_addresses_that_are_refused_at_once(store: Store, url: str, match: str) 
         ("example.org", ["fd00::1"], False),
         ("example.org", ["224.0.0.1"], False),
         ("example.org", ["0.0.0.0"], False),
-        ("127.0.0.1", ["127.0.0.1"], True),
-        ("localhost", ["::1"], True),
+        ("127.0.0.1", ["127.0.0.1"], False),
+        ("localhost", ["::1"], False),
         ("localhost", ["10.0.0.1"], False),
+        ("127.0.0.2", ["127.0.0.2"], True),
+        ("127.0.0.3", ["127.0.0.3"], False),
+        ("127.0.0.3:9000", ["127.0.0.3"], True),
+        ("[::1]:9000", ["::1"], True),
+        ("[::1]:9001", ["::1"], False),
         ("Hall.Internal", ["10.0.0.1"], True),
     ],
 )
 def test_names_are_checked_once_they_are_resolved(host: str, resolved: list[str], fine: bool) -> None:
-    fault = address_fault(checked_url("url", f"https://{host}/x"), resolved, ["hall.internal."])
+    fault = address_fault(checked_url("url", f"https://{host}/x"), resolved, ALLOWED)
     assert (fault is None) == fine
     assert fine or "--notify-host" in str(fault)
+
+
+def test_no_port_of_this_machine_is_tried_unless_the_operator_allows_it() -> None:
+    reached: list[int] = []
+    with raw_receiver(lambda connection: reached.append(1)) as url:
+        for named in (url, url.replace("127.0.0.1", "localhost"), url.replace("127.0.0.1", "127.0.0.2")):
+            outcome = post(named, b"{}", {}, ["127.0.0.1:1"])
+            assert not outcome.taken
+            assert "is not a public address" in outcome.words, "whether anybody listens there is not told"
+    assert reached == []
 
 
 def test_exactly_the_address_that_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,9 +310,9 @@ def test_a_receiver_that_drips_is_cut_off_and_one_that_floods_is_not_read() -> N
 
     sent: list[int] = []
     with raw_receiver(drip) as url:
-        assert post(url, b"{}", {}, seconds=0.5) == posting.Outcome(False, "no answer within 0.5 s", unclear=True)
+        assert post(url, b"{}", {}, HERE, seconds=0.5) == posting.Outcome(False, "no answer within 0.5 s", unclear=True)
     with raw_receiver(flood) as url:
-        assert post(url, b"{}", {}, seconds=5.0).taken
+        assert post(url, b"{}", {}, HERE, seconds=5.0).taken
     until(lambda: True)
     assert sum(sent) < 20_000_000
     assert post("https://nowhere.invalid/", b"{}", {}).words.startswith("the name cannot be resolved")

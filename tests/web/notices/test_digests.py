@@ -20,7 +20,9 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller
+from crewlearn.web.auth.failures import count_failure
 from crewlearn.web.notices import digests
+from crewlearn.web.notices.confirmations import MOST_BY_USER, MOST_TO_ADDRESS
 from crewlearn.web.notices.digests import CONFIRMED, DigestChoice, choice_of, choose, take_due
 from crewlearn.web.notices.rounds import Rounds
 from crewlearn.web.settings import MailSettings, Settings
@@ -294,6 +296,31 @@ def test_choices_that_are_refused(hall: Store, choice: DigestChoice, match: str)
     with pytest.raises(InvalidInput, match=match):
         choose(hall, BEN, choice)
     assert choice_of(hall, "ben") == DigestChoice()
+
+
+def test_confirmations_are_limited_by_user_and_by_address(hall: Store, clock: Clock) -> None:
+    cara = Caller("cara", MANAGER, None)
+    users.add(hall, "cara", MANAGER)
+    for number in range(MOST_TO_ADDRESS):
+        who = (BEN, cara)[number % 2]
+        choose(hall, who, DigestChoice("stranger@example.org", "", "06:30", ("hall",)))
+        choose(hall, who, DigestChoice("", "", "06:30", ("hall",)))
+    with pytest.raises(InvalidInput, match="was asked to confirm 3 times within a day"):
+        choose(hall, cara, DigestChoice("Stranger@example.org", "", "06:30", ("hall",)))
+    for number in range(MOST_BY_USER - 2):
+        choose(hall, BEN, DigestChoice(f"ben{number}@example.org", "", "06:30", ("hall",)))
+    for _ in range(2):
+        choose(hall, BEN, DigestChoice("ben2@example.org", "", "07:30", ("hall",)))  # no other address
+    with pytest.raises(InvalidInput, match="you have changed it 5 times within a day"):
+        choose(hall, BEN, DigestChoice("ben9@example.org", "", "06:30", ("hall",)))
+    assert choice_of(hall, "ben").email == "ben2@example.org"
+    count_failure(hall, "203.0.113.5")
+    clock.wait(hours=23)
+    count_failure(hall, "203.0.113.5")
+    with pytest.raises(InvalidInput, match="within a day"):
+        choose(hall, BEN, DigestChoice("ben9@example.org", "", "06:30", ("hall",)))
+    clock.wait(hours=2)
+    choose(hall, BEN, DigestChoice("ben9@example.org", "", "06:30", ("hall",)))
 
 
 def test_the_page_and_the_api_make_the_same_choice(hall: Store) -> None:

@@ -14,7 +14,7 @@ from crewlearn.web.notices import posting
 from crewlearn.web.notices.mail import send_mail
 from crewlearn.web.notices.posting import post
 from crewlearn.web.settings import MailSettings
-from support.web.receiving import receiver
+from support.web.receiving import HERE, receiver
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,10 @@ def test_https_goes_to_the_checked_address_in_the_name_of_the_host(
     with receiver() as here:
         here.encrypt(server_side(certificate))
         url = here.url.replace("http://127.0.0.1", "https://localhost")
-        assert "certificate verify failed" in post(url, b"{}", {}).words
+        assert "certificate verify failed" in post(url, b"{}", {}, HERE).words
         monkeypatch.setattr(posting, "_tls", lambda: ssl.create_default_context(cafile=str(certificate)))
-        assert post(url, b"{}", {}).taken
-        assert "not valid for" in post(url.replace("localhost", "127.0.0.1"), b"{}", {}).words
+        assert post(url, b"{}", {}, HERE).taken
+        assert "not valid for" in post(url.replace("localhost", "127.0.0.1"), b"{}", {}, HERE).words
         assert [got.headers["Host"] for got in here.got] == [f"localhost:{here.port}"]
 
 

@@ -4,7 +4,12 @@ import re
 from html import unescape
 from typing import Any
 
+import pytest
+
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.jobs import work
+from crewlearn.web.jobs.runner import JobRunner
+from crewlearn.web.snapshots import snapshot
 from support.exports import SHAPES, path_of
 from support.stores import contents, sound
 from support.web.pages import HOSTILE, Browser, browser, pages_store
@@ -77,3 +82,24 @@ def test_only_an_admin_of_all_sites_sets_one_up(store: Store) -> None:
     for role in ("viewer", "manager"):
         assert browser(store, role).send("/sites/new/file", {}, files=NO_FILE).status_code == 403
     assert store.names() == []
+
+
+def test_a_large_file_is_recorded_by_a_job(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the job records is what would have been recorded at once."""
+    admin = browser(store, "admin")
+    form = fields_in(dropped(admin)) | {"name": "Hall 7", "fee": "300", "value_per_unit": "0,2", "step": "advice"}
+    form = {**fields_in(admin.post("/sites/new/file", form, files=NO_FILE)), "step": "create"}
+    assert "Hall 7 is set up, with its people" in admin.post("/sites/new/file", form, files=NO_FILE)
+    monkeypatch.setattr(work, "BIG_LINES", 10)
+    assert "The settings have changed" in admin.post("/sites/new/file", {**form, "name": "Hall 8", "team": "3"})
+    page = admin.post("/sites/new/file", {**form, "name": "Hall 8"})
+    assert "Hall 8 is set up. Its output is being recorded." in page
+    assert snapshot(store, "Hall 8").site.workers == []
+    assert "exists already" in admin.post("/sites/new/file", {**form, "name": "Hall 8"}, 422)
+    assert JobRunner(store, {work.OUTPUT_IMPORT: work.run_import}).run_one()
+    job = re.search(r'data-job="(\d+)"', page)
+    assert job is not None
+    assert "rows recorded" in admin.get(f"/sites/Hall 8/import/{job[1]}")
+    at_once, by_job = (snapshot(store, name).site for name in ("Hall 7", "Hall 8"))
+    assert by_job.to_json() == at_once.to_json()
+    sound(store, "Hall 8")

@@ -36,11 +36,25 @@ store, demo = pages_store, pages_demo
 CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out|/notifications)([^"]*)"')
 
 
+def table_of(words: str) -> str:
+    """Return the id of the table that a chart is read from; empty if it is read from its spans."""
+    return words.partition('data-table="')[2].partition('"')[0]
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_every_link_leads_somewhere_for_everybody(demo: Store, role: str) -> None:
     set_up(demo, "empty line")
     with_crew(demo, "small hall")
     pages = crawl(browser(demo, role))
+    charts = [
+        (path, words) for path, page in pages.items() for words in re.findall('<div class="chart-box"([^>]*)>', page)
+    ]
+    assert {"track-record-table", "output-table", "learning-table"} <= {table_of(words) for _, words in charts}
+    for path, words in charts:
+        table = table_of(words)
+        assert (
+            f'id="{table}"' in pages[path] and "<tr data-at=" in pages[path] if table else "data-readable" in words
+        ), path
     parts = [part for _, part, needed in TABS if ROLES.index(role) >= ROLES.index(needed)]
     for site in ("Demo%20hall", "empty%20line", "small%20hall"):
         for part in parts:

@@ -78,11 +78,15 @@ def _check_leaver(work: SiteTransaction, number: int) -> None:
 
 @dataclass(frozen=True)
 class Answered:
-    """A proposal after an action for many: warnings, or why it was refused. A repetition is no refusal."""
+    """A proposal after an action for many: warnings, or why it was refused. A repetition is no refusal.
+
+    `waits` says that it was approved first, and waits for the second approver.
+    """
 
     proposal: int
     warnings: tuple[str, ...] = ()
     refused: InvalidInput | None = None
+    waits: bool = False
 
 
 def answer_many(
@@ -114,7 +118,8 @@ def _answered(
     if answer.expected(number).is_given(before, actor):
         return Answered(number)
     try:
-        return Answered(number, tuple(answer.give(work, number)))
+        warnings = tuple(answer.give(work, number))
+        return Answered(number, warnings, waits=work.site.first_approval_of(number) is not None)
     except InvalidInput as error:
         told = conflict_after(before, error) if isinstance(error, Conflict) else error
         if all_or_none or isinstance(error, StoreUnavailable):
@@ -131,7 +136,7 @@ def answered_before(
         before = last_answers(connection, store.key(connection, name), wanted)
     return [
         Answered(number)
-        if answer.expected(number).is_given(before.get(number), actor)
+        if answer.expected(number).is_on_record(before.get(number), actor)
         else Answered(number, refused=conflict_after(before.get(number), Conflict("proposal", number, "was refused")))
         for number in wanted
     ]

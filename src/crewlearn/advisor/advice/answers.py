@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from crewlearn.advisor.ledger.answers import last_answer
-from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
-from crewlearn.advisor.ledger.events import Event, ProposalAnswer
+from crewlearn.advisor.ledger.errors import Conflict, SecondApproverNeeded, Stale, StoreUnavailable
+from crewlearn.advisor.ledger.events import Event, ProposalAnswer, ProposalApproved, ProposalApprovedFirst
 from crewlearn.advisor.ledger.store import Store
 
 LastAnswer = tuple[Event, ProposalAnswer] | None
@@ -37,8 +37,16 @@ class Answer:
         )
 
     def is_given(self, before: LastAnswer, actor: str) -> bool:
-        """Return whether the last answer is this one, given by the same person."""
+        """Return whether the last answer is this one, given by the same person.
+
+        A first approval is none: approving again would be the second one, which somebody else gives.
+        """
         return before is not None and before[0].actor == actor and self.is_in(before[1])
+
+    def is_on_record(self, before: LastAnswer, actor: str) -> bool:
+        """Return whether the last answer is what this one came to, given by the same person: a first approval, too."""
+        first = before is not None and before[0].actor == actor and isinstance(before[1], ProposalApprovedFirst)
+        return self.is_given(before, actor) or (first and self.kind is ProposalApproved)
 
 
 def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callable[[], list[str] | None]) -> list[str]:
@@ -59,7 +67,7 @@ def give_once(store: Store, site: str, actor: str, answer: Answer, give: Callabl
 
 def conflict_after(before: LastAnswer, error: Conflict) -> Conflict:
     """Return a conflict, which names the earlier answer if that is its cause."""
-    if before is None or isinstance(error, (Stale, StoreUnavailable)):
+    if before is None or isinstance(error, (SecondApproverNeeded, Stale, StoreUnavailable)):
         return error
     return Conflict(error.field, error.value, f"was answered before: {_told(*before)}")
 

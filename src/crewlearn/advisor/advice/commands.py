@@ -12,13 +12,14 @@ from typing import Any
 from crewlearn.advisor.advice.candidates import reasons_in_place
 from crewlearn.advisor.advice.limits import limits_of
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold
+from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold, SecondApproverNeeded
 from crewlearn.advisor.ledger.events import (
     KINDS,
     OUTCOMES,
     AnswerUndone,
     OfferRecorded,
     ProposalApproved,
+    ProposalApprovedFirst,
     ProposalRejected,
     RangeChanged,
     SiteChanged,
@@ -176,7 +177,8 @@ def approve(
 ) -> list[str]:
     """Approve a proposal, so that the offer goes out. Return warnings.
 
-    `out` names another outgoing worker, `into` another incoming one. Whoever was proposed stays available.
+    `out` names another outgoing worker, `into` another incoming one. Whoever was proposed stays available. At a site
+    with a second approver, the first approval of an exchange starts nothing, and a different user gives the second.
     """
     with store.writing(name, actor, expected) as work:
         return approve_in(work, number, out, into)
@@ -186,8 +188,10 @@ def approve_in(work: SiteTransaction, number: int, out: str | None = None, into:
     """Approve a proposal within a transaction, as `approve` does."""
     site = work.site
     proposal = open_proposal(site, number, PROPOSED)
-    leaver = proposal.out if out is None else numbered(work, out)
-    entrant = proposal.into if into is None else numbered(work, into)
+    first = site.first_approval_of(number)
+    wanted = proposal if first is None else first
+    leaver = wanted.out if out is None else numbered(work, out)
+    entrant = wanted.into if into is None else numbered(work, into)
     if into is not None and request_fault(site.roster.arrays, NOBODY, entrant) in _CANNOT_COME:
         raise InvalidInput("in", into, "cannot come in: in the team already, or on the way")
     if into is not None and site.workers[entrant].status == LEFT:
@@ -197,6 +201,12 @@ def approve_in(work: SiteTransaction, number: int, out: str | None = None, into:
             raise InvalidInput("out", out, _NO_ROOM)
         raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
     warnings = [*_objections(work, leaver), *([] if entrant == proposal.into else _doubts(work, entrant))]
+    joined = first if first is not None and (first.out, first.into) == (leaver, entrant) else None
+    if joined is not None and joined.by == work.actor:
+        raise SecondApproverNeeded("proposal", number, "was approved by you first; a different user approves it second")
+    if site.config.second_approver and joined is None:
+        work.add(ProposalApprovedFirst(number, leaver, entrant))
+        return warnings
     why = None if entrant == proposal.into else _chosen(work, proposal, (leaver, entrant))
     work.add(ProposalApproved(number, leaver, None if entrant == proposal.into else entrant, why))
     return warnings

@@ -45,6 +45,7 @@ def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
 _DECISIONS = (
     *("proposal", "proposed_for", "out", "in", "status", "answered_in", "answered_by", "answered_at", "offered_at"),
     *("accepted_at", "settled_as", "settled_on", "settled_by", "settled_at", "left", "fee", "fee_paid", "reason"),
+    *("first_approved_by", "first_approved_at"),
 )
 
 
@@ -81,6 +82,8 @@ def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
                 proposal.fee,
                 "yes" if proposal.paid else "no",
                 proposal.reason,
+                answer.first_approved_by,
+                answer.first_approved_at,
             ]
         )
     yield from _csv(_DECISIONS, rows)

@@ -54,7 +54,7 @@ def _changed(event: Event, trails: dict[int, AnswerTrail], into: dict[int, int])
     return {
         number: trail.settled("cancelled", event.actor, event.at)
         for number, trail in trails.items()
-        if into.get(number) in left and trail.outcome is None
+        if into.get(number) in left and trail.answered_at is not None and trail.outcome is None
     }
 
 

@@ -60,6 +60,10 @@ class Retold:
     calendar: "WorkCalendar"
 
 
+class SecondApproverNeeded(Conflict):
+    """Whoever approved first approves again: a different user has to."""
+
+
 class Stale(Conflict):
     """The site has changed since the version the request is for; `since` has what people recorded, if known."""
 

@@ -1,9 +1,10 @@
 """Setting up a site from a file: the site, its people, its output and its team in one transaction, or a rehearsal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 import sqlalchemy as sa
 
@@ -14,7 +15,10 @@ from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store, open_ledger
+from crewlearn.advisor.setup.first_reading import FirstReading
 from crewlearn.advisor.setup.proposals import SiteProposal
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -67,11 +71,25 @@ def open_site(store: Store, new: NewSite, actor: str) -> ImportResult:
         return _set_up(together, new, actor)
 
 
+def begin_site(store: Store, name: str, config: SiteConfig, actor: str, ask: Callable[[Store], T]) -> T:
+    """Set up a site without its output, and ask for that, both in one transaction; return what `ask` does."""
+    with store.changing() as connection:
+        together = OneTransaction(store.engine, store.derive, store.clock, connection=connection)
+        create_site(together, name, config, actor)
+        return ask(together)
+
+
 def _set_up(store: Store, new: NewSite, actor: str) -> ImportResult:
     create_site(store, new.name, new.config, actor)
+    return fill_site(store, new.name, new.config, new.file, new.proposal.reading, actor)
+
+
+def fill_site(
+    store: Store, name: str, config: SiteConfig, file: ImportFile, first: FirstReading, actor: str
+) -> ImportResult:
+    """Enrol a new site's people, record its output and take the team from it, in one transaction."""
     accepted = with_options(
-        new.file, yes=True, overtime=True, team_from_output=True, accept_unusual=True, skip_unknown=False
+        file, yes=True, overtime=True, team_from_output=True, accept_unusual=True, skip_unknown=False
     )
-    today: date = new.config.calendar.day_of(store.clock())
-    reading = new.proposal.reading.for_site(accepted, new.config, today)
-    return record(store, new.name, accepted, reading, actor)
+    today: date = config.calendar.day_of(store.clock())
+    return record(store, name, accepted, first.for_site(accepted, config, today), actor)

@@ -177,8 +177,18 @@ def proposal(site: Site, people: People, described: Proposal, candidates: Candid
         "fee": reasons.fee,
         "reason": described.reason or None,
         "why": reasons.to_json(),
+        **_first_approval(site, people, described),
         **({} if listed is None else {"candidates": candidate_documents(people, listed)}),
     }
+
+
+def _first_approval(site: Site, people: People, described: Proposal) -> dict[str, Any]:
+    """Describe the first of the two approvals that a proposal waits for; nothing where there is none."""
+    first = site.first_approval_of(described.id)
+    if first is None:
+        return {}
+    pair = {"out": people.ids.get(first.out), "in": people.ids.get(first.into)}
+    return {"first_approval": {"by": first.by, "at": first.at, **pair}}
 
 
 def explanation(

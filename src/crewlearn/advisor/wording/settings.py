@@ -50,6 +50,7 @@ def in_words(config: SiteConfig) -> dict[str, str]:
         **{name: _budget(name, config) for name in BUDGETS if getattr(config, name) is not None},
         "ask_again_after": counted(config.ask_again_after, "period"),
         **_retention(config),
+        **({"second_approver": _yes(config.second_approver)} if config.second_approver else {}),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
         "closed": ", ".join(map(str, calendar.closures)) or "no days",

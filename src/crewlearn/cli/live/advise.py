@@ -56,6 +56,8 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
     for proposal in proposals:
         answers = (f"crewlearn {verb} {site} {proposal.id}" for verb in ("approve", "reject", "explain"))
         print(f"  {proposal.id}: {'   '.join(answers)}")
+        if (first := now.first_approval_of(proposal.id)) is not None:
+            print(f"     approved first by {first.by}; a different user approves it second")
         for line in candidate_lines(people, candidates.get(proposal.id, ())):
             print(f"     next best: {line}")
     if now.held_back:
@@ -191,6 +193,10 @@ def approve_command(
         else:
             given = answer_many(store, site, proposals, approval(), who(actor), all_or_none=True)
             warn([warning for answered in given for warning in answered.warnings])
+        now, _ = read_site(store, site)
+        if any(now.first_approval_of(number) is not None for number in proposals):
+            print("Approved first. A different user approves it too before the offer goes out.")
+            return
         print(f"Approved. {advice_of(store, site)}")
     number = proposals[0] if len(proposals) == 1 else "PROPOSAL"
     print(f"Record the outcome with: crewlearn offer {site} {number} started|declined|expired|no-show|cancelled")

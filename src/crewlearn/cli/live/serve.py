@@ -32,7 +32,8 @@ def serve_command(
         list[str] | None,
         typer.Option(
             envvar="CREWLEARN_NOTIFY_HOSTS",
-            help="A host that webhooks and chats may be posted to although it is not public; repeatable.",
+            help="A host, or HOST:PORT, that webhooks and chats may be posted to although it is not public, such as "
+            "127.0.0.1; repeatable.",
         ),
     ] = None,
     smtp_host: Annotated[

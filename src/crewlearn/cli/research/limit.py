@@ -48,6 +48,7 @@ def limit_command(
         whole_problem = read_problem_option(problem)
         check_reach(whole_problem)
         simulation = prepare(whole_problem, to_play(policy or PUBLISHED), runs, seed)
+        simulation.compile()  # before the bound, which takes longer: what cannot be played is said at once
         with progress_bar("bounding, pools", pools) as done:
             found = limit(whole_problem, pools, seed, leavers, progress=done)
         rows = standings(found, simulation.run())

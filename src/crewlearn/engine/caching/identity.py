@@ -15,6 +15,7 @@ import numpy as np
 import crewlearn
 from crewlearn.engine.caching.sources import is_covered, source_coverage
 from crewlearn.policies.contract import Policy
+from crewlearn.problem.extras import extra_for
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
 
@@ -107,8 +108,9 @@ def _described(value: Any, kinds: set[type[Any]], opaque: list[str]) -> Any:
 def code_digest() -> str:
     """Hash every source file that affects the numbers, and the versions of Python and the numerical libraries."""
     digest = hashlib.sha256(sys.version.encode())
-    for library in ("numpy", "numba", "llvmlite"):
-        digest.update(version(library).encode())
+    with extra_for("simulating"):
+        for library in ("numpy", "numba", "llvmlite"):
+            digest.update(version(library).encode())
     package = Path(crewlearn.__file__).parent
     for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
         digest.update(str(path.relative_to(package)).encode() + path.read_bytes())

@@ -4,8 +4,11 @@ import sys
 import threading
 from typing import Any
 
-import numba
-from numba.core import types
+from crewlearn.problem.extras import extra_for
+
+with extra_for("simulating"):
+    import numba
+    from numba.core import types
 
 from crewlearn.engine.compiled.forms import own_laws
 from crewlearn.engine.compiled.loops import MOST_LOOPS, compiler_message, frozen_laws

@@ -16,12 +16,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import llvmlite
-import numba
 import numpy as np
-from numba.core import event
-from numba.core.errors import NumbaError
-from numba.extending import overload, register_jitable
+
+from crewlearn.problem.extras import extra_for
+
+with extra_for("simulating"):
+    import llvmlite
+    import numba
+    from numba.core import event
+    from numba.core.errors import NumbaError
+    from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import floor_kernel, kernel

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crewlearn.problem.extras import extra_for
+
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
@@ -23,14 +25,16 @@ COUNTS = ("replacements", "completed")
 
 def to_pandas(result: "SimulationResult") -> "pd.DataFrame":
     """Return a tidy frame with the columns policy, run, period, measure and value."""
-    import pandas as pd
+    with extra_for("a frame"):
+        import pandas as pd
 
     return pd.DataFrame(_tidy(result))
 
 
 def to_arrow(result: "SimulationResult") -> "pa.Table":
     """Return the tidy frame as an Arrow table."""
-    import pyarrow as pa
+    with extra_for("the Arrow interface"):
+        import pyarrow as pa
 
     return pa.table(_tidy(result))
 
@@ -61,8 +65,9 @@ def _tidy_parts(result: "SimulationResult", name: str, played: "PolicyResult") -
 
 def to_parquet(result: "SimulationResult", path: Path | str) -> None:
     """Write one row per policy, run and checkpoint to a Parquet file, with the inputs in its metadata."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with extra_for("a Parquet file"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     tables = []
     for name, played in result.policies.items():

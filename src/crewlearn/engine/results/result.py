@@ -12,6 +12,7 @@ from crewlearn.engine.results.tables import Table, as_html, as_lines
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput, one_of
+from crewlearn.problem.extras import extra_for
 from crewlearn.problem.model import Problem
 from crewlearn.problem.toml import problem_to_table
 
@@ -148,7 +149,8 @@ class SimulationResult:
         "regret" and "loss" are curves over all periods with bands of one standard deviation, "captured" is the share of
         the oracle's gain at the checkpoints with its 95% interval.
         """
-        from crewlearn.engine.results.plots import plot_result
+        with extra_for("a figure"):
+            from crewlearn.engine.results.plots import plot_result
 
         return plot_result(self, measure, ax)
 

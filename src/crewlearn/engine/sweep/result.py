@@ -15,6 +15,7 @@ from crewlearn.engine.sweep.cells import Cell, Record
 from crewlearn.engine.sweep.files import runs_file
 from crewlearn.problem.arrays import FloatArray
 from crewlearn.problem.errors import InvalidInput, one_of
+from crewlearn.problem.extras import extra_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,13 +65,15 @@ class Sweep:
 
     def to_pandas(self) -> "pd.DataFrame":
         """Return a tidy frame: the grid's values, then policy, run, period, measure and value."""
-        import pandas as pd
+        with extra_for("a frame"):
+            import pandas as pd
 
         return pd.DataFrame(self._tidy())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the tidy frame by the Arrow interface: `polars.DataFrame(sweep)`, say."""
-        import pyarrow as pa
+        with extra_for("the Arrow interface"):
+            import pyarrow as pa
 
         return pa.table(self._tidy()).__arrow_c_stream__(requested_schema)
 
@@ -81,7 +84,8 @@ class Sweep:
 
         `x` may be left out if the grid has one numeric field. Other fields are to have one value.
         """
-        from crewlearn.engine.results.plots import plot_points
+        with extra_for("a figure"):
+            from crewlearn.engine.results.plots import plot_points
 
         field = self._field(x)
         lines = {}
@@ -149,7 +153,8 @@ class Sweep:
 
     def _numbers(self, cell: Cell) -> "pa.Table":
         """Return the numbers of every run of a cell."""
-        import pyarrow.parquet as pq
+        with extra_for("a Parquet file"):
+            import pyarrow.parquet as pq
 
         if cell.key not in self._read:
             file = runs_file(self.path, cell.key)

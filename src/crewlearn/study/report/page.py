@@ -14,6 +14,7 @@ import crewlearn
 from crewlearn.engine.caching.disk_cache import sources_digest
 from crewlearn.engine.caching.identity import digest_of
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.extras import extra_for
 from crewlearn.study.lab import counted
 from crewlearn.study.outcome import Outcome, Part, Picture
 from crewlearn.study.paper.differences import DIFFERENCES
@@ -172,9 +173,10 @@ def _image(picture: Picture, images: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _drawn(picture: Picture, kept: ResultCache) -> Mapping[str, bytes]:
     """Draw a picture, or read it from the cache."""
-    import matplotlib as mpl
+    with extra_for("a figure"):
+        import matplotlib as mpl
 
-    from crewlearn.study.report import figures
+        from crewlearn.study.report import figures
 
     key = digest_of({"picture": _plain(picture), "code": sources_digest([figures], [mpl.__version__])})
     arrays = kept.arrays(

@@ -102,6 +102,7 @@ def backtest(request: Request, here: Annotated[Here, at(MANAGER)], wanted: model
 
     The site is not changed. The same request returns the same job for as long as the site has not changed.
     """
+    work.check_simulates()
     return queued(request, here, BACKTEST, {**wanted.model_dump(), "version": here.snapshot.version})
 
 

@@ -62,8 +62,9 @@ def _write_failure(store: Store, address: str, now: float) -> None:
         if connection.dialect.name == "postgresql":  # several servers share one count
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_KEY)))
         _refuse_if_many(connection, address, now)
+        networks = table.c.address.not_like("% %")  # other counts are kept here too, under keys with a space
         passed = sa.or_(table.c.at <= now - FAILURE_SECONDS, table.c.at > now + FAILURE_SECONDS)
-        connection.execute(sa.delete(table).where(passed))
+        connection.execute(sa.delete(table).where(networks, passed))
         connection.execute(table.insert().values(address=address, at=now))
 
 

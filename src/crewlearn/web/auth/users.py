@@ -59,6 +59,19 @@ def add(store: Store, name: str, role: str, sites: Sequence[str] | None = None) 
         return _users(connection, name)[0]
 
 
+def names_with(store: Store, role: str, site: int) -> tuple[str, ...]:
+    """Return the names of the users with at least a role at a site, by its key in the store."""
+    users, theirs = schema.users, schema.user_sites
+    there = sa.select(theirs.c.user).where(theirs.c.site == site)
+    query = sa.select(users.c.name).where(
+        users.c.disabled.is_(False),
+        users.c.role.in_(ROLES[ROLES.index(role) :]),
+        sa.or_(users.c.everywhere, users.c.id.in_(there)),
+    )
+    with store.reading() as connection:
+        return tuple(connection.execute(query.order_by(users.c.name)).scalars())
+
+
 def add_first(store: Store, name: str) -> User | None:
     """Add an admin if there is no user at all; else return None. A name that is not allowed becomes `admin`."""
     with store.changing() as connection:

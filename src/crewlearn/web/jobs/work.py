@@ -6,6 +6,7 @@ A plan's settings are completed when it is submitted, so that later changes of t
 workers' estimates are those at the time it runs; the result names that version of the site.
 """
 
+import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -27,10 +28,13 @@ from crewlearn.advisor.ledger.pilots.sealed import SealedPlan
 from crewlearn.advisor.ledger.site.request_keys import RequestKey, RequestRepeated
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.verify import verify
+from crewlearn.advisor.setup.first_reading import read_first
+from crewlearn.advisor.setup.opening import fill_site
 from crewlearn.advisor.wording import documents
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import Unknown
+from crewlearn.problem.extras import REMEDY, SIM, can_simulate
 from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
 from crewlearn.web.jobs.queue import Job, file_of
@@ -43,11 +47,16 @@ if TYPE_CHECKING:
 Kind = Literal["plan", "verify", "output-import", "backtest", "pilot-plan"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PLAN, VERIFY, OUTPUT_IMPORT, BACKTEST, PILOT_PLAN = KINDS
+NEW_SITE = "new_site"
+"""In the input of an import for a new site: the day on which its settings were proposed from the file."""
 BIG_LINES = 20_000
 """Files with more lines than this are imported by a job."""
 BIG_WORKBOOK = 500_000
 """So are workbooks with more bytes, which have about as many rows."""
 PREPARING = "preparing: compiling the simulation, once per machine"
+
+CANNOT_SIMULATE = f"cannot simulate: whoever runs it installs the compiler there: {REMEDY.format(extra=SIM)}"
+"""Why a server of a plain install refuses plans and backtests."""
 
 LOG = logging.getLogger("crewlearn.web")
 
@@ -82,11 +91,22 @@ def _advice(store: Store, site: str) -> str:
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Import a large file of output."""
     progress(0.1, "reading the file")
-    options = {name: value for name, value in job.input.items() if name not in ("digest", "name", REQUEST)}
+    options = {name: value for name, value in job.input.items() if name not in ("digest", "name", NEW_SITE, REQUEST)}
     if REQUEST in job.input:
         store = store.keyed(RequestKey.from_json(job.input[REQUEST]))
     file = ImportFile(OUTPUT.kind, file_of(store, job.id), ImportOptions(**options), job.input.get("name", ""))
-    return take_in(store, job.site, file, job.actor)
+    if NEW_SITE not in job.input:
+        return take_in(store, job.site, file, job.actor)
+    with store.reading() as connection:
+        config = store.site(connection, job.site)[1].config
+    first = read_first(file, date.fromisoformat(job.input[NEW_SITE]))
+    done = fill_site(store, job.site, config, file, first, job.actor)
+    return documents.recorded(done, _advice(store, job.site))
+
+
+def new_site_input(file: ImportFile, today: date) -> dict[str, Any]:
+    """Return the input of a job that records the output of a new site, from a file that was proposed from on a day."""
+    return {**dataclasses.asdict(file.options), "name": file.name, NEW_SITE: today.isoformat()}
 
 
 def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
@@ -100,6 +120,12 @@ def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     return documents.verified(verify(store, job.site, report))
 
 
+def check_simulates() -> None:
+    """Refuse a job that simulates where this server cannot; it would wait for ever."""
+    if not can_simulate():
+        raise Conflict("server", "plain", CANNOT_SIMULATE)
+
+
 def plan_input(
     now: Snapshot, *, policies: Sequence[str] | None, runs: int, seed: int = 1, **changes: Any
 ) -> dict[str, Any]:
@@ -108,6 +134,7 @@ def plan_input(
     Settings that cannot be simulated are refused. The site's own policy may be a class of the firm; no other class can
     be named here.
     """
+    check_simulates()
     changed = {name: value for name, value in changes.items() if value is not None}
     current = now.site.config.policy
     for field, spec in [("policy", changed.get("policy", current)), *(("policies", name) for name in policies or ())]:
@@ -201,6 +228,11 @@ LANES: Sequence[Mapping[str, Handler]] = (
     {VERIFY: run_verify, OUTPUT_IMPORT: run_import, PILOT_PLAN: run_pilot_plan},
 )
 """The lanes of a server: plans and backtests, which may take minutes, and the kinds that people wait for."""
+
+
+def lanes_here() -> Sequence[Mapping[str, Handler]]:
+    """Return the lanes of this server: without what simulates, if it cannot; another over the store may."""
+    return LANES if can_simulate() else LANES[1:]
 
 
 def unstoppable(job: Job) -> str | None:

@@ -19,6 +19,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import checked_text
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web.auth.access import Caller, caller_of_row
+from crewlearn.web.notices.confirmations import count_confirmation
 
 MAIL, CHAT = "mail", "chat"
 NO_MAIL, UNCONFIRMED, ASKED, CONFIRMED = "none", "unconfirmed", "asked", "confirmed"
@@ -65,6 +66,8 @@ def choose(store: Store, caller: Caller, wanted: DigestChoice) -> DigestChoice:
         state = NO_MAIL if not wanted.email else UNCONFIRMED
         if before is not None and wanted.email and before.email == wanted.email:
             state = before.email_state
+        if state == UNCONFIRMED and (before is None or before.email != wanted.email):
+            count_confirmation(connection, user, wanted.email, moment.timestamp())
         passed = moment.hour * 60 + moment.minute >= minute
         today = moment.date().toordinal()
         values: dict[str, Any] = {

@@ -37,7 +37,6 @@ def post(
     headers: Mapping[str, str],
     allowed: Collection[str] = (),
     *,
-    loopback: bool = True,
     seconds: float = MOST_SECONDS,
 ) -> Outcome:
     """Post a body once; any status from 200 to 299 takes it.
@@ -52,7 +51,7 @@ def post(
         return Outcome(False, f"the address {error.remedy}")
     except (OSError, UnicodeError) as error:
         return Outcome(False, f"the name cannot be resolved ({_told(error)})")
-    fault = address_fault(target, addresses, allowed, loopback=loopback)
+    fault = address_fault(target, addresses, allowed)
     if fault is not None:
         return Outcome(False, fault)
     connection = _PinnedConnection(target, addresses, seconds)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, TypeVar
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
-from crewlearn.advisor.ledger.settings.config import BY_TEAM, SiteConfig
+from crewlearn.advisor.ledger.settings.config import BY_TEAM, EARLIEST, LATEST, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.setup.proposals import HORIZON, MEAN_DELAY
 from crewlearn.policies.registry import registered
@@ -45,6 +45,7 @@ SITE_LABELS = {
     "budget_a_month": "Budget a month",
     "ask_again_after": "Don't propose again for",
     "erase_after": "Erase who left",
+    "second_approver": "Second approver",
     "policy": "Policy",
 }
 """Labels of a site's fields."""
@@ -140,6 +141,15 @@ def a_day(name: str, text: str) -> date:
         raise InvalidInput(name, text, "must be a day, such as 2026-11-16") from None
 
 
+def range_of_days(since: str, until: str) -> tuple[date | None, date | None]:
+    """Parse the first and the last day to show, either of which may be left out."""
+    first, last = (a_day(name, day) if day else None for name, day in (("since", since), ("until", until)))
+    for name, day in (("since", first), ("until", last)):
+        if day is not None and not EARLIEST <= day.year <= LATEST:
+            raise InvalidInput(name, str(day), f"must lie between the years {EARLIEST} and {LATEST}")
+    return first, last
+
+
 def days_in(name: str, text: str) -> tuple[date, ...]:
     """Parse days, one a line or separated by commas."""
     return tuple(sorted(a_day(name, part) for part in re.split(r"[\s,;]+", text) if part))
@@ -196,6 +206,7 @@ def site_form(config: SiteConfig) -> Form:
         "budget_a_month": "" if config.budget_a_month is None else f"{config.budget_a_month:.15g}",
         "ask_again_after": str(config.ask_again_after),
         "erase_after": "" if config.erase_after is None else str(config.erase_after),
+        "second_approver": "yes" if config.second_approver else "",
         "policy": config.policy,
     }
     return Form(values, {"weekdays": tuple(str(day) for day in calendar.weekdays)}, labels=SITE_LABELS)
@@ -226,6 +237,7 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "budget_a_month": form.maybe_number("budget_a_month"),
         "ask_again_after": form.whole("ask_again_after"),
         "erase_after": form.limit("erase_after", None),
+        "second_approver": form.value("second_approver") == "yes",
         "conventions": SiteConfig.conventions if before is None else before.conventions,
         "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,
     }

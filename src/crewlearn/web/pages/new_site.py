@@ -1,6 +1,6 @@
 """Setting up a site from an export: proposals to edit, the first advice, and one confirmation.
 
-The server stores nothing in between: each page carries the file, compressed.
+The server stores nothing in between: each page carries the file, compressed. A large file is recorded by a job.
 """
 
 import dataclasses
@@ -20,12 +20,16 @@ from crewlearn.advisor.files.dry_run import readable_table
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
 from crewlearn.advisor.files.tables import CsvErrors
 from crewlearn.advisor.ledger.errors import Stale, StoreUnavailable
+from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.setup.opening import NewSite, open_site, rehearsed
+from crewlearn.advisor.setup.opening import NewSite, begin_site, open_site, rehearsed
 from crewlearn.advisor.setup.proposals import ASKED, SiteProposal, propose_site, stream_of
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats as wording
 from crewlearn.web.auth.access import ADMIN, Caller, require
+from crewlearn.web.jobs import queue as jobs
+from crewlearn.web.jobs import work
+from crewlearn.web.jobs.queue import Job
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import go, show, store_of, today_at
 from crewlearn.web.pages.files import form_text, packed, unpacked
@@ -80,16 +84,42 @@ def _take(request: Request, caller: Caller, given: FormData, data: bytes, name: 
         file = _file(given, data, name, request.app.state.settings.import_bytes)
     except InvalidInput as error:
         return show_new_site(request, fault=error.remedy)
+    step = form.value("step")
+    begun = _begin(request, caller, file, form) if step == "create" and work.is_big(file.data) else None
+    if begun is not None:
+        return begun
     try:
         proposal = propose_site(file, today_at(store))
     except InvalidInput as error:
         if isinstance(error, StoreUnavailable):
             raise
         return _unreadable(request, file, error)
-    step = form.value("step")
     if step not in ("advice", "create"):
         return _show(request, _Asked(file, proposal, _proposed_form(proposal, form.value("name"))))
     return _advise(request, caller, _Asked(file, proposal, form), store, create=step == "create")
+
+
+def _begin(request: Request, caller: Caller, file: ImportFile, form: Form) -> Response | None:
+    """Set a site up whose large file is recorded by a job; None if that was not agreed on, or cannot be done."""
+    store, name, digest = store_of(request), form.value("name").strip(), hashlib.sha256(file.data).hexdigest()
+    config = forms.read_site(form)
+    if config is None or not name:
+        return None
+    config = dataclasses.replace(config, stream_key=stream_of(digest))
+    if form.value("shown") != _digest(digest, config, file):
+        return None
+
+    def ask(together: Store) -> Job:
+        wanted = work.new_site_input(file, today_at(store))
+        return jobs.submit(together, name, work.OUTPUT_IMPORT, caller.name, wanted, file.data, again=True)
+
+    try:
+        job = begin_site(store, name, config, caller.name, ask)
+    except InvalidInput as error:
+        if isinstance(error, (Stale, StoreUnavailable)):
+            raise
+        return None  # the form says why
+    return go(request, site_url(name, "import", job.id), f"{name} is set up. Its output is being recorded.")
 
 
 def _form(given: FormData) -> Form:
@@ -133,7 +163,7 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
         return _show(request, asked, status=422)
     config = dataclasses.replace(config, stream_key=stream_of(asked.proposal.digest))
     new = NewSite(name, config, asked.proposal, asked.file)
-    agreed = _digest(new)
+    agreed = _digest(asked.proposal.digest, config, asked.file)
     try:
         if create and form.value("shown") == agreed:
             open_site(store, new, caller.name)
@@ -152,11 +182,11 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
     return _show(request, asked, first, agreed, notice)
 
 
-def _digest(new: NewSite) -> str:
-    """Return a digest of everything that the first advice depends on."""
-    settings = json.dumps(new.config.to_json(), sort_keys=True)
-    reading = json.dumps(dict(new.file.options.mapping), sort_keys=True)
-    return hashlib.sha256(f"{new.proposal.digest} {settings} {reading}".encode()).hexdigest()
+def _digest(data: str, config: SiteConfig, file: ImportFile) -> str:
+    """Return a digest of everything that the first advice depends on, given that of the file's bytes."""
+    settings = json.dumps(config.to_json(), sort_keys=True)
+    reading = json.dumps(dict(file.options.mapping), sort_keys=True)
+    return hashlib.sha256(f"{data} {settings} {reading}".encode()).hexdigest()
 
 
 def _show(

@@ -4,6 +4,7 @@
 import { shortcuts } from "./shortcuts.js";
 
 const UNDO_SECONDS = 10;
+const KEPT_ALIVE = 60000; /* browsers take 64 kB for requests that outlive their page */
 const list = document.querySelector("[data-answers]");
 
 const cards = () => Array.from(list.querySelectorAll("[data-proposal]"));
@@ -62,8 +63,9 @@ const send = async (form, submitter) => {
   const inside = list.contains(document.activeElement);
   const preventScroll = byPointer; /* nothing slides under the pointer */
   const body = new URLSearchParams(new FormData(form, submitter));
+  const keepalive = body.toString().length < KEPT_ALIVE; /* it arrives even if one leaves the page at once */
   try {
-    const answer = await fetch(form.action, { method: "POST", body, headers: { Accept: "text/html" } });
+    const answer = await fetch(form.action, { method: "POST", body, keepalive, headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (!answer.ok || !page.querySelector("[data-answers], main .card")) {
       location.assign(answer.ok ? answer.url : location.href); /* the page says why */

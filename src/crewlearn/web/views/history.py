@@ -61,15 +61,20 @@ def window_of(reading: Reading, last: int | None, since: date | None = None, unt
     end = newest if last is None else min(max(1, last), newest)
     if since is None and until is None:
         return Window(max(1, end - WINDOW + 1), max(end, 1))
-    end = newest if until is None else min(max(1, _first_place(reading, until + timedelta(days=1)) - 1), newest)
-    begin = max(1, end - LONGEST + 1) if since is None else min(max(1, _first_place(reading, since)), end)
+    end = newest if until is None else min(max(1, last_place(reading, until)), newest)
+    begin = max(1, end - LONGEST + 1) if since is None else min(max(1, first_place(reading, since)), end)
     return Window(max(begin, end - LONGEST + 1), end)
 
 
-def _first_place(reading: Reading, day: date) -> int:
+def first_place(reading: Reading, day: date) -> int:
     """Return the place in time of the first period on a day or after it."""
     calendar = reading.site.config.calendar
     return calendar.order_on(day) - calendar.first_order + 1
+
+
+def last_place(reading: Reading, day: date) -> int:
+    """Return the place in time of the last period on a day or before it."""
+    return first_place(reading, day + timedelta(days=1)) - 1
 
 
 def days_of(reading: Reading, window: Window) -> tuple[date, date]:

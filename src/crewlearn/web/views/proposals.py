@@ -15,6 +15,7 @@ from crewlearn.advisor.wording.candidates import candidate_name
 from crewlearn.advisor.wording.doubt import chance
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.names import place
+from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.reading import Reading
@@ -33,6 +34,9 @@ STATUS_WORDS = {
     "withdrawn": "withdrawn",
 }
 """Labels of a proposal's statuses."""
+
+HALF_APPROVED = "approved by one of two"
+"""The label of a proposal that waits for the second approver."""
 
 TONES = {PROPOSED: "wait", STARTED: "good", "declined": "bad", "expired": "bad", "no-show": "bad", REJECTED: "bad"}
 """Styles of the statuses that are highlighted."""
@@ -84,7 +88,7 @@ class Exchange:
 
 def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidate] = ()) -> Exchange:
     """Return a proposal with its reasons at the time, and who could come in instead."""
-    reasons = facts(reading.site, proposal)
+    reasons, half = facts(reading.site, proposal), reading.site.first_approval_of(proposal.id) is not None
     ends = [reasons.into.low, reasons.into.high, *([] if reasons.out is None else [reasons.out.low, reasons.out.high])]
     scale = scale_over(ends, 4)
     into = reading.name_of(proposal.into)
@@ -92,7 +96,7 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
     return Exchange(
         id=proposal.id,
         title=f"Bring in {into}" if reasons.out is None else f"{into} for {reading.name_of(reasons.leaver)}",
-        status=STATUS_WORDS.get(proposal.status, proposal.status),
+        status=HALF_APPROVED if half else STATUS_WORDS.get(proposal.status, proposal.status),
         tone=TONES.get(proposal.status, ""),
         url=_where(reading, proposal),
         out=out,
@@ -136,11 +140,28 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Asking:
+    """Who looks at proposals, and who may approve them at the site, where two people approve."""
+
+    caller: str
+    approvers: tuple[str, ...]
+
+    def has_approved(self, reading: Reading, proposal: Proposal) -> bool:
+        """Return whether the caller gave the first approval of a proposal."""
+        first = reading.site.first_approval_of(proposal.id)
+        return first is not None and first.by == self.caller
+
+
+NOBODY_ASKING = Asking("", ())
+
+
+@dataclass(frozen=True)
 class Answerable:
     """A proposal to answer: who may leave or come in instead, and the number of the next proposal.
 
     One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end
-    holds, `first_end` the earliest day on which one may end.
+    holds, `first_end` the earliest day on which one may end. `first_approval` says who approved it first, and who may
+    be second.
     """
 
     exchange: Exchange
@@ -150,9 +171,31 @@ class Answerable:
     a_while: str
     first_end: str
     following: int
+    first_approval: str = ""
+    first_approval_at: str = ""
+    approved_by_caller: bool = False
 
 
-def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> tuple[Answerable, ...]:
+def first_approval(reading: Reading, proposal: Proposal, asking: Asking) -> str:
+    """Return who approved a proposal first, of which exchange, and who may be second; empty if nobody did so far."""
+    first = reading.site.first_approval_of(proposal.id)
+    if first is None or proposal.status != PROPOSED:
+        return ""
+    others = [name for name in asking.approvers if name != first.by]
+    other = (
+        "" if (first.out, first.into) == (proposal.out, proposal.into) else f": {reading.name_of(first.into)} comes in"
+    )
+    if other and first.out != proposal.out:
+        other += f", {reading.name_of(first.out)} leaves"
+    named = [*others[:3], *([formats.count(len(others) - 3, "other")] if len(others) > 3 else [])]
+    second = f"Second: {' or '.join(named)}." if others else "Nobody else may approve here yet."
+    who = "You" if first.by == asking.caller else first.by
+    return f"{who} approved first{other}. {second}"
+
+
+def answerable(
+    reading: Reading, listed: Sequence[Proposal], after: int = 0, asking: Asking = NOBODY_ASKING
+) -> tuple[Answerable, ...]:
     """Return proposals with what an answer needs; `after` is the number that follows the last of them."""
     ids = [*(proposal.id for proposal in listed), after]
     candidates = reading.snapshot.candidates_of(listed)
@@ -167,6 +210,9 @@ def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> 
             a_while,
             first_end,
             ids[place + 1],
+            first_approval(reading, proposal, asking),
+            "" if (first := reading.site.first_approval_of(proposal.id)) is None else formats.moment(first.at),
+            asking.has_approved(reading, proposal),
         )
         for place, proposal in enumerate(listed)
     )
@@ -174,8 +220,9 @@ def answerable(reading: Reading, listed: Sequence[Proposal], after: int = 0) -> 
 
 def entrants(reading: Reading, proposal: Proposal, candidates: Sequence[Candidate]) -> tuple[Choice, ...]:
     """List who may come in: the worker proposed, then the next best with what they are expected to bring."""
+    first = reading.site.first_approval_of(proposal.id)
     return (
-        Choice("", f"{reading.label(proposal.into)} (as proposed)", True),
+        *_as_it_stands(reading, proposal.into, None if first is None else first.into),
         *(
             Choice(
                 reading.people.ids.get(candidate.worker) or "",
@@ -245,7 +292,28 @@ def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
         for number in site.roster.active
         if number != proposal.out and number not in leaving and reading.people.ids.get(number) is not None
     )
+    first = site.first_approval_of(proposal.id)
+    if first is not None and first.out not in (proposal.out, NOBODY):
+        return (
+            Choice("", f"{reading.label(first.out)} (as approved first)", True),
+            *_named(reading, proposal.out, agreed),
+            *(Choice(identifier or "", label) for label, identifier in others if label != reading.label(first.out)),
+        )
     return (
         Choice("", f"{agreed} (as proposed)", True),
         *(Choice(identifier or "", label) for label, identifier in others),
     )
+
+
+def _as_it_stands(reading: Reading, proposed: int, approved: int | None) -> tuple[Choice, ...]:
+    """List the worker who was approved first, if there is one other than the worker proposed, and the latter."""
+    if approved is None or approved == proposed:
+        return (Choice("", f"{reading.label(proposed)} (as proposed)", True),)
+    first = Choice("", f"{reading.label(approved)} (as approved first)", True)
+    return (first, *_named(reading, proposed, reading.label(proposed)))
+
+
+def _named(reading: Reading, number: int, label: str) -> tuple[Choice, ...]:
+    """Return the worker proposed as a choice by their id; nothing if they have none."""
+    identifier = reading.people.ids.get(number)
+    return () if identifier is None else (Choice(identifier, f"{label} (as proposed)"),)

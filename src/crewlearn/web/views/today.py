@@ -16,7 +16,7 @@ from crewlearn.advisor.wording.past.track_record import short_record
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.people.table import ROWS, Head, PersonRow, Search, common_scale, heads, matching, worker_rows
-from crewlearn.web.views.proposals import Answerable, OfferCard, answerable, offers
+from crewlearn.web.views.proposals import NOBODY_ASKING, Answerable, Asking, OfferCard, answerable, offers
 from crewlearn.web.views.reading import Reading
 
 SHOWN = 5
@@ -251,7 +251,14 @@ def shown_proposals(reading: Reading, kept: Sequence[int], first: Sequence[Propo
     return [known[number] for number in kept if number in known] or list(first)
 
 
-def today(reading: Reading, undo: str, may_manage: bool, search: Search, kept: Sequence[int] = ()) -> Today:
+def today(
+    reading: Reading,
+    undo: str,
+    may_manage: bool,
+    search: Search,
+    kept: Sequence[int] = (),
+    asking: Asking = NOBODY_ASKING,
+) -> Today:
     """Return a site as of today; `undo` names the answer that can be undone.
 
     `kept` are the proposals that keep their place while a page of them is answered.
@@ -271,7 +278,7 @@ def today(reading: Reading, undo: str, may_manage: bool, search: Search, kept: S
         day=reading.day(site.period),
         period=site.period,
         left=_left(site),
-        proposals=answerable(reading, shown),
+        proposals=answerable(reading, shown, asking=asking),
         proposed=tuple(proposal.id for proposal in proposed),
         unshown=len({proposal.id for proposal in proposed} - {proposal.id for proposal in shown}),
         held_back=held_back_words(site, reading.figures),

@@ -10,7 +10,7 @@ from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.advisor.wording.names import place
 from crewlearn.advisor.wording.past.track_record import track_record_lines
 from crewlearn.web import formats
-from crewlearn.web.views.charts import AxisMark, ChartLine, chart, scale_over
+from crewlearn.web.views.charts import AxisMark, ChartLine, Scale, chart, scale_over
 from crewlearn.web.views.reading import Reading
 
 SHOWN = 50
@@ -19,8 +19,9 @@ SHOWN = 50
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A replacement and its result, as text."""
+    """A replacement and its result, as text; `at` is its position in the picture, None if it is not there."""
 
+    at: float | None
     words: str
     days: str
     gain: str
@@ -46,15 +47,18 @@ def track_record_view(reading: Reading) -> TrackRecordView | None:
     if not record.outcomes:
         return None
     newest = sorted(record.outcomes, key=lambda outcome: -outcome.proposal.id)[:SHOWN]
+    scale = _scale(newest)
+    picture = None if scale is None else _picture(newest, scale)
     return TrackRecordView(
-        tuple(track_record_lines(record)), _picture(newest), tuple(_row(reading, outcome) for outcome in newest)
+        tuple(track_record_lines(record)), picture, tuple(_row(reading, outcome, scale) for outcome in newest)
     )
 
 
-def _row(reading: Reading, outcome: Outcome) -> ResultRow:
+def _row(reading: Reading, outcome: Outcome, scale: Scale | None) -> ResultRow:
     proposal, gain, predicted = outcome.proposal, outcome.gain, outcome.predicted
     expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
     return ResultRow(
+        at=None if predicted is None or scale is None else scale.share(predicted.expected),
         words=f"{reading.label(proposal.into)} for {place(reading.people, proposal)}",
         days=formats.count(outcome.days, "day"),
         gain=formats.money(expected, sign=True),
@@ -78,16 +82,19 @@ def _broke_even(reading: Reading, outcome: Outcome) -> str:
     return when if reading.place(outcome.even_in) < reading.place(reading.site.period) else f"expected {when}"
 
 
-def _picture(outcomes: list[Outcome]) -> Markup | None:
+def _scale(outcomes: list[Outcome]) -> Scale | None:
+    """Return the scale of both gains; None if nothing was predicted."""
+    pairs = [(each.predicted.expected, each.gain.expected) for each in outcomes if each.predicted is not None]
+    return scale_over([0.0, *(value for pair in pairs for value in pair)], 4) if pairs else None
+
+
+def _picture(outcomes: list[Outcome], scale: Scale) -> Markup:
     """Draw realised against predicted gain, a dot for each replacement, with the line on which both are the same."""
     pairs = [
         (outcome.predicted.expected, outcome.gain.expected, outcome.verdict)
         for outcome in outcomes
         if outcome.predicted is not None
     ]
-    if not pairs:
-        return None
-    scale = scale_over([0.0, *(value for predicted, realised, _ in pairs for value in (predicted, realised))], 4)
     within = sum(verdict == "as predicted" for _, _, verdict in pairs)
     return chart(
         "predicted-realised",

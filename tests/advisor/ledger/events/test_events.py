@@ -122,6 +122,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
         {"proposal": 1, "out": 0, "into": 3},
         {"proposal": 1, "out": 0, "into": 3, "why": NO_REASONS.to_json()},
     ],
+    "proposal-approved-first": [{"proposal": 1, "out": -1, "into": 3}],
     "proposal-turned-down": [
         {"proposal": 1, "as": "keep", "until": "2026-12-01", "reason": "no"},
         {"proposal": 1, "as": "not-candidate"},
@@ -211,7 +212,8 @@ def test_an_unknown_outcome_of_an_offer_is_refused() -> None:
 
 def test_which_kinds_answer_and_which_can_be_undone() -> None:
     answers = {kind.type for kind in kinds_of(ProposalAnswer)}
-    assert answers == {"proposal-approved", "proposal-rejected", "proposal-turned-down", "offer-recorded"}
+    approvals = {"proposal-approved-first", "proposal-approved"}
+    assert answers == {*approvals, "proposal-rejected", "proposal-turned-down", "offer-recorded"}
     assert {name for name, kind in KINDS.items() if kind.undoable} >= {*answers, "worker-changed"}
     assert {name for name, kind in KINDS.items() if not kind.by_people} == {"advised"}
 

@@ -66,3 +66,27 @@ def test_parts_that_do_not_belong_together_are_refused(mia: Api) -> None:
         mia.post(f"{here}/answers", {"proposals": [first], **body}, 422)
     mia.post(f"{here}/answers", {"proposals": [], "answer": "approve"}, 422)
     assert mia.get(f"{here}/proposals/{first}")["status"] == "proposed"
+
+
+def test_two_users_approve_where_the_site_asks_for_it(store: Store, mia: Api) -> None:
+    here, first, second = two_of(mia)
+    mia.call("PATCH", here, 200, json={"second_approver": True}, headers={"If-Match": "*"})
+    assert mia.get(here)["settings"]["second_approver"] is True
+    answered = mia.post(f"{here}/proposals/{first}/approval", {})["proposal"]
+    assert (answered["status"], answered["first_approval"]["by"]) == ("proposed", "mia")
+    refused = mia.post(f"{here}/proposals/{first}/approval", {}, 409)
+    assert "a different user approves it second" in refused["detail"]
+    ben, body = caller(mia.client, "ben", "manager"), {"proposals": [first, second], "answer": "approve"}
+    headers = {"Idempotency-Key": "one"}
+    done = ben.post(f"{here}/answers", body, headers=headers)
+    assert [item.get("waits_for_second", False) for item in done["items"]] == [False, True]
+    before = contents(store)
+    again = ben.post(f"{here}/answers", body, headers=headers)
+    assert [item["recorded"] for item in again["items"]] == [True, True]
+    assert contents(store) == before
+    approved = mia.get(f"{here}/proposals/{first}")
+    assert approved["status"] == "approved"
+    assert "first_approval" not in approved
+    mia.call("PATCH", here, 200, json={"second_approver": False}, headers={"If-Match": "*"})
+    assert "second_approver" not in mia.get(here)["settings"]
+    sound(store, "north")

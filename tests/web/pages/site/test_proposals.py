@@ -6,6 +6,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.web.auth import users
 from crewlearn.web.snapshots import snapshot
 from support.stores import proposed
 from support.web.pages import CREW, HOSTILE, browser, packed_in, pages_store, recorded, set_up, with_crew
@@ -199,3 +200,41 @@ def test_all_are_answered_in_one_action_and_taken_back_from_the_message(store: S
     offers = {"proposal": next_two}
     assert "2 recorded as offered." in manager.post("/sites/hall/answers", {**offers, "answer": "offered"})
     assert "2 recorded as started." in manager.post("/sites/hall/answers", {**offers, "answer": "started"})
+
+
+def test_two_people_approve_where_the_site_asks_for_it(store: Store) -> None:
+    set_up(store, second_approver=True)
+    worker_imports.import_workers(store, "hall", CREW, b"", "test")
+    ann, number = browser(store), proposed(store, "hall")[0]  # manager 0
+    said = ann.post(f"/sites/hall/proposals/{number}/approve", {})
+    assert "Approved first. A different user approves it too." in said
+    assert "You approved first. Nobody else may approve here yet." in said
+    assert "data-approve" not in said.partition("Offers under way")[0].partition(f'id="proposal-{number}"')[2][:3000]
+    assert snapshot(store, "hall").site.proposals[number].status == "proposed"
+    set_up(store, "elsewhere")
+    ben = browser(store)
+    for role, sites in (("viewer", None), ("manager", ["elsewhere"])):
+        users.add(store, f"{role} who may not", role, sites)
+    page = ben.get("/sites/hall")
+    assert "manager 0 approved first. Second: manager 1." in page
+    assert "approved by one of two" in page
+    again = ann.post("/sites/hall/answers", {"answer": "approve", "all": str(number)})
+    assert "was approved by you first; a different user approves it second" in again
+    assert "can be offered" in ben.post(f"/sites/hall/proposals/{number}/approve", {})
+    assert snapshot(store, "hall").site.proposals[number].status == "approved"
+    history = ann.get("/sites/hall/history")
+    assert "manager 0 approved it first" in history
+    assert "manager 1 approved it" in history
+
+
+def test_one_proposal_has_no_box_to_select_all(store: Store) -> None:
+    set_up(store, most_a_week=1)
+    worker_imports.import_workers(store, "hall", CREW, b"", "test")
+    manager, numbers = browser(store), proposed(store, "hall")
+    assert len(numbers) == 1
+    for page in ("/sites/hall", "/sites/hall/proposals"):
+        shown = manager.get(page)
+        assert "Select " not in shown
+        assert "data-keys" in shown, "the keys are told of as ever"
+    manager.post(f"/sites/hall/proposals/{numbers[0]}/approve", {})
+    assert "Select all" not in manager.get("/sites/hall/offers")

@@ -168,7 +168,7 @@ sign_in_failures = sa.Table(
     sa.Column("at", sa.Double, nullable=False),
     sqlite_autoincrement=True,
 )
-"""Recent failed sign-ins, by the network they came from."""
+"""Recent failed sign-ins, by the network they came from, and recent confirmations of addresses, by user and address."""
 
 sa.Index("sign_in_failures_by_address", sign_in_failures.c.address, sign_in_failures.c.at)
 

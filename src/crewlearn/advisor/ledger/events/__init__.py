@@ -7,6 +7,7 @@ from crewlearn.advisor.ledger.events.advice.answers import (
     OfferRecorded,
     ProposalAnswer,
     ProposalApproved,
+    ProposalApprovedFirst,
     ProposalRejected,
 )
 from crewlearn.advisor.ledger.events.advice.refusals import KEEP, NOT_CANDIDATE, NOT_NOW, REFUSALS, ProposalTurnedDown
@@ -106,6 +107,7 @@ __all__ = [
     "PilotStarted",
     "ProposalAnswer",
     "ProposalApproved",
+    "ProposalApprovedFirst",
     "ProposalRejected",
     "ProposalTurnedDown",
     "RangeChanged",

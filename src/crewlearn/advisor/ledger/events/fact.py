@@ -169,6 +169,9 @@ class Fact(ABC):
 class Happening(Fact):
     """A fact that may change the advice: it is noted as a cause, updates the seats and may be undoable."""
 
+    is_cause: ClassVar[bool] = True
+    """Whether it is noted as a cause of advice that changes."""
+
     @abstractmethod
     def change(self, site: Site, step: FoldStep) -> None:
         """Change the site."""
@@ -181,7 +184,8 @@ class Happening(Fact):
         """Note the cause, change the site, update the seats, and save what an undoable event changed."""
         before = (site.answered_json(), list(site.workers)) if self.undoable else None
         together = site.undo if step.batch is not None else None
-        site.because.append(self.cause())
+        if self.is_cause:
+            site.because.append(self.cause())
         self.change(site, step)
         site.seats = seats_now(site.seats, site)
         site.undo = None if before is None else Slip.between(step.number, *before, site.workers).after(together)

@@ -1,7 +1,7 @@
 """Which addresses notices may be sent to, as far as the address itself says; names are checked when they are resolved.
 
 A server that posts wherever it is told could be made to reach what only it can reach. So notices go out over HTTPS to
-public addresses, to hosts that the operator allows, or by HTTP to this very machine.
+public addresses or to hosts that the operator allows; this very machine, to which HTTP is enough, is such a host too.
 """
 
 import ipaddress
@@ -24,11 +24,6 @@ class Target:
     host: str
     port: int
     path: str
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether the address itself, not its resolution, names this machine."""
-        return is_loopback(self.host)
 
     @property
     def authority(self) -> str:
@@ -97,20 +92,16 @@ def is_public(address: str) -> bool:
     return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
-def address_fault(
-    target: Target, addresses: Collection[str], allowed: Collection[str], *, loopback: bool = True
-) -> str | None:
+def address_fault(target: Target, addresses: Collection[str], allowed: Collection[str]) -> str | None:
     """Return why a resolved host must not be posted to, or None if it may.
 
-    `allowed` are the hosts that the operator vouches for. With `loopback`, an address that names this machine by itself
-    is fine; a name that resolves to this machine never is.
+    `allowed` are the hosts that the operator vouches for, with a port where only that one is meant. This machine is
+    reached only if it is among them: whoever may add a webhook could otherwise learn which of its ports answer.
     """
-    if target.host.lower().rstrip(".") in {host.lower().rstrip(".") for host in allowed}:
+    host = target.host.lower().rstrip(".")
+    places = {host, f"[{host}]:{target.port}" if ":" in host else f"{host}:{target.port}"}
+    if places & {place.lower().rstrip(".") for place in allowed}:
         return None
-    if loopback and target.is_loopback:
-        inside = [ip for ip in addresses if not ipaddress.ip_address(ip.partition("%")[0]).is_loopback]
-    else:
-        inside = [ip for ip in addresses if not is_public(ip)]
-    if not inside:
+    if all(is_public(ip) for ip in addresses):
         return None
     return f"{target.host} is not a public address; the operator can allow it: crewlearn serve --notify-host"

@@ -36,8 +36,8 @@ BY_TEAM: Any = object()
 BUDGETS = ("most_a_month", "budget_a_week", "budget_a_month")
 """Limits beside the one a week that are recorded only where they are set."""
 
-RECORDED_IF_SET = (*BUDGETS, "erase_after")
-"""Settings that are None by default, and then left out of what is recorded."""
+RECORDED_IF_SET: dict[str, Any] = {**dict.fromkeys((*BUDGETS, "erase_after")), "second_approver": False}
+"""Settings that are left out of what is recorded while they have these values, their defaults."""
 
 MOST_ERASE_AFTER = 36_500
 """A century: more days are a typing error."""
@@ -65,7 +65,8 @@ class SiteConfig:
     left out: as `default_most_a_week` says) and `most_a_month` in a calendar month. `budget_a_week` and
     `budget_a_month` limit their fees, in money. Filling an empty station does not count towards any of them. A worker
     who declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's
-    random stream. Who left is erased after `erase_after` days; None: never by itself.
+    random stream. Who left is erased after `erase_after` days; None: never by itself. With `second_approver`, two users
+    approve the same exchange before the offer goes out.
     """
 
     team: int
@@ -87,6 +88,7 @@ class SiteConfig:
     budget_a_week: float | None = None
     budget_a_month: float | None = None
     erase_after: int | None = None
+    second_approver: bool = False
 
     def __post_init__(self) -> None:
         whole("team", self.team, 1, 10**5)
@@ -94,7 +96,7 @@ class SiteConfig:
         whole("horizon", self.horizon, 1, MOST)
         real("mean_delay", self.mean_delay, 0.0, 10**6)
         one_of("fee_due", self.fee_due, FEE_DUE)
-        for name in ("rolling", "learn_delay"):
+        for name in ("rolling", "learn_delay", "second_approver"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(name, getattr(self, name), "must be true or false")
         if not EARLIEST <= self.calendar.start.year <= LATEST:
@@ -146,13 +148,14 @@ class SiteConfig:
     def to_json(self) -> dict[str, Any]:
         """Describe the settings as plain data, without those that are not set."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        for name in RECORDED_IF_SET:
-            if plain[name] is None:
+        for name, default in RECORDED_IF_SET.items():
+            if plain[name] == default:
                 del plain[name]
         return {**plain, "units": self.units.to_json(), "calendar": self.calendar.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "SiteConfig":
-        """Rebuild what `to_json` described, in this version or an earlier one."""
+        """Rebuild what `to_json` described, in this version or an earlier one; an optional setting may be None."""
+        plain = {name: value for name, value in data.items() if value is not None or name not in RECORDED_IF_SET}
         parts = {"units": Units.from_json(data["units"]), "calendar": WorkCalendar.from_json(data["calendar"])}
-        return cls(**{**_LEFT_OUT, **data, **parts})
+        return cls(**{**_LEFT_OUT, **plain, **parts})

@@ -12,6 +12,7 @@ from crewlearn.advisor.ledger.site.proposals import (
     STARTED,
     UNDER_WAY,
     WITHDRAWN,
+    FirstApproval,
     Proposal,
 )
 from crewlearn.advisor.ledger.site.slip import Slip
@@ -33,6 +34,7 @@ __all__ = [
     "STATUSES",
     "UNDER_WAY",
     "WITHDRAWN",
+    "FirstApproval",
     "FormerUnits",
     "Proposal",
     "Site",

@@ -60,3 +60,13 @@ class Proposal:
     def makes_room(self) -> int:
         """Who makes room, or made it once the hire started; -1 for an empty station, or open until arrival."""
         return self.leaver if self.status == STARTED else self.out
+
+
+@dataclass(frozen=True)
+class FirstApproval:
+    """The first of two approvals: by whom, when (UTC), and of which exchange."""
+
+    by: str
+    at: str
+    out: int
+    into: int

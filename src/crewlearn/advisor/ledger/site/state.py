@@ -18,7 +18,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site.advice_record import NO_ADVICE, Cause, StandingAdvice
 from crewlearn.advisor.ledger.site.former_units import FormerUnits
-from crewlearn.advisor.ledger.site.proposals import OPEN, Proposal
+from crewlearn.advisor.ledger.site.proposals import OPEN, PROPOSED, FirstApproval, Proposal
 from crewlearn.advisor.ledger.site.remarks import NO_REMARKS, Remark, Remarks
 from crewlearn.advisor.ledger.site.request_keys import UsedKey
 from crewlearn.advisor.ledger.site.slip import Slip
@@ -53,6 +53,7 @@ class Site:
     themselves are stored apart; `checkpoints` are those whose facts have not changed since.
 
     `profiles` are the readings of files that people confirmed, by name, the newest last. `pilot` is the one under way.
+    `first_approvals` are those that a second person has yet to join, by proposal.
     """
 
     config: SiteConfig
@@ -90,6 +91,7 @@ class Site:
     former_units: list[FormerUnits] = field(default_factory=list)
     used_keys: list[UsedKey] = field(default_factory=list)
     pilot: RunningPilot | None = None
+    first_approvals: dict[int, FirstApproval] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, config: SiteConfig) -> "Site":
@@ -304,6 +306,18 @@ class Site:
         """Return the proposals with these statuses, by default all open ones, oldest first."""
         return [proposal for proposal in self.proposals.values() if proposal.status in (statuses or OPEN)]
 
+    def first_approval_of(self, number: int) -> FirstApproval | None:
+        """Return the first approval of a proposal that waits for the second; None if there is none."""
+        proposal = self.proposals.get(number)
+        waits = self.config.second_approver and proposal is not None and proposal.status == PROPOSED
+        return self.first_approvals.get(number) if waits else None
+
+    def approve_first(self, number: int, approval: FirstApproval) -> None:
+        """Note the first approval of a proposal; those of proposals that were answered since are dropped."""
+        open_now = {proposal.id for proposal in self.open_proposals(PROPOSED)}
+        standing = {other: earlier for other, earlier in self.first_approvals.items() if other in open_now}
+        self.first_approvals = {**standing, number: approval}
+
     def set_worker(self, number: int, **changes: Any) -> None:
         """Change fields of a worker."""
         self.workers[number] = replace(self.workers[number], **changes)
@@ -347,6 +361,7 @@ class Site:
 
     def answered_json(self) -> dict[str, Any]:
         """Describe what an answer and the advice after it may change, apart from workers."""
+        first_approvals = {str(number): vars(approval) for number, approval in sorted(self.first_approvals.items())}
         return {
             "roster": self.roster.to_json(),
             "memory": self.memory,
@@ -365,6 +380,7 @@ class Site:
             "delays": list(self.delays),
             "checkpoints": [list(checkpoint) for checkpoint in self.checkpoints],
             **({"remarks": self.remarks.to_json()} if self.remarks else {}),
+            **({"first_approvals": first_approvals} if first_approvals else {}),
         }
 
     @classmethod
@@ -411,4 +427,7 @@ class Site:
             former_units=[FormerUnits.from_json(former) for former in data.get("former_units", ())],
             used_keys=[UsedKey(*used) for used in data.get("used_keys", ())],
             pilot=RunningPilot.from_json(data["pilot"]) if "pilot" in data else None,
+            first_approvals={
+                int(number): FirstApproval(**approval) for number, approval in data.get("first_approvals", {}).items()
+            },
         )

@@ -63,4 +63,5 @@ def _item(answered: Answered) -> dict[str, Any]:
         "recorded": answered.refused is None,
         "refused": None if answered.refused is None else answered.refused.remedy,
         "warnings": list(answered.warnings),
+        **({"waits_for_second": True} if answered.waits else {}),
     }

@@ -115,7 +115,11 @@ def approve(
     proposal: ProposalNumber,
     approval: models.Approval | None = None,
 ) -> Response:
-    """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing."""
+    """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing.
+
+    At a site with a second approver, the first approval starts nothing: the proposal stays `proposed` with a
+    `first_approval`, and a different user approves the same exchange. Without `out` and `in`, it is that one.
+    """
     out, into = (None, None) if approval is None else (approval.out, approval.into)
     _, shown = _find(here, proposal)
     entrant = _number(here, into)

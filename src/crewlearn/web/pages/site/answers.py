@@ -87,9 +87,10 @@ def approve(
         )
         give = partial(commands.approve, store, site, proposal, caller.name, out=out, into=into)
         more = give_once(store, site, caller.name, answer, give)
-        return _answered(
-            request, site, f"Approved: {_named(reading_of(request, site), proposal)} can be offered.", "", more
-        )
+        after = reading_of(request, site)
+        if after.site.first_approval_of(proposal) is not None:
+            return _answered(request, site, "Approved first. A different user approves it too.", "", more)
+        return _answered(request, site, f"Approved: {_named(after, proposal)} can be offered.", "", more)
 
     return do(request, _back(site, form), done)
 
@@ -196,6 +197,8 @@ def _told(request: Request, site: str, verb: str, given: Sequence[Answered]) -> 
         words, tone = f"Nothing was {verb.partition(' ')[0]}.", "bad"
     else:
         words, tone = f"{done:,} {verb}.", "warn" if refused else ""
+        if waiting := sum(answered.waits for answered in given):
+            words += f" {waiting:,} {'waits' if waiting == 1 else 'wait'} for a second approver."
     if refused:
         words += f" {len(refused):,} could not be:" if done else ""
     told: dict[str, list[str]] = {}

@@ -7,7 +7,8 @@ from fastapi.responses import Response
 
 from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.planning.limits import FEWEST_RUNS, MOST_REPLAYS
-from crewlearn.problem.errors import Unknown
+from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.problem.extras import can_simulate
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.jobs import queue, work
@@ -38,6 +39,10 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
         form.errors["first"] = "must be at least 1"
     if "runs" not in form.errors and (runs is None or not FEWEST_RUNS <= runs <= MOST_REPLAYS):
         form.errors["runs"] = f"must be from {FEWEST_RUNS} to {MOST_REPLAYS:,}"
+    try:
+        work.check_simulates()
+    except InvalidInput as error:
+        form.take(error)
     if form.errors:
         return _show(request, caller, reading, form, status=422)
     wanted = {"first": first, "runs": runs, "seed": 1, "version": reading.version}
@@ -76,6 +81,7 @@ def _show(
         "replacements": formats.number(result["replacements"], 1) if result else "",
         "fault": _fault(job),
         "runs": RUNS,
+        "cannot": "" if can_simulate() else work.CANNOT_SIMULATE,
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.BACKTEST),
         "moved_on": result is not None and result.get("version") != reading.version,
         "moment": formats.moment,

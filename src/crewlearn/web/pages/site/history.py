@@ -14,7 +14,7 @@ from crewlearn.advisor.ledger.site import Proposal
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, do, reading_of, show_site, store_of
-from crewlearn.web.pages.forms import a_day
+from crewlearn.web.pages.forms import range_of_days
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.views import decisions as decided
 from crewlearn.web.views import history as past
@@ -44,8 +44,7 @@ def history(
     `since` and `until` choose the days instead.
     """
     store, reading = store_of(request), reading_of(request, site)
-    chosen = [a_day(name, day) if day else None for name, day in (("since", since), ("until", until))]
-    window = past.window_of(reading, to, *chosen)
+    window = past.window_of(reading, to, *range_of_days(since, until))
     stints, acted_on = reading.snapshot.past.stints, reading.snapshot.past.proposals
     there = {
         stint.worker

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
 from crewlearn.problem.errors import InvalidInput, Unknown
+from crewlearn.problem.extras import can_simulate
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.jobs import queue, work
@@ -140,6 +141,7 @@ def _show(
         "lines": dict(policies()),
         "own": config.policy,
         "runs": RUNS,
+        "cannot": "" if can_simulate() else work.CANNOT_SIMULATE,
         "tried": _tried(result["changes"]) if result else (),
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
         "moved_on": result is not None and result.get("version") != reading.version,

@@ -11,13 +11,14 @@ from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal
 from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.advisor.wording.past.narration import answers_told
+from crewlearn.web.auth import users
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
 from crewlearn.web.settings import MOST_NUMBER
 from crewlearn.web.snapshots import making
 from crewlearn.web.views import today as views
 from crewlearn.web.views.people.table import Search
-from crewlearn.web.views.proposals import answerable, offers
+from crewlearn.web.views.proposals import Asking, answerable, offers
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}")
@@ -48,10 +49,24 @@ def today(
     seen, search = reading_of(request, site), Search(q, show, everybody, sort)
     with making(store_of(request), seen.snapshot) as now:
         reading = replace(seen, snapshot=now)
-        view = views.today(reading, _last_answer(request, reading), caller.may(MANAGER, site), search, _numbers(kept))
+        view = views.today(
+            reading,
+            _last_answer(request, reading),
+            caller.may(MANAGER, site),
+            search,
+            _numbers(kept),
+            _asking(request, reading, caller),
+        )
         place = {"from": "", "page": 1, "kept": _kept(answerable.exchange.id for answerable in view.proposals)}
         values = {"view": view, "search": search, "place": place}
         return show_site(request, caller, reading, "Today", "today.html", values)
+
+
+def _asking(request: Request, reading: Reading, caller: Caller) -> Asking:
+    """Return who looks at the proposals and, where somebody approved one first, who may be second."""
+    store, site = store_of(request), reading.site
+    waits = any(site.first_approval_of(proposal.id) for proposal in site.open_proposals(PROPOSED))
+    return Asking(caller.name, users.names_with(store, MANAGER, reading.key) if waits else ())
 
 
 def _numbers(kept: str) -> list[int]:
@@ -89,7 +104,7 @@ def proposals(
     after = everyone[first + A_PAGE].id if first + A_PAGE < len(everyone) else 0
     shown = views.shown_proposals(reading, _numbers(kept), everyone[first : first + A_PAGE])
     values = {
-        "listed": answerable(reading, shown, after),
+        "listed": answerable(reading, shown, after, _asking(request, reading, caller)),
         "proposed": tuple(proposal.id for proposal in everyone),
         "unshown": len({proposal.id for proposal in everyone} - {proposal.id for proposal in shown}),
         "undo_number": 0 if reading.site.undo is None else reading.site.undo.number,

@@ -1,6 +1,6 @@
 """The page of a worker: output over time, estimate, offers, and status changes."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -30,12 +30,28 @@ Number = Annotated[int, Path(ge=0, le=10**9)]
 
 
 @router.get("/{number}")
-def worker(request: Request, site: str, number: Number, caller: Annotated[Caller, require(VIEWER)]) -> Response:
-    """Show a worker."""
-    return _show(request, caller, reading_of(request, site), number, Form({}))
+def worker(
+    request: Request,
+    site: str,
+    number: Number,
+    caller: Annotated[Caller, require(VIEWER)],
+    since: str = "",
+    until: str = "",
+) -> Response:
+    """Show a worker, with their output from one day to another if these are named."""
+    days = forms.range_of_days(since, until)
+    return _show(request, caller, reading_of(request, site), number, Form({}), days=days)
 
 
-def _show(request: Request, caller: Caller, reading: Reading, number: int, form: Form, status: int = 200) -> Response:
+def _show(
+    request: Request,
+    caller: Caller,
+    reading: Reading,
+    number: int,
+    form: Form,
+    status: int = 200,
+    days: tuple[date | None, date | None] = (None, None),
+) -> Response:
     if number >= len(reading.site.workers):
         raise Unknown("worker", str(number), "is not known at this site")
     store = store_of(request)
@@ -72,7 +88,7 @@ def _show(request: Request, caller: Caller, reading: Reading, number: int, form:
         "notes": worker_notes(reading, number),
         "fee": formats.money(reading.site.fee_of(number)),
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
-        "learning": learning(reading, number, rows),
+        "learning": learning(reading, number, rows, *days),
         "offers": decisions(reading, offers, answers),
         "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
         "may_erase": caller.may(ADMIN, reading.name),

@@ -1,8 +1,10 @@
 """A worker's learning curve: output over time, and how the estimate narrows with it."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from markupsafe import Markup
 
@@ -13,7 +15,7 @@ from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.beliefs.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Band, ChartLine, chart, scale_over
-from crewlearn.web.views.history import Window, marked_days, marks
+from crewlearn.web.views.history import Window, days_of, first_place, last_place, marked_days, marks
 from crewlearn.web.views.reading import Reading
 
 
@@ -22,6 +24,7 @@ class Learning:
     """A worker's learning curve as the page shows it; a row of the table begins with its position in the chart.
 
     `notes` say how far they are in ramp-up, and what trend shows; if there are any, rows end with the output expected.
+    `days` are the first and the last day shown; None if there is no output at all.
     """
 
     picture: Markup | None
@@ -29,10 +32,17 @@ class Learning:
     absent: str
     notes: tuple[str, ...] = ()
     unusual: bool = False
+    days: tuple[date, date] | None = None
 
 
-def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Learning:
-    """Return a worker's output over time, and how the estimate narrowed with it.
+def learning(
+    reading: Reading,
+    number: int,
+    rows: Sequence[RecordedRow],
+    since: date | None = None,
+    until: date | None = None,
+) -> Learning:
+    """Return a worker's output over time, or on the days of a range, and how the estimate narrowed with it.
 
     The band is the estimate from their own days up to each day, given the current estimates of pool and noise.
     """
@@ -44,22 +54,31 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
     absent = f"Not at work on {formats.count(len(away), 'recorded day')}." if away else ""
     if not seen:
         return Learning(None, (), absent)
-    window = Window(seen[0][0], max(seen[-1][0], seen[0][0] + 1))
+    own = days_of(reading, Window(seen[0][0], seen[-1][0]))
+    begin = seen[0][0] if since is None else max(seen[0][0], first_place(reading, since))
+    end = seen[-1][0] if until is None else min(seen[-1][0], last_place(reading, until))
+    kept = slice(bisect_left(seen, (begin,)), bisect_left(seen, (end + 1,)))
+    days = (since or own[0], until or own[1])
+    if not seen[kept]:
+        return Learning(None, (), absent, days=days)
+    window = Window(begin, max(end, begin + 1))
     learned = reading.snapshot.learned
-    path = narrowing(reading, number, [value for _, value in seen])
+    path = narrowing(reading, number, [value for _, value in seen])[kept]
     people = [(mean, low, high) for mean, low, high in (_in_units(reading, mean, sd) for mean, sd in path)]
+    expected = _expected(reading, number, [place for place, _ in seen])[kept]
+    seen = seen[kept]
     shown = [units.people_output(value) for _, value in seen]
-    expected = _expected(reading, number, [place for place, _ in seen])
     marked = marked_days(reading, window)
     notes = person_notes(None if learned is None else learned.people[number], reading.written)
     scale = scale_over([*shown, *expected, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
     places = [window.middle(place) for place, _ in seen]
     mean, low, high = people[-1]
+    then = "is now" if until is None else "was then"
     summed_up = "The estimate" if learned is None else "The average of these days"
     picture = chart(
         "learning",
         "Output and estimate over time",
-        f"{formats.count(len(seen), 'day')} of output. {summed_up} is now {reading.output(mean)}, with a 95% interval "
+        f"{formats.count(len(seen), 'day')} of output. {summed_up} {then} {reading.output(mean)}, with a 95% interval "
         f"from {reading.output(low)} to {reading.output(high)}.",
         scale,
         [formats.number(tick, scale.digits) for tick in scale.ticks],
@@ -85,7 +104,8 @@ def learning(reading: Reading, number: int, rows: Sequence[RecordedRow]) -> Lear
             list(enumerate(zip(places, seen, shown, people, strict=True)))
         )
     )
-    return Learning(picture, table, absent, tuple(f"{note[0].upper()}{note[1:]}." for note in notes), bool(marked))
+    told = tuple(f"{note[0].upper()}{note[1:]}." for note in notes)
+    return Learning(picture, table, absent, told, bool(marked), days)
 
 
 def _expected(reading: Reading, number: int, places: Sequence[int]) -> list[float]:

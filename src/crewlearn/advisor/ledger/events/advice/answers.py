@@ -7,7 +7,17 @@ from typing import Any
 
 from crewlearn.advisor.ledger.events.advice.offers import bar, fail, seat_in_advice, start
 from crewlearn.advisor.ledger.events.fact import FoldStep, Happening, Names, Subject, event_kind
-from crewlearn.advisor.ledger.site import ACCEPTED, APPROVED, BLOCKED, FAILURES, OFFERED, REJECTED, STARTED, Site
+from crewlearn.advisor.ledger.site import (
+    ACCEPTED,
+    APPROVED,
+    BLOCKED,
+    FAILURES,
+    OFFERED,
+    REJECTED,
+    STARTED,
+    FirstApproval,
+    Site,
+)
 from crewlearn.advisor.ledger.site.advice_record import Cause, Reasons
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
@@ -18,7 +28,10 @@ OUTCOMES = (OFFERED, ACCEPTED, STARTED, *FAILURES)
 
 @dataclass(frozen=True)
 class AnswerTrail:
-    """Who answered a proposal and when (UTC), when it was offered and accepted, and how and when it was settled."""
+    """Who answered a proposal and when (UTC), when it was offered and accepted, and how and when it was settled.
+
+    `first_approved_by` is who approved it before somebody else did, where two people approve.
+    """
 
     answered_by: str | None = None
     answered_at: str | None = None
@@ -28,6 +41,8 @@ class AnswerTrail:
     settled_by: str | None = None
     settled_at: str | None = None
     settled_in: int | None = None
+    first_approved_by: str | None = None
+    first_approved_at: str | None = None
 
     def settled(self, outcome: str, actor: str, at: str, period: int | None = None) -> "AnswerTrail":
         """Return the trail with the proposal settled."""
@@ -146,6 +161,54 @@ class ProposalApproved(ProposalAnswer):
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
         return replace(trail, answered_by=actor, answered_at=at)
+
+
+@event_kind("proposal-approved-first")
+@dataclass(frozen=True)
+class ProposalApprovedFirst(ProposalAnswer):
+    """The first of two approvals, of the exchange with `out` and `into`: it starts nothing, and the advice stands."""
+
+    proposal: int
+    out: int
+    into: int
+
+    heading = "First approvals"
+    is_cause = False
+    invalidates = frozenset()
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApprovedFirst":
+        """Rebuild the fact from its wire form."""
+        return cls(payload["proposal"], payload["out"], payload["into"])
+
+    def to_payload(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return dict(vars(self))
+
+    def change(self, site: Site, step: FoldStep) -> None:
+        """Note who approved what; it takes the place of an earlier first approval."""
+        site.approve_first(self.proposal, FirstApproval(step.actor, step.at, self.out, self.into))
+
+    def tell(self, names: Names) -> str:
+        """Return what was done, in words."""
+        return f"approved proposal {self.proposal}{names.exchange(self.proposal)} first; a second approval is needed"
+
+    def reply(self) -> str:
+        """Return the answer in a few words."""
+        return "approved it first"
+
+    def full_reply(self, outcomes: Mapping[str, str]) -> str:
+        """Return the answer in full."""
+        return self.reply()
+
+    @classmethod
+    def slip(cls, subject: Subject, names: Names) -> str:
+        """Name what was taken back."""
+        return f"the first approval of {proposal_words(subject, names)}"
+
+    def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
+        """Return the trail of the proposal after this answer."""
+        return replace(trail, first_approved_by=actor, first_approved_at=at)
 
 
 class Refusal(ProposalAnswer):

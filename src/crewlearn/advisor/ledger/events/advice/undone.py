@@ -50,7 +50,8 @@ class AnswerUndone(Fact):
         slip = site.undo
         if slip is None or slip.number != self.number:
             raise InvalidInput("undo", self.number, "is not the last answer given; only that can be taken back")
-        now = {name: value for name, value in site.to_json().items() if name != "remarks"}  # written only when set
+        written_if_set = ("remarks", "first_approvals")
+        now = {name: value for name, value in site.to_json().items() if name not in written_if_set}
         earlier = Site.from_json({**now, **slip.before, "undo": None})
         earlier.remarks = replace(earlier.remarks, notes=site.remarks.notes)  # a note is not undone with an answer
         for number, worker in slip.workers.items():

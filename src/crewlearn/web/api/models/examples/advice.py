@@ -106,6 +106,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "Advice": [_ADVICE],
     "Approval": [{}, {"out": "0113"}, {"in": "0231"}],
+    "FirstApproval": [{"by": "ben", "at": "2027-01-11T06:04:00.000+00:00", "out": "0113", "in": "0207"}],
     "Rejection": [
         {"reason": "late twice"},
         {"as": "keep", "until": "2027-03-01", "reason": "in training until March"},

@@ -48,6 +48,7 @@ class AnsweredItem(Model):
     recorded: Flag = Field(description="Whether this answer of yours is on record, now or from before.")
     refused: str | None = Field(description="Why it is not: for one answered before, by whom, how and when.")
     warnings: list[str] = Field(description="Warnings; the answer is recorded all the same.")
+    waits_for_second: Flag = Field(default=False, description="Whether a different user must approve it too.")
 
 
 class AnsweredMany(Model):

@@ -78,6 +78,15 @@ class CandidateModel(Model):
     estimate: EstimateModel
 
 
+class FirstApprovalModel(Model):
+    """The first of the two approvals that a site with a second approver asks for, and of which exchange."""
+
+    by: str
+    at: str = Field(description="When, in UTC.")
+    out: str | None = Field(description="Who leaves; null if nobody is named so far, or if erased.")
+    into: str | None = Field(alias="in", description="Who comes in; null if erased.")
+
+
 class ProposalModel(Model):
     """A replacement of `out` by `in`; `place` says which place is taken."""
 
@@ -91,6 +100,10 @@ class ProposalModel(Model):
     fee: Number
     reason: str | None = Field(description="Why it was rejected.")
     why: Why
+    first_approval: FirstApprovalModel | None = Field(
+        default=None,
+        description="Present while it waits for a second approver, who must be a different user.",
+    )
     candidates: list[CandidateModel] | None = Field(
         default=None,
         description="Who could come in instead, best first. Listed with the proposal itself and, in the advice, for "

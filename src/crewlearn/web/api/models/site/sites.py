@@ -104,6 +104,11 @@ class SiteSettings(Model):
         default=None,
         description="Days after which the identities of people who left are erased by themselves; null for never.",
     )
+    second_approver: Flag = Field(
+        default=SiteConfig.second_approver,
+        description="Two different users approve the same exchange before the offer goes out.",
+        json_schema_extra=without_default,
+    )
     stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
         default=None, description="Seed of the policy's random stream; drawn if left out, and never shown."
     )
