@@ -19,6 +19,9 @@ from crewlearn.problem.model import Problem
 from crewlearn.study.families import FAMILIES
 
 FIRMS = ("floor", "floor-clean", "floor-quits", "floor-drift")
+COLD, COLD_DAYS = "floor-cold-start", 20
+"""The firm without a record, and the days that its first team works before a plan is made."""
+
 FIRST_SEED, WORLDS, QUICK_WORLDS, RUNS = 7001, 200, 20, 100
 DELAY = GeometricDelay(3.5, first=1)
 """What the firms would set: the mean of their offers' true delays."""
@@ -47,7 +50,11 @@ def record_of(problem: Problem, seed: int, run: int, days: int) -> tuple[Record,
 
 def firm(name: str) -> Problem:
     """Return the problem of a firm."""
-    return FAMILIES[name].problem()
+    problem = FAMILIES[name].problem()
+    if name != COLD:
+        return problem
+    assert problem.start is not None
+    return replace(problem, start=replace(problem.start, warmup=COLD_DAYS))
 
 
 def from_day(problem: Problem, first: int) -> Problem:

@@ -1,10 +1,10 @@
-"""Plans against the truth: the range of 9 in 10 futures, and what the next 120 days brought in the same firm."""
+"""Plans against the truth: the range of 9 in 10 futures, and what the next days brought in the same firm."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from calibration.futures import DELAY, FIRMS, FIRST_SEED, QUICK_WORLDS, RUNS, WORLDS, firm, record_of, true_net
+from calibration.futures import COLD, DELAY, FIRMS, FIRST_SEED, QUICK_WORLDS, RUNS, WORLDS, firm, record_of, true_net
 from calibration.parts import Case, Limit, Line, Part, Row
 from crewlearn.planning.futures.worlds import Seats, Terms, continued, draw_all, draws_for, future_of, play_all
 from crewlearn.policies.baselines import KeepTeam
@@ -14,7 +14,7 @@ from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
 def cases(quick: bool) -> list[Case]:
     """Return the firms; a part of them has all kinds."""
     worlds = QUICK_WORLDS if quick else WORLDS
-    return [{"firm": name, "seed": FIRST_SEED, "run": run} for run in range(worlds) for name in FIRMS]
+    return [{"firm": name, "seed": FIRST_SEED, "run": run} for run in range(worlds) for name in (*FIRMS, COLD)]
 
 
 def measure(case: Case) -> Row:
