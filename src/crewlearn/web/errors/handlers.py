@@ -45,7 +45,7 @@ def install(app: FastAPI) -> None:
 def answer(request: Request, document: ProblemDocument, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem as a document for a program and as a page for a person."""
     if wants_page(request):
-        return page(request, "problem.html", {"problem": document}, document.status, headers)
+        return page(request, "layout/problem.html", {"problem": document}, document.status, headers)
     content = document.model_dump(exclude_none=True)
     return JSONResponse(content, document.status, headers, media_type=MEDIA_TYPE)
 

@@ -62,7 +62,7 @@ def asking(base: str, to: Addressed) -> Message:
     subject = "Confirm your address for the crewlearn digest"
     told = f"{to.caller.name} asked for a daily digest to this address. It is sent only once you confirm:"
     text = f"{told}\n\n{link}\n\nNot you? Then ignore this message, and nothing else is sent.\n"
-    return Message(subject, text, _html("digest_asking.html", told=told, link=link))
+    return Message(subject, text, _html("notices/digest_asking.html", told=told, link=link))
 
 
 def digest_of(store: Store, base: str, to: Addressed) -> Message | None:
@@ -88,7 +88,7 @@ def digest_of(store: Store, base: str, to: Addressed) -> Message | None:
     text = "\n".join(
         [*_text_lines(listed), "", f"To change or stop this digest: {base}/notifications", f"Stop it: {stop}"]
     )
-    html = _html("digest.html", sites=listed, base=base, stop=stop)
+    html = _html("notices/digest.html", sites=listed, base=base, stop=stop)
     return Message(subject, text + "\n", html)
 
 

@@ -160,7 +160,7 @@ def show_unreadable(request: Request, error: SiteUnreadable) -> Response:
         "checks": queue.jobs_of(store_of(request), diagnosis.site, limit=3, kind=work.VERIFY),
         "moment": formats.moment,
     }
-    return show(request, "site_fault.html", values, 422)
+    return show(request, "sites/site_fault.html", values, 422)
 
 
 def go(request: Request, url: str, text: str, tone: str = "", more: Sequence[str] = (), undo: int = 0) -> Response:

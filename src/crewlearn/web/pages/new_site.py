@@ -222,7 +222,7 @@ def _show(
         "notice": notice,
         "faults": faults,
     }
-    return show(request, "new_site_file.html", values, status)
+    return show(request, "sites/new_site_file.html", values, status)
 
 
 def _reasons(asked: _Asked) -> Mapping[str, str]:

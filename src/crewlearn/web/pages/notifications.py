@@ -58,32 +58,32 @@ def _ask(request: Request, caller: Caller, chosen: DigestChoice, form: Form, sta
         "sites": sites,
         "can_mail": request.app.state.settings.mail is not None,
     }
-    return show(request, "notifications.html", values, status)
+    return show(request, "account/notifications.html", values, status)
 
 
 @router.get("/digest/confirm")
 def ask_to_confirm(request: Request, code: Code = "") -> Response:
     """Ask before confirming an address: mail programs fetch links."""
     email = digests.address_of_code(store_of(request), code)
-    return page(request, "digest_link.html", {"email": email, "code": code, "stops": False, "done": False})
+    return page(request, "account/digest_link.html", {"email": email, "code": code, "stops": False, "done": False})
 
 
 @router.post("/digest/confirm")
 def confirm(request: Request, code: Code = "") -> Response:
     """Confirm the address that a code was sent to."""
     email = digests.confirm(store_of(request), code)
-    return page(request, "digest_link.html", {"email": email, "code": code, "stops": False, "done": True})
+    return page(request, "account/digest_link.html", {"email": email, "code": code, "stops": False, "done": True})
 
 
 @router.get("/digest/stop")
 def ask_to_stop(request: Request, code: Code = "") -> Response:
     """Ask before stopping a digest."""
     email = digests.address_of_code(store_of(request), code)
-    return page(request, "digest_link.html", {"email": email, "code": code, "stops": True, "done": False})
+    return page(request, "account/digest_link.html", {"email": email, "code": code, "stops": True, "done": False})
 
 
 @router.post("/digest/stop")
 def stop(request: Request, code: Code = "") -> Response:
     """Stop a digest, also at one click in a mail program (RFC 8058)."""
     digests.stop(store_of(request), code)
-    return page(request, "digest_link.html", {"email": "", "code": code, "stops": True, "done": True})
+    return page(request, "account/digest_link.html", {"email": "", "code": code, "stops": True, "done": True})

@@ -20,7 +20,7 @@ _LONGEST_ADDRESS = 2000
 @router.get("/sign-in")
 def sign_in_page(request: Request, next: str = "/") -> Response:
     """Show the form for a token; `next` is the page that was requested."""
-    return page(request, "sign_in.html", {"fault": None, "next": here(next)})
+    return page(request, "account/sign_in.html", {"fault": None, "next": here(next)})
 
 
 @router.post("/sign-in")
@@ -59,7 +59,7 @@ def sign_in_once_page(
         owner = sessions.owner_of_link(request.app.state.store, code, address_of(request))
     except HTTPException as error:
         return _refused(request, error, here(next))
-    return page(request, "sign_in_once.html", {"name": owner.name, "code": code, "next": here(next)})
+    return page(request, "account/sign_in_once.html", {"name": owner.name, "code": code, "next": here(next)})
 
 
 @router.post("/sign-in/once")
@@ -98,4 +98,6 @@ def _signed_in(request: Request, by: sessions.SignIn, secret: str, next: str) ->
 
 def _refused(request: Request, error: HTTPException, next: str) -> Response:
     """Show the form again, with the reason."""
-    return page(request, "sign_in.html", {"fault": error.detail, "next": next}, error.status_code, error.headers)
+    return page(
+        request, "account/sign_in.html", {"fault": error.detail, "next": next}, error.status_code, error.headers
+    )

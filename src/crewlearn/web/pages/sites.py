@@ -45,7 +45,7 @@ def sites(
     }
     if len(lines) <= CARDS:
         names = [line.name for line in matching_sites(lines, "", today)]
-        return show(request, "sites.html", {**values, "cards": _cards(request, caller, names)})
+        return show(request, "sites/sites.html", {**values, "cards": _cards(request, caller, names)})
     found = matching_sites(lines, q, today)
     shown = found if all else found[:ROWS]
     with store.reading() as connection:
@@ -56,7 +56,7 @@ def sites(
         "found": f"{len(found):,} of {formats.count(len(lines), 'site')}" if q else formats.count(len(lines), "site"),
         "total": sites_total(totals_of(lines), everybody),
     }
-    return show(request, "sites.html", values)
+    return show(request, "sites/sites.html", values)
 
 
 def _cards(request: Request, caller: Caller, names: Sequence[str]) -> list[Card | Diagnosis | Unreadable]:
@@ -127,7 +127,7 @@ def _ask(request: Request, form: Form, status: int = 200, **values: Any) -> Resp
         "faults": (),
         "headers": (),
     }
-    return show(request, "new_site.html", {**usual, **values}, status)
+    return show(request, "sites/new_site.html", {**usual, **values}, status)
 
 
 def policies() -> tuple[tuple[str, str], ...]:

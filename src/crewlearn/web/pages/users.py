@@ -160,7 +160,7 @@ def _done(form: Form, action: Callable[[], None], **fields: str) -> bool:
 def _list(request: Request, form: Form, status: int = 200) -> Response:
     store = store_of(request)
     values = {"users": listed_users(store), "form": form, "roles": ROLES, "sites": store.names()}
-    return show(request, "users.html", values, status)
+    return show(request, "account/users.html", values, status)
 
 
 def _show(
@@ -183,4 +183,4 @@ def _show(
         "sites": store.names(),
         "minutes": f"{users.LINK_SECONDS / 60:g}",
     }
-    return show(request, "user.html", values, status)
+    return show(request, "account/user.html", values, status)

@@ -103,7 +103,7 @@ def _list(request: Request, site: str, caller: Caller, form: Form, status: int =
         "kinds": ABOUT,
         "webhook_url": lambda id: site_url(site, "webhooks", id),
     }
-    return show_site(request, caller, reading, "Settings", "webhooks.html", values, status)
+    return show_site(request, caller, reading, "Settings", "notices/webhooks.html", values, status)
 
 
 def _show(
@@ -123,4 +123,4 @@ def _show(
         "moment": lambda when: formats.moment(when.isoformat()),
         "page": Pager("Deliveries", "", url if before is not None else "", older),
     }
-    return show_site(request, caller, reading, "Settings", "webhook.html", values)
+    return show_site(request, caller, reading, "Settings", "notices/webhook.html", values)

@@ -86,7 +86,7 @@ def _show(
         "moved_on": result is not None and result.get("version") != reading.version,
         "moment": formats.moment,
     }
-    return show_site(request, caller, reading, "Backtest", "backtest.html", values, status)
+    return show_site(request, caller, reading, "Backtest", "evidence/backtest.html", values, status)
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:

@@ -73,7 +73,7 @@ def history(
         "people": len(reading.site.workers),
         "imports": [import_line(reading, imported) for imported in imports],
     }
-    return show_site(request, caller, reading, "History", "history.html", values)
+    return show_site(request, caller, reading, "History", "evidence/history.html", values)
 
 
 @router.post("/history/imports/{number}/undo")

@@ -77,4 +77,4 @@ def _show(
         "notes": (NOTE, DOUBT, TENURE_NOTE),
         "today": f"{formats.day(reading.today)} {reading.today.year}",
     }
-    return show_site(request, caller, reading, "Record", "impact.html", values, 422 if fault else 200)
+    return show_site(request, caller, reading, "Record", "evidence/impact.html", values, 422 if fault else 200)

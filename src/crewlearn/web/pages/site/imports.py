@@ -86,7 +86,7 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
         },
         "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
     }
-    return show_site(request, caller, reading, "Import", "import.html", values, status)
+    return show_site(request, caller, reading, "Import", "imports/import.html", values, status)
 
 
 @router.post("")
@@ -235,7 +235,7 @@ def _preview(
         "leave_out": wording.LEAVE_OUT,
         "more": checked.total - len(checked.errors),
     }
-    return show_site(request, caller, reading, "Import", "import_check.html", values)
+    return show_site(request, caller, reading, "Import", "imports/import_check.html", values)
 
 
 def _causes(checked: DryRun) -> list[str]:
@@ -350,7 +350,7 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
         "caption": "",
         "more": 0,
     }
-    return show_site(request, caller, reading, "Import", "import_job.html", values)
+    return show_site(request, caller, reading, "Import", "imports/import_job.html", values)
 
 
 def _error_of(entry: Mapping[str, Any]) -> CsvError:

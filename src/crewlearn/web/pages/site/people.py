@@ -50,7 +50,7 @@ def people(
         "unit": reading.unit,
         "judged_by": "Expected output" if reading.snapshot.learned is None else "Level after ramp-up",
     }
-    return show_site(request, caller, reading, "People", "people.html", values)
+    return show_site(request, caller, reading, "People", "people/people.html", values)
 
 
 @router.get("/{number}/sheet")
@@ -64,4 +64,4 @@ def sheet(request: Request, site: str, number: Number, caller: Annotated[Caller,
         rows = [row for _, row in standing_rows(connection, reading.key, [number])]
         stints = [stint for stint in read_stints(connection, reading.key) if stint.worker == number]
     view = person_sheet(reading, number, rows, stints, proposals)
-    return show_site(request, caller, reading, "People", "person_sheet.html", {"view": view, "number": number})
+    return show_site(request, caller, reading, "People", "people/person_sheet.html", {"view": view, "number": number})

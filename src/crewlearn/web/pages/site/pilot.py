@@ -79,7 +79,7 @@ def report(request: Request, site: str, caller: Annotated[Caller, require(VIEWER
     if status is None:
         raise Unknown("pilot", site, "this site has had none")
     values = {"pilot": pilot_view(status)}
-    return show_site(request, caller, reading, "Pilot", "pilot_report.html", values)
+    return show_site(request, caller, reading, "Pilot", "evidence/pilot_report.html", values)
 
 
 @router.post("/look")
@@ -169,7 +169,7 @@ def _show(
         "before": queue.jobs_of(store, reading.name, limit=6, kind=work.PILOT_PLAN),
         "moment": formats.moment,
     }
-    return show_site(request, caller, reading, "Pilot", "pilot.html", values, status)
+    return show_site(request, caller, reading, "Pilot", "evidence/pilot.html", values, status)
 
 
 def _durations(result: Mapping[str, Any]) -> list[tuple[str, str, str, str, bool]]:

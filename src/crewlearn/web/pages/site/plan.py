@@ -148,7 +148,7 @@ def _show(
         "moment": formats.moment,
         "rolling": config.rolling,
     }
-    return show_site(request, caller, reading, "Plan", "plan.html", values, status)
+    return show_site(request, caller, reading, "Plan", "evidence/plan.html", values, status)
 
 
 def _fault(job: Job | None) -> str:

@@ -25,7 +25,7 @@ def notice(
     reading = reading_of(request, site)
     text = worker_notice(reading.name, reading.site, today_at(store_of(request)), contact)
     values = {"text": text, "asks": True, "contact": contact}
-    return show_site(request, caller, reading, "Record", "printed.html", values)
+    return show_site(request, caller, reading, "Record", "record/printed.html", values)
 
 
 @router.get("/card")
@@ -33,4 +33,6 @@ def card(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]
     """Show the model card."""
     reading = reading_of(request, site)
     text = model_card(reading.name, reading.site, reading.version, today_at(store_of(request)), __version__)
-    return show_site(request, caller, reading, "Record", "printed.html", {"text": text, "asks": False, "contact": ""})
+    return show_site(
+        request, caller, reading, "Record", "record/printed.html", {"text": text, "asks": False, "contact": ""}
+    )

@@ -68,7 +68,7 @@ def record(
         "checks": queue.jobs_of(store, site, limit=3, kind=work.VERIFY),
         "moment": formats.moment,
     }
-    return show_site(request, caller, reading, "Record", "record.html", values)
+    return show_site(request, caller, reading, "Record", "record/record.html", values)
 
 
 @router.post("/verify")

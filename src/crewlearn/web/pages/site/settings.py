@@ -85,4 +85,4 @@ def _show(
         "newer_policy": newer_policy(reading.site),
         "weekdays": forms.WEEKDAYS,
     }
-    return show_site(request, caller, reading, "Settings", "settings.html", values, status)
+    return show_site(request, caller, reading, "Settings", "sites/settings.html", values, status)

@@ -25,7 +25,7 @@ router = APIRouter(prefix="/sites/{site}/team")
 def show(request: Request, site: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
     """Show who holds which station, and everybody who did."""
     reading = reading_of(request, site)
-    return show_site(request, caller, reading, "People", "team.html", {"view": team_view(reading)})
+    return show_site(request, caller, reading, "People", "people/team.html", {"view": team_view(reading)})
 
 
 @router.post("")

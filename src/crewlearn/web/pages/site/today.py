@@ -59,7 +59,7 @@ def today(
         )
         place = {"from": "", "page": 1, "kept": _kept(answerable.exchange.id for answerable in view.proposals)}
         values = {"view": view, "search": search, "place": place}
-        return show_site(request, caller, reading, "Today", "today.html", values)
+        return show_site(request, caller, reading, "Today", "today/today.html", values)
 
 
 def _asking(request: Request, reading: Reading, caller: Caller) -> Asking:
@@ -111,7 +111,7 @@ def proposals(
         "pager": pager,
         "place": {"from": "proposals", "page": 1 + first // A_PAGE, "kept": _kept(proposal.id for proposal in shown)},
     }
-    return show_site(request, caller, reading, "Today", "proposals.html", values)
+    return show_site(request, caller, reading, "Today", "today/proposals.html", values)
 
 
 @router.get("/offers")
@@ -126,7 +126,7 @@ def offers_under_way(
     values: dict[str, Any] = {"listed": listed, "under_way": tuple(offer.id for offer in everyone), "pager": pager}
     values["place"] = {"from": "offers", "page": 1 + first // A_PAGE, "kept": ""}
     values["undo_number"] = 0 if reading.site.undo is None else reading.site.undo.number
-    return show_site(request, caller, reading, "Today", "offers.html", values)
+    return show_site(request, caller, reading, "Today", "today/offers.html", values)
 
 
 def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int) -> tuple[int, Pager]:

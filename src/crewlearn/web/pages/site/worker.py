@@ -93,7 +93,7 @@ def _show(
         "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
         "may_erase": caller.may(ADMIN, reading.name),
     }
-    return show_site(request, caller, reading, "People", "worker.html", values, status)
+    return show_site(request, caller, reading, "People", "people/worker.html", values, status)
 
 
 @router.post("/{number}")
