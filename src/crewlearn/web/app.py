@@ -39,6 +39,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
         openapi_url=f"{API}/openapi.json",
         docs_url=None,  # FastAPI's documentation pages load scripts from elsewhere
         redoc_url=None,
+        servers=[{"url": settings.root_path}] if settings.root_path else None,
     )
     app.state.store = store
     app.state.settings = settings

@@ -50,7 +50,9 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return  # WebSockets are not supported
-        answering = _Answering(scope, send, self.settings.secure_cookies)
+        scope = {**scope, "path": self.settings.inside(scope["path"])}
+        scope.setdefault("state", {})  # shared with the routes, so that the log knows the caller
+        answering = _Answering(scope, send, self.settings)
         request = Request(scope)
         try:
             fault = self._fault(request)
@@ -93,7 +95,6 @@ def _head_as_get(scope: Scope) -> Scope:
     """Turn a HEAD into a GET; uvicorn, which has the original scope, drops the body."""
     if scope["method"] != "HEAD":
         return scope
-    scope.setdefault("state", {})  # shared, so that the log knows the caller
     return {**scope, "method": "GET"}
 
 
@@ -142,8 +143,8 @@ class _Bounded:
 class _Answering:
     """A response being sent: sets its headers and logs it."""
 
-    def __init__(self, scope: Scope, send: Send, https: bool) -> None:
-        self._scope, self._send, self._https = scope, send, https
+    def __init__(self, scope: Scope, send: Send, settings: Settings) -> None:
+        self._scope, self._send, self._settings = scope, send, settings
         self._began = time.perf_counter()
         self._status = 0
 
@@ -157,7 +158,9 @@ class _Answering:
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers[name] = value
-            if self._https:
+            if "location" in headers:
+                headers["Location"] = self._settings.outside(headers["location"])
+            if self._settings.secure_cookies:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
             is_file = self._scope["path"].startswith("/static/")
             headers["Cache-Control"] = "no-cache" if is_file else "no-store"

@@ -1,5 +1,6 @@
 """HTML pages from templates, with all data escaped."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from crewlearn.web import formats
+from crewlearn.web.settings import Settings
 
 FOLDER = Path(__file__).parent / "templates"
 _rendering = Lock()
@@ -39,4 +41,20 @@ def page(
     caller = getattr(request.state, "caller", None)
     with _rendering:
         text = environment().get_template(name).render({"path": request.scope["path"], "caller": caller, **values})
-    return HTMLResponse(text, status, dict(headers or {}))
+    settings: Settings = request.app.state.settings
+    return HTMLResponse(below(settings.root_path, text), status, dict(headers or {}))
+
+
+_OWN_ADDRESS = re.compile(r'(\s(?:href|src|action|formaction)=")(?=/(?!/))')
+
+
+def below(root: str, text: str) -> str:
+    """Return a page whose links, forms and files are below a root path.
+
+    Templates and views write addresses as seen from the server itself. Text of users cannot look like an attribute,
+    because its quotes are escaped.
+
+    >>> below("/crew", '<a href="/sites">Sites</a> <a href="#top">href=&#34;/x</a>')
+    '<a href="/crew/sites">Sites</a> <a href="#top">href=&#34;/x</a>'
+    """
+    return _OWN_ADDRESS.sub(rf"\g<1>{root}", text) if root else text

@@ -71,8 +71,8 @@ def url_of(taken: socket.socket, settings: Settings) -> str:
 def public_url(taken: socket.socket, settings: Settings) -> str:
     """Return the URL that links use: behind a proxy with HTTPS, the first of the allowed hosts."""
     if settings.secure_cookies and settings.allowed_hosts:
-        return f"https://{settings.allowed_hosts[0]}"
-    return url_of(taken, settings)
+        return f"https://{settings.allowed_hosts[0]}{settings.root_path}"
+    return url_of(taken, settings) + settings.root_path
 
 
 def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callable[[], None]) -> None:

@@ -1,11 +1,15 @@
 """A server's settings: where it listens, which names it answers to, how large requests may be, and whom it may tell."""
 
 import ipaddress
+import re
 from dataclasses import dataclass, field
+
+from crewlearn.problem.errors import InvalidInput
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 MOST_NUMBER = 2**31 - 1
 """The largest integer accepted in a form, a path or a cursor: that of an integer column."""
+_ROOT = re.compile(r"(/(?!\.\.?(/|$))[A-Za-z0-9._~-]+)*")
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class MailSettings:
 class Settings:
     """The settings of `crewlearn serve`; sizes are in bytes.
 
-    `url` is the server's address in links of messages. Webhooks and chats go to public addresses, and to `notify_hosts`
-    wherever these are.
+    `root_path` is the path under which a proxy offers the server, such as /crew, and `url` the whole address, for links
+    in messages. Webhooks and chats go to public addresses, and to `notify_hosts` wherever these are.
 
     >>> Settings(host="192.168.1.5").is_loopback, Settings(host="::1").is_loopback
     (False, True)
@@ -43,6 +47,11 @@ class Settings:
     url: str = ""
     notify_hosts: tuple[str, ...] = ()
     mail: MailSettings | None = None
+    root_path: str = ""
+
+    def __post_init__(self) -> None:
+        if not _ROOT.fullmatch(self.root_path):
+            raise InvalidInput("root_path", self.root_path, "must be a path such as /crew, without a slash at its end")
 
     @property
     def is_loopback(self) -> bool:
@@ -55,10 +64,39 @@ class Settings:
     def cookie(self, name: str) -> str:
         """Return a cookie's name as it is sent; over HTTPS with the prefix that browsers bind to this very host.
 
+        That prefix takes the path `/`: below a root path, the one that browsers bind to HTTPS remains.
+
         >>> Settings().cookie("said"), Settings(secure_cookies=True).cookie("said")
         ('said', '__Host-said')
+        >>> Settings(secure_cookies=True, root_path="/crew").cookie("said")
+        '__Secure-said'
         """
-        return f"__Host-{name}" if self.secure_cookies else name
+        if not self.secure_cookies:
+            return name
+        return f"__Secure-{name}" if self.root_path else f"__Host-{name}"
+
+    @property
+    def cookie_path(self) -> str:
+        """The path of every cookie: other programs below the same host name do not get them."""
+        return self.root_path or "/"
+
+    def outside(self, path: str) -> str:
+        """Return a path of this server as browsers must ask for it; other addresses stay as they are.
+
+        >>> Settings(root_path="/crew").outside("/sites/north"), Settings(root_path="/crew").outside("//other.example/")
+        ('/crew/sites/north', '//other.example/')
+        """
+        return f"{self.root_path}{path}" if path.startswith("/") and not path.startswith("//") else path
+
+    def inside(self, path: str) -> str:
+        """Return a requested path without the root path, whether the proxy has stripped it or not.
+
+        >>> crew = Settings(root_path="/crew")
+        >>> crew.inside("/crew/sites"), crew.inside("/crew"), crew.inside("/sites"), crew.inside("/crewmen")
+        ('/sites', '/', '/sites', '/crewmen')
+        """
+        root = self.root_path
+        return path[len(root) :] or "/" if root and f"{path}/".startswith(f"{root}/") else path
 
     @property
     def names(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+import httpx2 as httpx
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -35,7 +36,7 @@ NOW = datetime(2026, 11, 16, 7, tzinfo=UTC)
 class Browser:
     """A signed-in client that sends browser headers and follows redirects."""
 
-    client: TestClient
+    client: httpx.Client
 
     def get(self, path: str, status: int = 200) -> str:
         response = self.client.get(path, headers={"Accept": "text/html"}, follow_redirects=True)
@@ -121,9 +122,9 @@ class Links(HTMLParser):
         assert not any(name.startswith("on") for name in attributes)
 
 
-def crawl(user: Browser) -> dict[str, str]:
+def crawl(user: Browser, first: str = "/") -> dict[str, str]:
     """Follow every link from the first page on; each must lead to a page, and to an id that exists."""
-    waiting, seen, fragments = ["/"], {}, []
+    waiting, seen, fragments = [first], {}, []
     while waiting:
         path = waiting.pop()
         if path in seen:

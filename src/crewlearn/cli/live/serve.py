@@ -28,6 +28,9 @@ def serve_command(
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine for clients' addresses.")
     ] = False,
+    root_path: Annotated[
+        str, typer.Option(help="The path under which a proxy offers this server, such as /crew.")
+    ] = "",
     notify_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,6 +75,7 @@ def serve_command(
             behind_proxy=behind_proxy,
             notify_hosts=tuple(notify_host or ()),
             mail=mail_settings(smtp_host, smtp_port, smtp_security, smtp_user, mail_from),
+            root_path=root_path,
         )
         if not settings.is_loopback and not users.any_users(store):
             remedy = (

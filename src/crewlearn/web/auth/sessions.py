@@ -76,7 +76,7 @@ def set_cookie(response: Response, settings: Settings, session: str) -> None:
         settings.cookie(COOKIE),
         session,
         max_age=int(settings.session_days * DAY),
-        path="/",
+        path=settings.cookie_path,
         secure=settings.secure_cookies,
         httponly=True,
         samesite="lax",

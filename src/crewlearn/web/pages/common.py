@@ -182,7 +182,7 @@ def _message_cookie(request: Request) -> str:
 def _cookie_options(request: Request) -> "_CookieOptions":
     """Return the options of the message cookie."""
     settings: Settings = request.app.state.settings
-    return {"path": "/", "secure": settings.secure_cookies, "httponly": True, "samesite": "strict"}
+    return {"path": settings.cookie_path, "secure": settings.secure_cookies, "httponly": True, "samesite": "strict"}
 
 
 class _CookieOptions(TypedDict):

@@ -78,7 +78,8 @@ def sign_out(request: Request) -> Response:
     settings: Settings = request.app.state.settings
     sessions.sign_out(request.app.state.store, request.cookies.get(settings.cookie(COOKIE)))
     response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(settings.cookie(COOKIE), path="/", secure=settings.secure_cookies, httponly=True)
+    where, https = settings.cookie_path, settings.secure_cookies
+    response.delete_cookie(settings.cookie(COOKIE), path=where, secure=https, httponly=True)
     return response
 
 

@@ -14,7 +14,7 @@ from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, do, go, show, store_of
 from crewlearn.web.pages.forms import Form, decimal
 from crewlearn.web.pages.user_views import listed_users, user_url, user_view
-from crewlearn.web.settings import MOST_NUMBER
+from crewlearn.web.settings import MOST_NUMBER, Settings
 
 router = APIRouter(prefix="/users")
 
@@ -113,7 +113,8 @@ def add_link(request: Request, caller: Admin, name: str) -> Response:
         if isinstance(error, StoreUnavailable):
             raise
         return go(request, user_url(name), f"Nothing was done: {formats.fault(error)}.", "bad")
-    base = request.app.state.settings.url or str(request.base_url).rstrip("/")
+    settings: Settings = request.app.state.settings
+    base = settings.url or str(request.base_url).rstrip("/") + settings.root_path
     return _show(request, name, shown=("Link", f"{base}/sign-in/once?code={code}"))
 
 

@@ -1,5 +1,6 @@
 /* Progressive enhancement: every page works without this script. */
 "use strict";
+const ROOT = new URL("..", document.currentScript.src).pathname;
 
 /* Jobs: poll the progress, and reload the page once the job is over. If the server does not answer, retry less and less
    often: another server may resume the job. */
@@ -10,7 +11,7 @@ for (const box of document.querySelectorAll("[data-job]")) {
   let pause = 700;
   const look = async () => {
     try {
-      const answer = await fetch("/api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(10000) });
+      const answer = await fetch(ROOT + "api/v1/jobs/" + box.dataset.job, { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(10000) });
       if ([401, 403, 404].includes(answer.status)) { location.reload(); return; } /* the page says why */
       if (!answer.ok) throw new Error(String(answer.status));
       const job = await answer.json();
