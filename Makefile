@@ -21,7 +21,7 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
 # The long trials below bench/soak.
 SOAK ?= team webhooks
 
-.PHONY: help run demo test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release release-check clean
+.PHONY: help run demo docs test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,10 @@ demo: $(READY) ## Serve a demo site from a scratch store, at the link that it pr
 	@store=$$(mktemp -d) && trap 'rm -rf "$$store"' EXIT && trap : INT TERM && \
 	export CREWLEARN_DB="sqlite:///$$store/demo.db" && \
 	$(BIN)/crewlearn demo > /dev/null && $(BIN)/crewlearn serve --port $(PORT)
+
+docs: $(READY) ## Build the book into build/book, strict and without a network
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "$(CURDIR)/build/book/index.html"
 
 test: $(READY) ## Run lint, types, the import contracts and all tests
 	@$(MAKE) --no-print-directory --output-sync --jobs=2 lint types rooms loops

@@ -5,7 +5,7 @@ it was: a rerun skips the cases on file. `--fresh` measures all again, as after 
 each part's table is printed as the docs have it, and written beside the results, with every limit missed.
 
 `--record` writes the figures of the parts that the package has into it, where the model card reads them. The table in
-docs/evidence.md has to be the same, which a test checks.
+docs/evidence/gain.md has to be the same, which a test checks.
 
 A new part is a module of `calibration` with a `PART`, and its name in `PARTS`.
 """

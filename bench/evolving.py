@@ -2,8 +2,8 @@
 
 Parts can be named: `floors` (captured, worlds worse than keep-team), `harm` (wrong replacements, good newcomers let go,
 coverage of intervals, when a decliner leaves), `stationary` (regret beside the stationary rule), `stars`, `drift` and
-`speed` (of a run, and of days at live sites). Limits marked as targets in docs/evolving.md that are out of reach are
-reported there, not here.
+`speed` (of a run, and of days at live sites). Limits marked as targets in docs/evidence/evolving.md that
+are out of reach are reported there, not here.
 """
 
 import math

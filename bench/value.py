@@ -3,7 +3,7 @@
 Run `python bench/value.py` for everything (a few minutes), or name parts: `others`, settings chosen before the policy
 was first measured; `random` and `random-2`, settings drawn at random; `limit`, the published policies against the
 lower bound on any policy's regret; `constants`, one default changed at a time. The limits are just above the figures in
-docs/value-of-replacement.md and docs/limit.md.
+docs/theory/value-of-replacement.md and docs/theory/limit.md.
 """
 
 import math

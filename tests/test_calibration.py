@@ -66,7 +66,7 @@ def test_backtests(part: Any) -> None:
 
 
 def test_the_docs_have_the_figures_of_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The table of docs/evidence.md and the file that the model card reads are the same; `--record` writes it so."""
+    """The table of docs/evidence/gain.md and the model card's file are the same; `--record` writes it so."""
     root = Path(__file__).parents[1]
     monkeypatch.syspath_prepend(str(root / "bench"))
     for name in [name for name in sys.modules if name.split(".")[0] in ("calibration", "calibrate")]:
@@ -74,7 +74,7 @@ def test_the_docs_have_the_figures_of_the_package(monkeypatch: pytest.MonkeyPatc
     runner = importlib.import_module("calibrate")
     package = root / runner.RECORD
     lines = runner.recorded(package, "gain")
-    assert runner.markdown(lines) in (root / "docs" / "evidence.md").read_text(encoding="utf-8")
+    assert runner.markdown(lines) in (root / "docs" / "evidence" / "gain.md").read_text(encoding="utf-8")
     copy = tmp_path / package.name
     copy.write_text(package.read_text(encoding="utf-8").replace("floor", "store"), encoding="utf-8")
     runner.record(copy, "gain", lines)

@@ -489,8 +489,8 @@ def test_a_new_site_has_a_policy_and_brakes_that_can_be_set_and_lifted(desk: Cli
 
 
 def test_the_commands_of_the_documentation_work(desk: CliWorkspace) -> None:
-    """The first block of docs/advisor.md runs in order, with files as it describes; comments show alternatives."""
-    text = (Path(__file__).parents[2] / "docs" / "advisor.md").read_text(encoding="utf-8")
+    """The block of the first morning runs in order, with files as it describes; comments show alternatives."""
+    text = (Path(__file__).parents[2] / "docs" / "tutorials" / "first-morning.md").read_text(encoding="utf-8")
     block = text.split("```\n")[1]
     desk.file("workers.csv", "worker_id,active\n" + "".join(f"{n},{'yes' if n < 10 else 'no'}\n" for n in range(20)))
     days = [START + timedelta(days=7 * week + day) for week in range(3) for day in range(5)]

@@ -135,7 +135,7 @@ def test_the_floors_are_those_listed() -> None:
 
 
 def test_the_documentation_shows_the_base() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "floors.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "evidence" / "floors.md").read_text(encoding="utf-8")
     block = text.partition("```toml\n")[2].partition("```")[0]
     assert problem_from_toml(block) == FAMILIES["floor"].problem()
     table = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `floor")]

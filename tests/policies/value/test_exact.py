@@ -92,7 +92,7 @@ def test_gap_to_exact_dynamic_programming(
 
 
 def test_only_without_a_fee_does_the_last_period_change_the_optimum() -> None:
-    """The numbers of docs/value-of-replacement.md: T = 8, uniform prior, with and without the last period."""
+    """The numbers of docs/theory/value-of-replacement.md: T = 8, uniform prior, with and without the last period."""
     uniform = PRIORS["uniform"]
     for cost, optimum in {0.0: 5.032, 0.1: 4.881, 0.3: 4.652, 0.6: 4.395, 1.0: 4.167}.items():
         assert round(expected_output(uniform, 8, cost, last_period=True), 3) == optimum

@@ -35,7 +35,7 @@ NAMES = ("Person", ME)
 
 
 def genuine(secret: str, headers: Message, body: bytes) -> bool:
-    """Check a delivery as docs/notifications.md says."""
+    """Check a delivery as docs/how-to/operate/webhooks.md says."""
     stamp = headers["Crewlearn-Timestamp"]
     wanted = "v1=" + hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     fresh = abs(time.time() - int(stamp)) < 300

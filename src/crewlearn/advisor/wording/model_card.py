@@ -116,7 +116,7 @@ def _held(policy: str) -> tuple[str, ...]:
         f"{CALIBRATED}{other}. Its 95% interval held the true gain in {covered:.0%}; {low:.0%} to {high:.0%} "
         "of each kind are wanted.",
         *(_line(line) for line in lines),
-        "Simulated firms are not this site. docs/evidence.md has the whole table, and what does not hold and why.",
+        "Simulated firms are not this site. docs/evidence/gain.md has the whole table, and what does not hold and why.",
     )
 
 

@@ -1,1 +1,1 @@
-"""The limit: an upper bound on what any policy can earn; `docs/limit.md` derives it."""
+"""The limit: an upper bound on what any policy can earn; `docs/theory/limit.md` derives it."""

