@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from typer.testing import CliRunner
 from crewlearn.cli.main import app
 from crewlearn.engine.local import simulate
 from crewlearn.engine.world import World
-from crewlearn.policies.registry import REGISTRY
+from crewlearn.policies.baselines import KeepTeam
+from crewlearn.policies.registry import REGISTRY, make_policy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
 from crewlearn.problem.recipes import Recipe
 from crewlearn.study import result_cache as kept
 from crewlearn.study.families import FAMILIES, GROUPS
-from crewlearn.study.leaderboard import Leaderboard, chosen_settings, standing
+from crewlearn.study.leaderboard import Leaderboard, chosen_policies, chosen_settings, leaderboard, standing
 
 RUNNER = CliRunner()
 
@@ -81,6 +83,7 @@ def test_spreads_between_workers_within_them_and_between_days(
 
 
 def test_a_standing_is_judged_between_oracle_and_keeping() -> None:
+    judged = partial(standing, oracles=("oracle", "dr-ucb+oracle-delayed-pairing"))
     rng = np.random.default_rng(1)
     noise = rng.normal(0.0, 1.0, 100)
     regret = {
@@ -90,7 +93,7 @@ def test_a_standing_is_judged_between_oracle_and_keeping() -> None:
         "dr-ucb+oracle-delayed-pairing": np.full(100, 11.0),
         "threshold": 60.0 + noise,
     }
-    base = standing("paper", "base", regret)
+    base = judged("paper", "base", regret)
     shift = noise.mean()
     assert base.entries["oracle"].relative == 0.0
     assert base.entries["keep-team"].relative == pytest.approx(100.0)
@@ -99,16 +102,16 @@ def test_a_standing_is_judged_between_oracle_and_keeping() -> None:
     assert base.winner == "threshold"  # the pairing that knows the delays does not compete
     assert base.dr_ucb_harms
     assert base.against_keeping.mean == pytest.approx(10.0)
-    assert not standing("paper", "base", {**regret, "dr-ucb": 110.0 - noise}).dr_ucb_harms
-    same = standing("paper", "base", {name: np.full(5, 7.0) for name in regret})
+    assert not judged("paper", "base", {**regret, "dr-ucb": 110.0 - noise}).dr_ucb_harms
+    same = judged("paper", "base", {name: np.full(5, 7.0) for name in regret})
     assert same.entries["threshold"].relative is None
     assert set(same.level_with_winner) == {"keep-team", "dr-ucb", "threshold"} - {same.winner}
     assert base.level_with_winner == ()
-    nothing = standing("paper", "base", {name: np.zeros(5) for name in regret})
+    nothing = judged("paper", "base", {name: np.zeros(5) for name in regret})
     assert nothing.entries["threshold"].over_best_rival is None
     assert Leaderboard(5, 1, "as-written", (nothing,)).summary()["threshold"] is None
     board = Leaderboard(
-        100, 1, "as-written", (base, standing("paper", "x", {**regret, "threshold": regret["keep-team"]}))
+        100, 1, "as-written", (base, judged("paper", "x", {**regret, "threshold": regret["keep-team"]}))
     )
     score = math.sqrt((60.0 + shift) / (110.0 + shift))
     assert board.summary()["threshold"] == pytest.approx(score)
@@ -222,3 +225,21 @@ def test_the_command_shows_floors_beside_stationary_families(tmp_path: Path, mon
     assert f"{scores['threshold']['net']['mean']:,.1f} ± {scores['threshold']['net']['stderr']:,.1f}" in text
     assert "mean captured" in text
     assert "rte, single answers" in text
+
+
+def test_policies_of_one_s_own_join_by_label() -> None:
+    board = leaderboard(
+        {"patient": make_policy("threshold:least_tenure=30"), "same": KeepTeam()}, ["bernoulli"], runs=3
+    )
+    base = board.standings[0]
+    assert list(base.entries) == ["patient", "same", "dr-ucb", "keep-team", "oracle"]
+    assert base.entries["same"].regret == base.entries["keep-team"].regret
+    assert [name for name in base.entries if board.is_oracle(name)] == ["oracle"]
+    apart = simulate(FAMILIES["bernoulli"].problem(), {"patient": make_policy("threshold:least_tenure=30")}, runs=3)
+    assert base.entries["patient"].regret == apart.regret("patient")
+
+
+def test_a_label_of_the_leaderboard_s_own_is_refused() -> None:
+    assert list(chosen_policies(["oracle", "threshold"])) == ["oracle", "threshold", "dr-ucb", "keep-team"]
+    with pytest.raises(InvalidInput, match="give your policy another"):
+        chosen_policies({"oracle": KeepTeam()})

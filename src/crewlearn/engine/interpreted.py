@@ -9,7 +9,7 @@ from crewlearn.engine.course import Arrivals, Course
 from crewlearn.engine.streams import policy_key, seed_root
 from crewlearn.engine.world import World
 from crewlearn.policies.brakes import Brakes
-from crewlearn.policies.contract import Pair, Policy, Report
+from crewlearn.policies.contract import Pair, Policy, Report, read_only
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def play(world: World, policy: Policy[Any], until: int | None = None) -> Iterato
     problem = world.problem
     course = Course(world, brakes=Brakes.of(policy), refilled=policy.refilled, oracle=policy.oracle)
     interview = policy.interview(problem.setting)
-    scores = None if interview is None else world.interview(interview.rho)
+    scores = None if interview is None else read_only(world.interview(interview.rho))
     state = policy.start(course.situation(), policy_key(seed_root(world.seed), world.run), scores)
     for _ in range(problem.horizon if until is None else until):
         opening = course.begin()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crewlearn.beliefs.estimates import record
-from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation
+from crewlearn.policies.contract import Interview, Pair, Policy, Report, Situation, read_only
 from crewlearn.policies.explanations import Level, PolicyWait, Reason
 from crewlearn.policies.small_worlds import FLOOR, KEY, LIVE, LIVE_EVENTS, PATIENCE, QUIET, SmallWorld
 from crewlearn.problem.arrays import NOBODY
@@ -25,6 +25,9 @@ from crewlearn.problem.transitions import LEGAL, completion_fault
 
 REPEATS = 20
 """How often a call is repeated when answers differ, to distinguish randomness from other causes."""
+
+WRITING = ("read-only", "'mappingproxy' object does not support item")
+"""Words of the errors that writing to read-only facts raises."""
 
 
 class PolicyFault(InvalidInput):
@@ -176,7 +179,7 @@ class _Play:
         if offer is not None:
             if not isinstance(offer, Interview) or not abs(offer.rho) <= 1.0 or not 0.0 <= offer.fee < math.inf:
                 raise self._fault("interview", f"interview returned {offer!r}", "return an Interview(rho, fee) or None")
-            scores = self.world.scores(offer.rho)
+            scores = read_only(self.world.scores(offer.rho))
         self.state = self._agreed("start", self.situation(), KEY, scores, from_state=False)
 
     def _decide(self) -> list[Pair]:
@@ -224,6 +227,10 @@ class _Play:
         try:
             return getattr(policy, method)(*arguments)
         except Exception as error:  # any exception is the policy's fault
+            if isinstance(error, (ValueError, TypeError)) and any(words in str(error) for words in WRITING):
+                raise self._fault(
+                    "facts untouched", f"{method} changes its arguments: {error!r}", "copy arrays before changing them"
+                ) from error
             if not policy.oracle and any(isinstance(item, Situation) and item.hidden is None for item in arguments):
                 try:
                     getattr(policy, method)(*(self._peeking(argument) for argument in arguments))

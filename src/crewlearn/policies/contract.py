@@ -9,6 +9,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -80,9 +81,37 @@ class Interview(NamedTuple):
     fee: float
 
 
+Shown = TypeVar("Shown")
+
+
+def read_only(facts: Shown) -> Shown:
+    """Return a view of an array, a named tuple of arrays or a roster that shows every change and allows none.
+
+    >>> counts = np.zeros(2)
+    >>> shown = read_only(counts)
+    >>> counts[0] = 3.0
+    >>> float(shown[0])
+    3.0
+    >>> shown[0] = 4.0
+    Traceback (most recent call last):
+        ...
+    ValueError: assignment destination is read-only
+    """
+    view: Any = facts
+    if isinstance(facts, np.ndarray):
+        view = facts.view()
+        view.flags.writeable = False
+    elif isinstance(facts, Roster):
+        view = Roster(read_only(facts.arrays))
+    elif isinstance(facts, tuple) and hasattr(facts, "_fields"):
+        view = type(facts)(*map(read_only, facts))
+    shown: Shown = view
+    return shown
+
+
 @dataclass(frozen=True)
 class Situation:
-    """The facts that a policy may read, and must not change, at the start of a period.
+    """The facts that a policy may read at the start of a period; arrays and roster are read-only views.
 
     `period` is t, the period about to be played, from 1. `may_enter` and `may_leave` say who may be hired and who may
     be let go. On a live site they reflect pins, blocks and leavers; in a simulation those who quit may not come back.
@@ -100,6 +129,10 @@ class Situation:
     prior: Prior | None = None
     experience: IntArray | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("roster", "estimates", "may_enter", "may_leave", "hidden", "prior", "experience"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
     @classmethod
     def open_to_all(
         cls, period: int, setting: Setting, roster: Roster, estimates: Estimates, hidden: Hidden | None = None
@@ -113,8 +146,9 @@ class Situation:
 class Report:
     """The events of a period: output by worker, pairs that completed, pairs that failed.
 
-    At a live site, those with a station come first, by station, as in a simulation. `left` are those who left the team
-    without being replaced; it is told to policies that learn by day, at live sites only.
+    `output` is a read-only view. At a live site, those with a station come first, by station, as in a simulation.
+    `left` are those who left the team without being replaced; it is told to policies that learn by day, at live sites
+    only.
     """
 
     period: int
@@ -122,6 +156,9 @@ class Report:
     completed: tuple[Pair, ...] = ()
     failed: tuple[Pair, ...] = ()
     left: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "output", MappingProxyType(self.output))
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,17 @@ Where nobody changes, policies are ranked by regret; on floors by net.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from crewlearn.engine.local import Simulation, prepare
+from crewlearn.engine.local import Policies, Simulation, checked_policies, prepare
 from crewlearn.engine.results import Share, Summary, paired_difference
-from crewlearn.policies.registry import REGISTRY, make_policy
+from crewlearn.policies.contract import Policy
+from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.arrays import FloatArray
+from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import Problem
 from crewlearn.study.families import families_of
 from crewlearn.study.result_cache import ResultCache
@@ -41,6 +44,8 @@ class PolicyScore:
     """Mean regret divided by the smaller of DR-UCB's and keep-team's; None if that is 0."""
     floor: "FloorScore | None" = None
     """The score on a floor; None where nobody changes."""
+    oracle: bool = False
+    """Whether the policy uses hidden facts, so that it does not compete."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the score as plain data; a floor's has more keys."""
@@ -117,7 +122,7 @@ class SettingStandings:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The standings in every setting, with the runs, seed and conventions behind them."""
+    """The standings in every setting, with the runs, seed and conventions behind them; `leaderboard` makes one."""
 
     runs: int
     seed: int
@@ -163,6 +168,10 @@ class Leaderboard:
         ratios = {name: [standing.entries[name].over_best_rival for standing in self.standings] for name in names}
         return {name: _geometric_mean(values) for name, values in ratios.items()}
 
+    def is_oracle(self, name: str) -> bool:
+        """Return whether a policy uses hidden facts, so that it does not compete."""
+        return self.standings[0].entries[name].oracle
+
     def wins(self) -> dict[str, int]:
         """Return the number of settings that each policy wins."""
         winners = [standing.winner for standing in self.standings]
@@ -185,14 +194,44 @@ class Leaderboard:
         }
 
 
-def knows_hidden(name: str) -> bool:
-    """Return whether a policy is an oracle, which uses hidden facts."""
-    return make_policy(name).oracle
+def leaderboard(
+    policies: Policies | None = None,
+    families: Sequence[str] | None = None,
+    runs: int = 250,
+    seed: int = 1,
+    conventions: str = "as-written",
+    *,
+    fresh: bool = False,
+    tell: Callable[[str], None] = lambda what: None,
+) -> Leaderboard:
+    """Play policies on families of instances and score them from the oracle (0) to keep-team (100).
+
+    Policies are given as to `simulate`, by default all that come with crewlearn; DR-UCB, keep-team and the oracle are
+    always played. Results of the package's own policies are kept on disk and reused, unless `fresh`. `tell` is called
+    with what is about to be played.
+
+    >>> from crewlearn import ValueOfReplacement
+    >>> board = leaderboard({"mine": ValueOfReplacement()}, ["bernoulli"], runs=2)
+    >>> board.standings[0].family, list(board.standings[0].entries)
+    ('bernoulli', ['mine', 'dr-ucb', 'keep-team', 'oracle'])
+    """
+    planned = planned_settings(
+        chosen_settings(families), chosen_policies(policies, conventions), runs, seed, conventions
+    )
+    return Leaderboard(runs, seed, conventions, tuple(standings_of(planned, ResultCache(fresh), tell)))
 
 
-def chosen_policies(policies: Sequence[str] | None) -> list[str]:
-    """Return the policies to play: all, or those named plus the ones that are always played."""
-    return list(dict.fromkeys([*(policies or REGISTRY), PAPERS, KEEP, ORACLE]))
+def chosen_policies(policies: Policies | None = None, conventions: str = "as-written") -> dict[str, Policy[Any]]:
+    """Return the policies to play, by label: all, or those given plus the ones that are always played."""
+    always = checked_policies([PAPERS, KEEP, ORACLE], check_conventions(conventions))
+    if not policies:
+        return {**checked_policies(list(REGISTRY), conventions), **always}
+    given = checked_policies(policies, conventions)
+    for label, policy in always.items():
+        if given.get(label, policy) != policy:
+            remedy = "is a label of the leaderboard's own; give your policy another, as in {'mine': policy}"
+            raise InvalidInput("policies", label, remedy)
+    return {**given, **always}
 
 
 def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Problem]]:
@@ -203,7 +242,7 @@ def chosen_settings(families: Sequence[str] | None) -> list[tuple[str, str, Prob
 
 
 def planned_settings(
-    settings: Sequence[tuple[str, str, Problem]], policies: Sequence[str], runs: int, seed: int, conventions: str
+    settings: Sequence[tuple[str, str, Problem]], policies: Policies, runs: int, seed: int, conventions: str
 ) -> list[PlannedSetting]:
     """Return the simulation of the policies in each setting, checked once for all of them."""
     simulation = prepare(settings[0][2], policies, runs, seed, None, conventions)
@@ -222,13 +261,18 @@ def standings_of(
         result = kept.run(simulation, tell_where)
         regret = {name: ours.regret[:, -1] for name, ours in result.policies.items()}
         net = {name: ours.net[:, -1] for name, ours in result.policies.items()}
-        yield standing(family, label, regret, net if simulation.problem.changes else None)
+        oracles = {name for name, ours in result.policies.items() if ours.policy.oracle}
+        yield standing(family, label, regret, net if simulation.problem.changes else None, oracles)
 
 
 def standing(
-    family: str, label: str, regret: Mapping[str, FloatArray], net: Mapping[str, FloatArray] | None = None
+    family: str,
+    label: str,
+    regret: Mapping[str, FloatArray],
+    net: Mapping[str, FloatArray] | None = None,
+    oracles: Collection[str] = (ORACLE,),
 ) -> SettingStandings:
-    """Score the policies by their regret in the same worlds, and on a floor by their `net`."""
+    """Score the policies by their regret in the same worlds, and on a floor by their `net`; oracles do not compete."""
     best, worst = float(regret[ORACLE].mean()), float(regret[KEEP].mean())
     rival = min(float(regret[PAPERS].mean()), worst)
     entries = {}
@@ -239,9 +283,10 @@ def standing(
             100.0 * (mean - best) / (worst - best) if worst - best > 1e-9 else None,
             mean / rival if rival > 0.0 else None,
             None if net is None else floor_score(name, net),
+            name in oracles,
         )
     loss = regret if net is None else {name: -values for name, values in net.items()}
-    playing = [name for name in regret if not knows_hidden(name)]
+    playing = [name for name in regret if name not in oracles]
     winner = min(playing, key=lambda name: float(loss[name].mean()))
     behind = {name: paired_difference(loss[name], loss[winner]) for name in playing if name != winner}
     level = tuple(name for name, difference in behind.items() if difference.mean <= 2.0 * difference.stderr)

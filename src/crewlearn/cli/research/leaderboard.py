@@ -42,7 +42,9 @@ def leaderboard_command(
         )
         from crewlearn.study.result_cache import ResultCache
 
-        planned = planned_settings(chosen_settings(family), chosen_policies(policy), runs, seed, conventions)
+        planned = planned_settings(
+            chosen_settings(family), chosen_policies(policy, conventions), runs, seed, conventions
+        )
         if out is not None:
             check_writable("out", out)
         standings = []
@@ -71,7 +73,6 @@ def _print_board(board: "Leaderboard") -> None:
 
 def _print_floors(board: "Leaderboard") -> None:
     from crewlearn.study.families import FAMILIES
-    from crewlearn.study.leaderboard import knows_hidden
 
     for standing in board.standings:
         print_table(
@@ -86,11 +87,11 @@ def _print_floors(board: "Leaderboard") -> None:
             ["policy", "mean captured", "least", "below keep-team", "wins"],
             [
                 [
-                    _starred(name),
+                    _starred(board.standings[0], name),
                     _share(board.captured(name)),
                     _share(min(board.shares_captured(name), default=None)),
                     f"{sum(share < 0.0 for share in board.shares_captured(name))} of {total}",
-                    f"{board.wins()[name]} of {total}" if not knows_hidden(name) else "–",
+                    f"{board.wins()[name]} of {total}" if not board.is_oracle(name) else "–",
                 ]
                 for name in board.by_captured()
             ],
@@ -108,7 +109,7 @@ def _floor_row(standing: "SettingStandings", name: str) -> list[str]:
     assert score is not None  # every entry of a floor has one
     share = "–" if score.captured is None else f"{score.captured.mean:.2f} ± {score.captured.stderr:.2f}"
     return [
-        _starred(name),
+        _starred(standing, name),
         f"{score.net.mean:,.1f} ± {score.net.stderr:,.1f}",
         share,
         f"{score.worse:.0%}",
@@ -116,10 +117,8 @@ def _floor_row(standing: "SettingStandings", name: str) -> list[str]:
     ]
 
 
-def _starred(name: str) -> str:
-    from crewlearn.study.leaderboard import knows_hidden
-
-    return f"{name} *" if knows_hidden(name) else name
+def _starred(standing: "SettingStandings", name: str) -> str:
+    return f"{name} *" if standing.entries[name].oracle else name
 
 
 def _share(share: float | None) -> str:
@@ -128,7 +127,6 @@ def _share(share: float | None) -> str:
 
 def _print_stationary(board: "Leaderboard") -> None:
     from crewlearn.study.families import FAMILIES
-    from crewlearn.study.leaderboard import knows_hidden
 
     summary, wins, standings = board.summary(), board.wins(), board.standings
     names = board.policies()
@@ -152,9 +150,9 @@ def _print_stationary(board: "Leaderboard") -> None:
         ["policy", "score", "wins", "worse than keep-team"],
         [
             [
-                _starred(name),
+                _starred(standings[0], name),
                 "–" if (score := summary[name]) is None else f"{score:.2f}",
-                f"{wins[name]} of {total}" if not knows_hidden(name) else "–",
+                f"{wins[name]} of {total}" if not board.is_oracle(name) else "–",
                 str(sum(_above_keep_team(standing, name) for standing in standings)),
             ]
             for name in names
