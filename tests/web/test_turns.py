@@ -11,21 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio import to_thread
 from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy.pool import QueuePool
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answers import Answer, give_once
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
-from crewlearn.advisor.ledger.errors import Conflict
+from crewlearn.advisor.ledger.errors import Conflict, Overloaded
 from crewlearn.advisor.ledger.events import OfferRecorded
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.advisor.ledger.writers import Writers
 from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
 from support.stores import ME, Database, config, proposed, site_with_proposals
-from support.web.api import Api, caller, served, with_crew
+from support.waiting import until
+from support.web.api import CREW, Api, caller, served, with_crew
 
 SOON, LONG = 0.3, 60.0
 
@@ -113,6 +118,103 @@ def test_who_waited_is_told_of_one_moment_also_by_name(
         worker_imports.import_workers(other, "north", [WorkerRow("z", name="Zed")], b"", ME)
     waiting.join(LONG)
     assert [worker["name"] for worker in answers[0]["items"]] == ["Zed"]
+
+
+def test_forty_writers_that_wait_for_a_site_leave_the_threads_to_readers(
+    store: Store, client: TestClient, mia: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has forty threads. Writers that wait do not count as such, and of more than so many all are told."""
+    with_crew(mia)
+    with_crew(mia, "south")
+    mia.get("/sites/north/status")
+    monkeypatch.setattr(writers_of(client), "most_at_site", 45)
+    answers: list[Response] = []
+
+    def write() -> None:
+        answers.append(mia.send("POST", "/sites/north/workers", json={"workers": CREW}))
+
+    reads: list[int] = []
+
+    def read() -> None:
+        for path in ("/sites/north/status", "/sites/south/status", "/sites/south/workers"):
+            reads.append(mia.send("GET", path).status_code)
+
+    with held(store, "north"):
+        writing = [started(write) for _ in range(50)]
+        reading = started(read)
+        reading.join(20.0)  # less than the writers wait
+        assert reads == [200, 200, 200]
+        until(lambda: len(answers) == 5)
+        for refused in answers[:5]:
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert refused.json()["detail"].startswith("Too many others wait to write; nothing was done, try again")
+    for thread in writing:
+        thread.join(LONG)
+    assert [answer.status_code for answer in answers[5:]] == [200] * 45
+    assert client.portal is not None
+    until(lambda: client.portal.call(tokens) == 40)
+
+
+async def tokens() -> float:
+    return to_thread.current_default_thread_limiter().total_tokens
+
+
+def writers_of(client: TestClient) -> Writers:
+    app: Any = client.app
+    writers: Writers = app.state.store.writers
+    return writers
+
+
+def test_who_waited_too_long_for_a_site_is_refused_and_changes_nothing(
+    store: Store, mia: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_crew(mia)
+    monkeypatch.setattr("crewlearn.advisor.ledger.db.engine.LOCK_SECONDS", 0.1)
+    with held(store, "north"):
+        refused = mia.send("PATCH", "/sites/north", json={"fee": 7.0}, headers={"If-Match": "*"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert refused.json()["detail"].startswith("Others were writing for 0.1 s; nothing was done, try again")
+    assert mia.get("/sites/north")["settings"]["fee"] == 5.0
+
+
+def test_writers_that_wait_hold_no_connection(database: Database) -> None:
+    """A ticket allows one writer to take a connection; the next is refused, or waits outside of the pool."""
+    with database.open() as store:
+        commands.create_site(store, "north", config(), ME)
+        bounded = store.bounded(Writers(1, most_waiting=1))
+        begun, over = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with bounded.changing():
+                begun.set()
+                over.wait(LONG)
+
+        first = started(write)
+        assert begun.wait(LONG)
+        busy = pool_of(store).checkedout()
+        second = started(lambda: commands.change_site(bounded, "north", {"fee": 9.0}, ME))
+        try:
+            until(lambda: waiting_in(bounded) == 1)
+            assert pool_of(store).checkedout() == busy
+            with pytest.raises(Overloaded, match="too many others wait to write; nothing was done"):
+                commands.change_site(bounded, "south", {"fee": 9.0}, ME)
+        finally:
+            over.set()
+            first.join(LONG)
+            second.join(LONG)
+        with store.reading() as connection:
+            assert store.site(connection, "north")[1].config.fee == 9.0
+
+
+def pool_of(store: Store) -> QueuePool:
+    pool = store.engine.pool
+    assert isinstance(pool, QueuePool)
+    return pool
+
+
+def waiting_in(store: Store) -> int:
+    assert store.writers is not None
+    return store.writers._waiting.total()
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)

@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web import api, downloads, pages
+from crewlearn.web import api, downloads, pages, threads
 from crewlearn.web.api import openapi
 from crewlearn.web.errors import handlers
 from crewlearn.web.errors.unreadable_sites import SiteUnreadable
@@ -41,7 +41,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
         redoc_url=None,
         servers=[{"url": settings.root_path}] if settings.root_path else None,
     )
-    app.state.store = store
+    app.state.store = threads.bounded(store)
     app.state.settings = settings
     app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
     app.state.jobs = Lanes(store, work.lanes_here() if lanes is None else lanes, work.unstoppable, work.tell_failure)

@@ -1,6 +1,7 @@
 """Errors of the ledger.
 
-- `StoreUnavailable`: the database cannot be used; `StoreBusy` if another writer holds its lock.
+- `StoreUnavailable`: the database cannot be used; `StoreBusy` if another writer holds its lock, `Overloaded` if too
+  many of this server wait for it.
 - `Conflict`: the request contradicts the ledger; `Stale` if it used an earlier version of the site.
 - `UnusablePolicy`: a site's policy cannot be built here.
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:  # these modules import this one
     from crewlearn.advisor.ledger.identities import People
     from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
     from crewlearn.advisor.ledger.site import Proposal
+
+RETRY_SECONDS = 5
+"""Seconds after which a writer that was refused may try again."""
 
 
 class _Whole(InvalidInput):
@@ -44,6 +48,19 @@ class Conflict(_Whole):
 
 class StoreBusy(StoreUnavailable, Conflict):
     """Another writer holds the store's lock; nothing was done, and a retry may succeed."""
+
+
+class Overloaded(StoreUnavailable):
+    """Too many wait to write already, or waiting took too long; nothing was done, and a retry may succeed."""
+
+    def __init__(self, waited: float) -> None:
+        why = f"others were writing for {waited:g} s" if waited else "too many others wait to write"
+        super().__init__("", f"{why}; nothing was done, try again in {RETRY_SECONDS} seconds")
+        self.waited = waited
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the seconds waited."""
+        return Overloaded, (self.waited,)
 
 
 class UnusablePolicy(_Whole):

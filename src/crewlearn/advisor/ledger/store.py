@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from crewlearn.advisor.ledger.db import engine as database
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors, make_engine, shown, snapshot_begun
 from crewlearn.advisor.ledger.db.upgrade import make_tables, other_schema, schema_version
-from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
+from crewlearn.advisor.ledger.errors import Conflict, Overloaded, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
 from crewlearn.advisor.ledger.keyed_locks import KeyedLocks
 from crewlearn.advisor.ledger.queries import read_events, retold, state_of
@@ -27,6 +27,7 @@ from crewlearn.advisor.ledger.site.request_keys import RequestKey, check_unused
 from crewlearn.advisor.ledger.site_cache import SiteCache
 from crewlearn.advisor.ledger.text import checked_text
 from crewlearn.advisor.ledger.transaction import Clock, DeriveAdvice, SiteTransaction
+from crewlearn.advisor.ledger.writers import Lockable, Writers
 from crewlearn.problem.errors import Unknown
 
 DEFAULT_URL = "sqlite:///crewlearn.db"
@@ -61,7 +62,8 @@ class Store:
 
     `derive` derives advice from a site's state; `advisor.advice.opening.open_store` supplies it.
 
-    `request` is the key of the request that is being served; see `keyed`.
+    `request` is the key of the request that is being served; see `keyed`. `writers` bounds the threads that write or
+    wait to; None for no bound.
 
     Every change of a site adds an event, so its number of events and last hash tell whether the cached state is
     current: one small query instead of reading the whole state.
@@ -71,6 +73,7 @@ class Store:
     derive: DeriveAdvice
     clock: Clock = field(default=_now)
     request: RequestKey | None = None
+    writers: Writers | None = None
     turns: ClassVar[KeyedLocks] = KeyedLocks()
     _cache: SiteCache[SiteSnapshot] = field(default_factory=SiteCache, init=False, repr=False)
 
@@ -90,6 +93,12 @@ class Store:
         """Return this store for one request, which it records once; writing for it again raises `RequestRepeated`."""
         same = copy(self)  # connections and cache are shared
         same.request = request
+        return same
+
+    def bounded(self, writers: Writers) -> "Store":
+        """Return this store with a bound on the threads that write to it or wait to."""
+        same = copy(self)
+        same.writers = writers
         return same
 
     @contextmanager
@@ -127,16 +136,32 @@ class Store:
         """Serialise this process's long work on a site before it reaches the database.
 
         In the database, each waiting writer would hold a connection that readers then lack, and on SQLite it would
-        poll. After the timeout the work continues, and the database reports the conflict. Readers need not wait;
-        expensive ones wait for up to `patience` seconds, because parallel long work delays short answers.
+        poll. After the timeout the work continues, and the database reports the conflict; where writers are bounded,
+        it is refused. Readers need not wait; expensive ones wait for up to `patience` seconds, because parallel long
+        work delays short answers.
         """
         lock = self.turns.of(self.engine, site)
-        taken = lock.acquire(timeout=database.LOCK_SECONDS if patience is None else patience)
+        taken = self._taken(lock, site) if patience is None else self._taken_by_reader(lock, site, patience)
         try:
             yield
         finally:
             if taken:
                 lock.release()
+
+    def _taken(self, lock: Lockable, site: str) -> bool:
+        if self.writers is None:
+            return lock.acquire(timeout=database.LOCK_SECONDS)
+        if not self.writers.acquire(lock, site, database.LOCK_SECONDS):
+            raise Overloaded(database.LOCK_SECONDS)
+        return True
+
+    def _taken_by_reader(self, lock: Lockable, site: str, patience: float) -> bool:
+        if self.writers is None:
+            return lock.acquire(timeout=patience)
+        try:
+            return self.writers.acquire(lock, site, patience)
+        except Overloaded:
+            return False
 
     def create(self, name: str, config: SiteConfig, actor: str) -> None:
         """Create a site and record its first event."""
@@ -210,7 +235,8 @@ class Store:
     @contextmanager
     def changing(self) -> Iterator[sa.Connection]:
         """Begin a write transaction; on SQLite it takes the lock at once, so that no read is upgraded to a write."""
-        with clear_errors(self.engine), begun_to_write(self.engine) as connection:
+        ticket = nullcontext() if self.writers is None else self.writers.ticket(database.LOCK_SECONDS)
+        with ticket, clear_errors(self.engine), begun_to_write(self.engine) as connection:
             yield connection
 
 

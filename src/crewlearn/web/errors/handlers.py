@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from crewlearn.advisor.ledger.errors import RETRY_SECONDS, Overloaded
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.errors import validation
 from crewlearn.web.errors.problems import MEDIA_TYPE, FieldError, ProblemDocument, of_error, problem, shown
@@ -21,7 +22,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(InvalidInput)
     def invalid(request: Request, error: InvalidInput) -> Response:
         in_path = [str(value) for value in request.path_params.values()]
-        return answer(request, of_error(error, in_path, reading=request.method == "GET"))
+        headers = {"Retry-After": str(RETRY_SECONDS)} if isinstance(error, Overloaded) else None
+        return answer(request, of_error(error, in_path, reading=request.method == "GET"), headers)
 
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from crewlearn.advisor.files.recording.guard import HeldOutput, Oddity
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvErrors
-from crewlearn.advisor.ledger.errors import Conflict, Stale, StoreUnavailable
+from crewlearn.advisor.ledger.errors import Conflict, Overloaded, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.past.narration import changes_since
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -97,6 +97,8 @@ def of_error(error: InvalidInput, in_path: Sequence[str] = (), *, reading: bool 
     A busy store is a conflict for a writer and unavailable for a reader. The store's address and fault are logged, and
     not shown to callers.
     """
+    if isinstance(error, Overloaded):
+        return problem(503, f"{error.remedy[0].upper()}{error.remedy[1:]}.")
     if isinstance(error, StoreUnavailable):
         LOG.error("%s", error)
         if isinstance(error, Conflict) and not reading:

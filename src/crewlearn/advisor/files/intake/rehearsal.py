@@ -52,6 +52,6 @@ class Rehearsal(Store):
 
 def rehearsal_of(store: Store) -> Rehearsal:
     """Return a rehearsal with the same database, advice, clock and cached states."""
-    rehearsal = Rehearsal(store.engine, store.derive, store.clock)
+    rehearsal = Rehearsal(store.engine, store.derive, store.clock, writers=store.writers)
     rehearsal._cache = store._cache
     return rehearsal
