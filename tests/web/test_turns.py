@@ -151,8 +151,9 @@ def test_forty_writers_that_wait_for_a_site_leave_the_threads_to_readers(
     for thread in writing:
         thread.join(LONG)
     assert [answer.status_code for answer in answers[5:]] == [200] * 45
-    assert client.portal is not None
-    until(lambda: client.portal.call(tokens) == 40)
+    portal = client.portal
+    assert portal is not None
+    until(lambda: portal.call(tokens) == 40)
 
 
 async def tokens() -> float:

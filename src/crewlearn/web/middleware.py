@@ -13,6 +13,7 @@ from fastapi import Request
 from fastapi.responses import Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crewlearn.web.errors import handlers
@@ -61,6 +62,8 @@ class Guard:
             else:
                 bounded = _Bounded(receive, self._most_bytes(request))
                 await self.app(_head_as_get(scope), bounded.receive, answering.send)
+        except ClientDisconnect:  # there is nobody to tell
+            pass
         except Exception:
             LOG.exception("%s %s failed", scope["method"], _path(scope))
             if not answering.started:

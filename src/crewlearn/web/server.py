@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web.connections import BACKLOG, Limits, bounded_protocol, limits_here
 from crewlearn.web.settings import Settings
 
 GRACE_SECONDS = 20
@@ -42,7 +43,7 @@ def listen(settings: Settings) -> socket.socket:
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
-        taken.listen(2048)
+        taken.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         taken.close()
         raise _not_taken(settings, error) from error
@@ -81,20 +82,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            ws="none",
-            lifespan="on",
-            proxy_headers=settings.behind_proxy,
-            forwarded_allow_ips="127.0.0.1,::1",
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        )
-    )
+    server = uvicorn.Server(config_of(app, settings, limits_here()))
 
     def end(number: int, frame: FrameType | None) -> None:
         """Shut down cleanly, also before uvicorn installs its handlers and when it raises the signal once more."""
@@ -107,6 +95,24 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def config_of(app: FastAPI, settings: Settings, limits: Limits) -> uvicorn.Config:
+    """Return the configuration of a server whose connections are limited."""
+    return uvicorn.Config(
+        app,
+        http=bounded_protocol(limits),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        lifespan="on",
+        backlog=BACKLOG,
+        proxy_headers=settings.behind_proxy,
+        forwarded_allow_ips="127.0.0.1,::1",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+    )
 
 
 def log_to_stderr() -> None:

@@ -27,7 +27,15 @@ def address_of(request: Request) -> str:
 
     A /64 belongs to one subscriber, who could otherwise try from any number of addresses.
     """
-    host = request.client.host if request.client else ""
+    return network_of(request.client.host if request.client else "")
+
+
+def network_of(host: str) -> str:
+    """Return the network of an address.
+
+    >>> network_of("192.0.2.7"), network_of("2001:db8:1:2:3::4"), network_of("::ffff:192.0.2.7")
+    ('192.0.2.7', '2001:db8:1:2::/64', '192.0.2.7')
+    """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
