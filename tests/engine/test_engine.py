@@ -26,7 +26,6 @@ from crewlearn.engine.blocks import block_size, blocks_of
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import forms, kernel
 from crewlearn.engine.compiled import loops as compiled
-from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.reach import sources_of
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate
@@ -36,6 +35,7 @@ from crewlearn.engine.scale_out.threads import timed
 from crewlearn.engine.world import World
 from crewlearn.policies.baselines import KeepTeam
 from crewlearn.policies.brakes import Braked
+from crewlearn.policies.compilable import rule_of
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.registry import REGISTRY, make_policy

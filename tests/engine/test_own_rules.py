@@ -13,10 +13,10 @@ import pytest
 
 from crewlearn.engine.caching.disk_cache import cache_folder
 from crewlearn.engine.compiled import loops as compiled
-from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.local import simulate
 from crewlearn.engine.world import World
+from crewlearn.policies.compilable import rule_of
 from crewlearn.policies.contract import Pair, Situation
 from crewlearn.policies.dr_ucb.policy import DRUCB, DRUCBState
 from crewlearn.policies.rule import Happened, NoParameters, Rule, RuleFacts, RulePolicy, no_memory

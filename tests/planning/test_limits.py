@@ -11,8 +11,8 @@ from crewlearn.planning.limits import check
 from crewlearn.problem.errors import InvalidInput
 from support.stores import site_with_proposals, state_of
 
-OURS, PLAIN = "dr-ucb", "crewlearn.policies.baselines:KeepTeam"
-"""A compiled policy, and an interpreted one named by module as a firm's own; keep-team is simulated beside either."""
+OURS, OWN, PLAIN = "dr-ucb", "crewlearn.policies.value.policy:ValueOfReplacement", "support.own_code:Plain"
+"""A policy, one with a rule named as a firm's own, and an own one without; keep-team is simulated beside each."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def refused(site: Site, policies: list[str], runs: int, horizon: int) -> Invalid
     return caught.value
 
 
-@pytest.mark.parametrize(("policy", "most"), [(OURS, 8_333), (PLAIN, 83)])
+@pytest.mark.parametrize(("policy", "most"), [(OURS, 8_333), (OWN, 8_333), (PLAIN, 83)])
 def test_so_many_runs_as_take_minutes(site: Site, policy: str, most: int) -> None:
     """A run is 6 workers x 50,000 periods x 2 policies = 600,000; the limit is 5e9, or 5e7 if interpreted."""
     check(site, [policy], most, {"horizon": 50_000})

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crewlearn.engine.compiled.forms import loop_body, loop_problem, needs_floor, own_laws, policy_form, rule_of
+from crewlearn.engine.compiled.forms import loop_body, loop_problem, needs_floor, own_laws, policy_form
 from crewlearn.engine.compiled.kernel import FAULT, FAULT_IN, FAULT_OUT, FAULT_PERIOD, FAULT_RUN, Tally
 from crewlearn.engine.interpreted import play
 from crewlearn.engine.streams import seed_root, signed
 from crewlearn.engine.world import World, best_output
+from crewlearn.policies.compilable import rule_of
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import FloatArray, IntArray
 from crewlearn.problem.errors import InvalidInput

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from crewlearn.engine.blocks import Block, blocks_of, empty_tally, is_compiled, play_compiled, worlds_of
-from crewlearn.engine.compiled.forms import rule_of
 from crewlearn.engine.compiled.kernel import ARRIVAL, DECISION, LAPSE, REQUEST
 from crewlearn.engine.local import load_loops
 from crewlearn.engine.tuning import settled
+from crewlearn.policies.compilable import rule_of
 from crewlearn.policies.contract import Policy
 from crewlearn.problem.arrays import IntArray
 from crewlearn.problem.errors import InvalidInput

@@ -10,10 +10,11 @@ from typing import Any
 from crewlearn.engine.blocks import Block, blocks_of, is_compiled, loop_kind, play_block
 from crewlearn.engine.caching.identity import classes_of
 from crewlearn.engine.caching.sources import is_covered
-from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form, rule_of
+from crewlearn.engine.compiled.forms import loop_problem, own_laws, policy_form
 from crewlearn.engine.results import KEEP, ORACLE, Collector, PolicyResult, SimulationResult
 from crewlearn.engine.scale_out.player import Player, choose_player
 from crewlearn.engine.tuning import settled
+from crewlearn.policies.compilable import rule_of
 from crewlearn.policies.contract import Policy
 from crewlearn.policies.registry import make_policy, with_parameters
 from crewlearn.problem.errors import InvalidInput, whole

@@ -1,10 +1,14 @@
-"""The registry of policies by name, with the parameters that the two conventions preset."""
+"""The registry of policies by name, with the parameters that the two conventions preset.
+
+Beside those of crewlearn, a name may be that of another package's policy (`installed`), or `module:Class`.
+"""
 
 import dataclasses
 import importlib
+import os
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,6 +19,7 @@ from crewlearn.policies.contract import Policy
 from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.dr_ucb.tuned import TunedDRUCB
 from crewlearn.policies.evolving.policy import ValueOfReplacementEvolving
+from crewlearn.policies.installed import check_clash, installed, load_installed
 from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient
 from crewlearn.policies.posterior.thompson import Thompson
 from crewlearn.policies.teams.aht import AAHT
@@ -110,6 +115,11 @@ REGISTRY: Mapping[str, Entry] = {
 }
 """The registered policies by name."""
 
+ALLOWED = "CREWLEARN_POLICIES"
+"""The environment variable that names policies, beside crewlearn's, which users of a server may choose.
+
+Names are separated by spaces or commas: those of installed packages, or `module:Class`.
+"""
 
 _BRAKES = {"least_tenure": int, "most_a_week": int | None}
 """The parameters that every policy takes, with their types."""
@@ -118,8 +128,9 @@ _BRAKES = {"least_tenure": int, "most_a_week": int | None}
 def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     """Build a policy from its name and parameters; explicit parameters override the conventions.
 
-    Your own class is named `module:Class`, with parameters after another colon. Every policy takes the brakes
-    `least_tenure` and `most_a_week` as parameters too, which act in a simulation.
+    Your own class is named `module:Class`, with parameters after another colon; `module:object` is a policy that the
+    module has made. Policies of other installed packages have the names of their entry points. Every policy takes the
+    brakes `least_tenure` and `most_a_week` as parameters too, which act in a simulation.
 
     >>> make_policy("dr-ucb:gamma=20,radius=log-t").radius
     'log-t'
@@ -129,33 +140,60 @@ def make_policy(spec: str, conventions: str = "as-written") -> Policy[Any]:
     2
     """
     check_conventions(conventions)
-    name, _, rest = spec.partition(":")
-    if name in REGISTRY:
-        entry = REGISTRY[name]
-    elif rest:
-        class_name, _, rest = rest.partition(":")
-        entry = Entry(_import_policy(spec, name, class_name), "")
-    else:
-        raise unknown_name("policy", name, REGISTRY)
-    preset = entry.presets.get(conventions, {})
-    given = _parameters(name, entry.policy, rest)
-    own = {item.name for item in dataclasses.fields(entry.policy)}
+    name, rest = split_spec(spec)
+    entry = REGISTRY.get(name)
+    made = _found(name) if entry is None else entry.policy
+    kind = made if isinstance(made, type) else type(made)
+    given = _parameters(name, kind, rest)
+    own = {item.name for item in dataclasses.fields(kind)}
     brakes = {key: value for key, value in given.items() if key not in own}
-    parameters = {**preset, **entry.fixed, **{key: value for key, value in given.items() if key in own}}
+    parameters = {key: value for key, value in given.items() if key in own}
+    if entry is not None:
+        check_clash(name, REGISTRY)
+        parameters = {**entry.presets.get(conventions, {}), **entry.fixed, **parameters}
     try:
-        policy = entry.policy(**parameters)
+        policy = made(**parameters) if isinstance(made, type) else dataclasses.replace(made, **parameters)
     except TypeError as error:  # a user's own class with missing parameters or methods
         raise InvalidInput("policy", spec, f"cannot be built: {error}") from error
     return Braked(policy, **brakes) if brakes else policy
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """Split a policy's specification into its name (or module:Class) and its parameters."""
+    """Split a policy's specification into its name (or module:Class) and its parameters.
+
+    >>> split_spec("dr-ucb:gamma=20"), split_spec("mine:Patient:least=5")
+    (('dr-ucb', 'gamma=20'), ('mine:Patient', 'least=5'))
+    """
     name, _, rest = spec.partition(":")
-    if name in REGISTRY:
+    if name in REGISTRY or not rest or (name in installed() and "=" in rest.partition(":")[0]):
         return name, rest
     class_name, _, rest = rest.partition(":")
     return f"{name}:{class_name}", rest
+
+
+def known_policies() -> tuple[str, ...]:
+    """Return the names of all policies: those of crewlearn, then those of other installed packages.
+
+    >>> known_policies()[0]
+    'dr-ucb'
+    """
+    return tuple(dict.fromkeys([*REGISTRY, *sorted(installed())]))
+
+
+def line_of(spec: str) -> str:
+    """Return the line about a policy: from the registry, or the first one of a class's docstring.
+
+    >>> line_of("keep-team")
+    'never replaces anyone'
+    """
+    name = split_spec(spec)[0]
+    if name in REGISTRY:
+        return REGISTRY[name].line
+    made = _found(name)
+    kind = made if isinstance(made, type) else type(made)
+    first = (kind.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+    generated = first.startswith(f"{kind.__name__}(")  # what dataclasses write where there is no docstring
+    return "a policy of one's own" if generated or not first else first
 
 
 def with_parameters(spec: str, parameters: Mapping[str, Any]) -> str:
@@ -178,44 +216,78 @@ def is_tuned_by_simulation(policy: Policy[Any]) -> bool:
     return bool(policy.candidates(Setting(workers=2, team=1, horizon=2, cost=1.0, mean_delay=1.0)))
 
 
-@cache
+def allowed_policies() -> tuple[str, ...]:
+    """Return the policies, beside those of crewlearn, that the operator lets users of a server choose.
+
+    >>> allowed_policies()
+    ()
+    """
+    return tuple(dict.fromkeys(os.environ.get(ALLOWED, "").replace(",", " ").split()))
+
+
+def allow_policies(names: Sequence[str]) -> None:
+    """Let users of a server choose these policies too; refuse those that no site can use."""
+    for name in names:
+        if split_spec(name)[1]:
+            raise InvalidInput("allow_policy", name, "allow a policy without parameters; who chooses it sets these")
+        try:
+            policy = make_policy(name)
+        except InvalidInput as error:
+            raise InvalidInput("allow_policy", name, error.remedy) from error
+        if policy.oracle or is_tuned_by_simulation(policy):
+            raise InvalidInput("allow_policy", name, "needs true means, which no site knows; leave it out")
+    os.environ[ALLOWED] = " ".join(names)
+
+
 def live_policies() -> Mapping[str, str]:
     """Return the descriptions, by name, of the policies that a live site can use.
 
-    Oracles and policies that are tuned by simulation need what no firm knows.
+    Oracles and policies that are tuned by simulation need what no firm knows. What the operator allows comes last.
 
     >>> "dr-ucb" in live_policies(), "oracle" in live_policies()
     (True, False)
     """
+    return _live(allowed_policies())
+
+
+@cache
+def _live(allowed: tuple[str, ...]) -> Mapping[str, str]:
     policies = {name: make_policy(name) for name in REGISTRY}
-    return {
-        name: REGISTRY[name].line
-        for name, policy in policies.items()
-        if not policy.oracle and not is_tuned_by_simulation(policy)
-    }
+    own = [name for name, policy in policies.items() if not policy.oracle and not is_tuned_by_simulation(policy)]
+    return {name: line_of(name) for name in dict.fromkeys([*own, *allowed])}
 
 
 def registered(field: str, spec: str, own: str | None = None) -> str:
-    """Check that a policy is registered, or is the site's `own` policy, which may be a custom class.
+    """Check that a policy is crewlearn's, allowed by the operator, or the site's `own`, and return it.
 
-    Other custom classes are refused, because `module:Class` imports the module and callers of a server must not.
+    Others are refused, because `module:Class` imports the module and callers of a server must not.
     """
-    name = spec.partition(":")[0]
-    if spec != own and name not in REGISTRY:
-        raise unknown_name(field, name, live_policies())
+    name = split_spec(spec)[0]
+    if spec != own and name not in REGISTRY and name not in allowed_policies():
+        if name in installed():
+            remedy = f"is not allowed here; let the operator start the server with --allow-policy {name}"
+            raise InvalidInput(field, name, remedy)
+        raise unknown_name(field, spec.partition(":")[0], live_policies())
     return spec
 
 
-def _import_policy(spec: str, module: str, class_name: str) -> type[Policy[Any]]:
-    try:
-        policy_class = getattr(importlib.import_module(module), class_name)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise InvalidInput(
-            "policy", spec, f"is neither a registered name ({', '.join(REGISTRY)}) nor module:Class ({error})"
-        ) from error
-    if not (isinstance(policy_class, type) and issubclass(policy_class, Policy)):
-        raise InvalidInput("policy", spec, "the class must derive from crewlearn.Policy")
-    return policy_class
+def _found(name: str) -> type[Policy[Any]] | Policy[Any]:
+    """Return the class, or the policy, that the name of an installed package's policy or module:Class stands for."""
+    module, _, class_name = name.partition(":")
+    if name in installed():
+        check_clash(name, REGISTRY)
+        found = load_installed(name)
+    elif class_name:
+        try:
+            found = getattr(importlib.import_module(module), class_name)
+        except (ImportError, AttributeError, ValueError, TypeError) as error:
+            remedy = f"is neither a registered name ({', '.join(known_policies())}) nor module:Class ({error})"
+            raise InvalidInput("policy", name, remedy) from error
+    else:
+        raise unknown_name("policy", name, known_policies())
+    if not isinstance(found, Policy) and not (isinstance(found, type) and issubclass(found, Policy)):
+        raise InvalidInput("policy", name, "the class must derive from crewlearn.Policy")
+    return found
 
 
 def _parameters(name: str, policy: type[Policy[Any]], text: str) -> dict[str, Any]:

@@ -63,6 +63,8 @@ def rebuild(connection: sa.Connection) -> None:
     sites, proposals = schema.sites, schema.proposals
     for kept in connection.execute(sa.select(sites).order_by(sites.c.id).with_for_update()).all():
         rebuilt, faults = rebuilt_from(connection, kept, None)
+        if rebuilt.missing is not None:
+            raise rebuilt.missing
         if faults or rebuilt.site is None:
             remedy = f"has a damaged record ({faults[0]}); nothing was done: restore a sound backup"
             raise InvalidInput("site", kept.name, remedy)
@@ -106,15 +108,16 @@ def rebuilt_from(
         faults.append(
             f"the record ends at event {rebuilt.number}, the site says {kept.events}: events were added or lost"
         )
-    if rebuilt.site is None:
+    if rebuilt.site is None and rebuilt.missing is None:
         faults.append("the record does not begin with the site's creation")
     return rebuilt, faults
 
 
 class Rebuilt:
-    """A site rebuilt event by event, with its rows in memory; after a fault only the hash chain is checked.
+    """A site rebuilt event by event, with its rows in memory; after a fault only hashes and rows are checked.
 
-    With `derive`, every advice is derived again and compared.
+    With `derive`, every advice is derived again and compared. `missing` says which policy cannot be used here, and
+    what to do: from its event on, too, only hashes and rows are checked.
     """
 
     def __init__(self, name: str, derive: DeriveAdvice | None) -> None:
@@ -123,6 +126,7 @@ class Rebuilt:
         self.number, self.head = 0, FIRST_HASH
         self.rows = self.advice = self.older = 0
         self.broken = False
+        self.missing: InvalidInput | None = None
         self.notes: list[str] = []
         self._dated: datetime | None = None
         self.underivable: set[int] = set()
@@ -144,10 +148,9 @@ class Rebuilt:
             try:
                 faults = self._facts_faults(entry, rows)
             except Exception as error:  # the hashes are right but the facts are not: not written by crewlearn
-                missing = unusable_policy(error)
-                if missing is not None:  # not a fault of the record
-                    raise missing from error
-                faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
+                self.missing = unusable_policy(error)
+                if self.missing is None:  # else it is no fault of the record
+                    faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
         self.broken = self.broken or bool(faults)
         return faults
 
@@ -176,7 +179,10 @@ class Rebuilt:
         event = Event.of(entry)
         fact = event.fact
         fault = fact.fault(self.name, event.number, rows)
-        if fault is not None or self.broken:
+        if self.missing is not None:
+            self.rows += len(rows)
+            self.advice += isinstance(fact, Advised)
+        if fault is not None or self.broken or self.missing is not None:
             return [] if fault is None else [fault]
         faults = self._check_advice(entry) if isinstance(fact, Advised) else []
         for row in rows:

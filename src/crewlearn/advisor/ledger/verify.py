@@ -21,7 +21,8 @@ from crewlearn.advisor.ledger.team import stints
 class Verified:
     """The result of a check: what was checked, the faults, and how much advice is under older rules.
 
-    `notes` are oddities that are no damage, such as a clock that was set back.
+    `notes` are oddities that are no damage, such as a clock that was set back. Where the site's policy cannot be used
+    here, only hashes and rows were checked, and `unchecked` says why and what to do.
     """
 
     events: int
@@ -30,6 +31,7 @@ class Verified:
     older: int
     faults: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    unchecked: str = ""
 
     @property
     def sound(self) -> bool:
@@ -52,12 +54,12 @@ def verify(store: Store, name: str, progress: Progress | None = None) -> Verifie
             try:
                 faults += _stored_faults(connection, kept, rebuilt, rebuilt.site)
             except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-                missing = unusable_policy(error)
-                if missing is not None:  # not a fault of the record
-                    raise missing from error
-                faults.append(f"what is stored beside the record cannot be compared with it: {error}")
+                rebuilt.missing = unusable_policy(error)
+                if rebuilt.missing is None:  # else it is no fault of the record
+                    faults.append(f"what is stored beside the record cannot be compared with it: {error}")
+    unchecked = "" if rebuilt.missing is None else f"policy {rebuilt.missing.value}: {rebuilt.missing.remedy}"
     notes = tuple(rebuilt.notes)
-    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults), notes)
+    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults), notes, unchecked)
 
 
 def _stored_faults(connection: sa.Connection, kept: Any, rebuilt: Rebuilt, site: Site) -> list[str]:

@@ -200,10 +200,11 @@ def explanation(
 
 
 def verified(result: "Verified") -> dict[str, Any]:
-    """Describe the result of a check of the record; notes are given only if there are any."""
+    """Describe the result of a check of the record; notes and what was not checked are given only if there are any."""
     notes = {"notes": list(result.notes)} if result.notes else {}
-    plain = {name: value for name, value in vars(result).items() if name != "notes"}
-    return {**plain, "faults": list(result.faults), "sound": result.sound, **notes}
+    unchecked = {"unchecked": result.unchecked} if result.unchecked else {}
+    plain = {name: value for name, value in vars(result).items() if name not in ("notes", "unchecked")}
+    return {**plain, "faults": list(result.faults), "sound": result.sound, **notes, **unchecked}
 
 
 def site_line(name: str, version: int, site: Site, people: People) -> dict[str, Any]:

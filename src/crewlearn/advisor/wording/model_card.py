@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.site import LEFT, Site
 from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.sections import PrintedText, Section
 from crewlearn.advisor.wording.settings import NO_LIMIT, in_words, learned_delay
-from crewlearn.policies.registry import REGISTRY
+from crewlearn.policies.registry import line_of
 
 CALIBRATED = "value-of-replacement-evolving"
 """The policy of the simulated firms in `bench/calibration`."""
@@ -43,8 +43,7 @@ def _purpose() -> tuple[str, ...]:
 
 
 def _policy(site: Site) -> tuple[str, ...]:
-    words, base = in_words(site.config), site.config.policy.partition(":")[0]
-    line = REGISTRY[base].line if base in REGISTRY else "a policy of the firm's own"
+    words, line = in_words(site.config), line_of(site.config.policy)
     delay = learned_delay(site)
     return (
         f"{site.config.policy}: {line}. Conventions: {words['conventions']}.",

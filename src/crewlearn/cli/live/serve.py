@@ -54,11 +54,23 @@ def serve_command(
         typer.Option(envvar="CREWLEARN_SMTP_USER", help="Its user; the password is in CREWLEARN_SMTP_PASSWORD only."),
     ] = "",
     mail_from: Annotated[str, typer.Option(envvar="CREWLEARN_MAIL_FROM", help="The sender of digests.")] = "",
+    allow_policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CREWLEARN_POLICIES",
+            help="A policy beside crewlearn's own that users may choose for their sites: the name of an installed "
+            "package's, or module:Class; repeatable.",
+        ),
+    ] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
     with opened(db, make=True) as store:
         from crewlearn.advisor.ledger.text import some_of
+        from crewlearn.policies.registry import allow_policies
+
+        # before the web is imported, whose API describes them
+        allow_policies([name for given in allow_policy or () for name in given.replace(",", " ").split()])
         from crewlearn.problem.errors import InvalidInput, whole
         from crewlearn.web import server
         from crewlearn.web.app import make_app

@@ -10,31 +10,11 @@ from crewlearn.engine.compiled.floor_kernel import FloorProblem, play_floor_runs
 from crewlearn.engine.compiled.kernel import NO_INTERVIEW, PolicyForm, ProblemForm, play_runs
 from crewlearn.policies.brakes import Braked, Brakes
 from crewlearn.policies.contract import NOTHING_HIDDEN, Policy
-from crewlearn.policies.rule import Rule, Ruled
+from crewlearn.policies.rule import Ruled
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.floor import floor_form
 from crewlearn.problem.laws.own import Draw
 from crewlearn.problem.model import Problem
-
-PLAYED = ("start", "decide", "assign", "observe", "revise")
-"""The methods of a policy that its rule replaces."""
-
-
-def rule_of(policy: Policy[Any]) -> Rule | None:
-    """Return the policy's rule, or None if the policy must be played in plain Python.
-
-    A rule replaces the methods of the class that names it. If a subclass overrides one of them, the rule no longer
-    describes the policy. Brakes act in the loop, on the rule of the policy that they hold back.
-    """
-    if isinstance(policy, Braked):
-        return rule_of(policy.policy)
-    for kind in type(policy).__mro__:
-        rule = vars(kind).get("rule")
-        if rule is not None:
-            return rule if isinstance(rule, Rule) else None
-        if any(name in vars(kind) for name in PLAYED):
-            return None
-    return None
 
 
 def needs_floor(policy: Policy[Any], problem: Problem) -> bool:

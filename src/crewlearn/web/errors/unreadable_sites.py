@@ -10,15 +10,11 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a site, and the remedies, most likely first.
-
-    `checkable` says whether a check of the record helps: without the policy, no advice can be derived again.
-    """
+    """What is wrong with a site, and the remedies, most likely first."""
 
     site: str
     what: str
     remedies: tuple[str, ...]
-    checkable: bool
 
 
 class SiteUnreadable(InvalidInput):
@@ -52,7 +48,6 @@ def diagnosis_of(error: InvalidInput) -> Diagnosis:
                 "Install what it names where this server runs, and restart the server; nothing on record is lost.",
                 "If a newer crewlearn has this policy, upgrade this one.",
             ),
-            checkable=False,
         )
     return Diagnosis(
         site,
@@ -61,5 +56,4 @@ def diagnosis_of(error: InvalidInput) -> Diagnosis:
             "If a newer crewlearn wrote it, upgrade this one.",
             "Otherwise check the record to find out what is damaged, and restore a backup.",
         ),
-        checkable=True,
     )

@@ -260,6 +260,14 @@ def test_wrong_settings_are_refused_by_name(mia: Api, store: Store) -> None:
     assert store.names() == []
 
 
+def test_a_policy_that_the_operator_allows_is_accepted(mia: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {**SETTINGS, "policy": "support.own_code:Plain"}
+    mia.post("/sites", {"site": "north", "settings": own}, 422)
+    monkeypatch.setenv("CREWLEARN_POLICIES", "support.own_code:Plain")
+    made = mia.post("/sites", {"site": "north", "settings": own}, 201)
+    assert made["settings"]["policy"] == own["policy"]
+
+
 SAID: list[tuple[str, str, Any, str, str]] = [
     ("POST", "/sites", {"settings": SETTINGS}, "site", "is missing; it must be text of 1 to 100 characters"),
     ("POST", "/sites", [], "body", "must be a JSON object with site, settings (Content-Type: application/json)"),

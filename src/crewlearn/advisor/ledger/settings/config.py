@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
 from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
-from crewlearn.policies.registry import REGISTRY, is_tuned_by_simulation, live_policies, make_policy
+from crewlearn.policies.registry import is_tuned_by_simulation, known_policies, live_policies, make_policy
 from crewlearn.problem.errors import InvalidInput, one_of, real, unknown_name, whole
 from crewlearn.problem.instances import check_conventions
 from crewlearn.problem.model import FEE_DUE, MOST
@@ -122,7 +122,7 @@ class SiteConfig:
     def make_policy(self) -> Policy[Any]:
         """Build the policy; refuse an oracle, which needs hidden values that only a simulation has."""
         try:
-            if ":" not in self.policy and self.policy not in REGISTRY:
+            if ":" not in self.policy and self.policy not in known_policies():
                 raise unknown_name("policy", self.policy, live_policies())
             policy = make_policy(self.policy, self.conventions)
         except InvalidInput as error:

@@ -128,6 +128,11 @@ class VerifiedModel(Model):
     faults: list[str]
     sound: Flag
     notes: list[str] = Field(default=[], description="Oddities that are no damage; left out if there are none.")
+    unchecked: str = Field(
+        default="",
+        description="Why only hashes and rows were checked, as the site's policy cannot be used here, and what to do; "
+        "left out if all was checked.",
+    )
 
 
 class JobModel(Model):
