@@ -157,7 +157,7 @@ class BoundedProtocol(H11Protocol):
             return True
         if self.config.proxy_headers:  # they all come from the proxy
             return False
-        of_network = sum(getattr(other, "network", None) == self.network for other in self.connections)
+        of_network = sum(1 for other in self.connections if getattr(other, "network", None) == self.network)
         return of_network > self.limits.most_of_network
 
     def _tell_of_refusal(self) -> None:
