@@ -11,18 +11,17 @@ from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web import api, downloads, pages, threads
-from crewlearn.web.api import openapi
+from crewlearn.web.api import metrics, openapi
 from crewlearn.web.errors import handlers
 from crewlearn.web.errors.unreadable_sites import SiteUnreadable
 from crewlearn.web.jobs import work
 from crewlearn.web.jobs.runner import Handler, Lanes
-from crewlearn.web.middleware import Guard
+from crewlearn.web.middleware import API, Guard
 from crewlearn.web.notices.deliverer import Deliverer
 from crewlearn.web.notices.rounds import Rounds
 from crewlearn.web.pages.common import show_unreadable
 from crewlearn.web.settings import Settings
 
-API = "/api/v1"
 STATIC = Path(__file__).parent / "static"
 
 
@@ -51,6 +50,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     handlers.install(app)
     app.exception_handler(SiteUnreadable)(show_unreadable)
     app.include_router(api.router, prefix=API)
+    app.include_router(metrics.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=settings)

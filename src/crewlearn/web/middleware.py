@@ -6,7 +6,6 @@ It is plain ASGI, so it runs before everything else and sees bodies as they arri
 import logging
 import re
 import time
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request
@@ -18,10 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crewlearn.web.errors import handlers
 from crewlearn.web.errors.problems import ProblemDocument, problem
+from crewlearn.web.observing.logs import ID_HEADER, REQUEST_ID, id_for
+from crewlearn.web.observing.meters import meters
 from crewlearn.web.settings import Settings
 
 LOG = logging.getLogger("crewlearn.web")
 ACCESS = logging.getLogger("crewlearn.web.access")
+API = "/api/v1"
 SAFE = ("GET", "HEAD", "OPTIONS")
 FILES = ("text/csv", "multipart/form-data")
 """Content types that may be as large as a file."""
@@ -53,15 +55,18 @@ class Guard:
             return  # WebSockets are not supported
         scope = {**scope, "path": self.settings.inside(scope["path"])}
         scope.setdefault("state", {})  # shared with the routes, so that the log knows the caller
-        answering = _Answering(scope, send, self.settings)
+        routed = _head_as_get(scope)
+        answering = _Answering(scope, routed, send, self.settings)
         request = Request(scope)
+        sent = request.headers.get(ID_HEADER) if self.settings.behind_proxy else None
+        REQUEST_ID.set(id_for(sent))
         try:
             fault = self._fault(request)
             if fault is not None:
                 await handlers.answer(request, fault)(scope, receive, answering.send)
             else:
                 bounded = _Bounded(receive, self._most_bytes(request))
-                await self.app(_head_as_get(scope), bounded.receive, answering.send)
+                await self.app(routed, bounded.receive, answering.send)
         except ClientDisconnect:  # there is nobody to tell
             pass
         except Exception:
@@ -69,7 +74,7 @@ class Guard:
             if not answering.started:
                 await self._apologize(request, scope, receive, answering.send)
         finally:
-            answering.log()
+            answering.end()
 
     async def _apologize(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         document = problem(500, "This is a bug; the server's log has more.")
@@ -144,12 +149,15 @@ class _Bounded:
 
 
 class _Answering:
-    """A response being sent: sets its headers and logs it."""
+    """A response being sent: sets its headers, logs and counts it."""
 
-    def __init__(self, scope: Scope, send: Send, settings: Settings) -> None:
-        self._scope, self._send, self._settings = scope, send, settings
+    def __init__(self, scope: Scope, routed: Scope, send: Send, settings: Settings) -> None:
+        self._scope, self._routed, self._send, self._settings = scope, routed, send, settings
         self._began = time.perf_counter()
         self._status = 0
+        self._meters = meters()
+        if self._meters is not None:
+            self._meters.under_way.inc()
 
     @property
     def started(self) -> bool:
@@ -161,6 +169,7 @@ class _Answering:
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers[name] = value
+            headers[ID_HEADER] = REQUEST_ID.get()
             if "location" in headers:
                 headers["Location"] = self._settings.outside(headers["location"])
             if self._settings.secure_cookies:
@@ -169,13 +178,36 @@ class _Answering:
             headers["Cache-Control"] = "no-cache" if is_file else "no-store"
         await self._send(message)
 
-    def log(self) -> None:
+    def end(self) -> None:
+        """Log and count the request, whether or not an answer was sent."""
+        seconds = time.perf_counter() - self._began
+        self._log(seconds)
+        if self._meters is not None:
+            self._meters.under_way.dec()
+            self._meters.count_request(self._scope["method"], _route(self._routed), self._status, seconds)
+
+    def _log(self, seconds: float) -> None:
         """Log method, path, status, duration and caller: no query, no header, nothing of a body."""
-        state: dict[str, Any] = self._scope.get("state", {})
-        caller = state.get("caller")
-        milliseconds = (time.perf_counter() - self._began) * 1000
-        name = "-" if caller is None else quote(caller.name, safe=" ")
-        ACCESS.info("%s %s %d %.1f ms %s", self._scope["method"], _path(self._scope), self._status, milliseconds, name)
+        caller = self._scope.get("state", {}).get("caller")
+        method, path, status = self._scope["method"], _path(self._scope), self._status
+        milliseconds, name = seconds * 1000, "-" if caller is None else quote(caller.name, safe=" ")
+        parts = {
+            "method": method,
+            "path": path,
+            "status": status,
+            "milliseconds": round(milliseconds, 1),
+            "caller": None if caller is None else caller.name,
+        }
+        ACCESS.info("%s %s %d %.1f ms %s", method, path, status, milliseconds, name, extra=parts)
+
+
+def _route(scope: Scope) -> str:
+    """Return the route that answered, without the names in the path: there are as many as the program has."""
+    path, asked = getattr(scope.get("route"), "path", None), scope["path"]
+    if path is None:
+        return "/static" if asked.startswith("/static/") else "other"
+    # newer versions of FastAPI leave out the prefix under which a router was included
+    return f"{API}{path}" if asked.startswith(f"{API}/") and not path.startswith(f"{API}/") else str(path)
 
 
 _WORKER = re.compile(r"^(/api/v1/sites/.*?/workers/).+", re.DOTALL)

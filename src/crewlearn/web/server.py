@@ -2,7 +2,6 @@
 
 import errno
 import gc
-import logging
 import signal
 import socket
 import sys
@@ -14,6 +13,7 @@ from fastapi import FastAPI
 
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.connections import BACKLOG, Limits, bounded_protocol, limits_here
+from crewlearn.web.observing.logs import log_to_stderr
 from crewlearn.web.settings import Settings
 
 GRACE_SECONDS = 20
@@ -78,7 +78,7 @@ def public_url(taken: socket.socket, settings: Settings) -> str:
 
 def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callable[[], None]) -> None:
     """Announce the server and serve until a signal; then finish the requests under way, and stop the jobs."""
-    log_to_stderr()
+    log_to_stderr(settings.log_format)
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
@@ -113,13 +113,3 @@ def config_of(app: FastAPI, settings: Settings, limits: Limits) -> uvicorn.Confi
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
     )
-
-
-def log_to_stderr() -> None:
-    """Log one line per request, and errors, to stderr. Secrets are never passed to a logger."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s.%(msecs)03d %(message)s", "%Y-%m-%dT%H:%M:%S"))
-    for name, level in (("crewlearn.web", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)

@@ -4,7 +4,8 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 
-from crewlearn.problem.errors import InvalidInput
+from crewlearn.problem.errors import InvalidInput, one_of
+from crewlearn.web.observing.logs import LOG_FORMATS, TEXT
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 MOST_NUMBER = 2**31 - 1
@@ -48,8 +49,10 @@ class Settings:
     notify_hosts: tuple[str, ...] = ()
     mail: MailSettings | None = None
     root_path: str = ""
+    log_format: str = TEXT
 
     def __post_init__(self) -> None:
+        one_of("log_format", self.log_format, LOG_FORMATS)
         if not _ROOT.fullmatch(self.root_path):
             raise InvalidInput("root_path", self.root_path, "must be a path such as /crew, without a slash at its end")
 

@@ -59,6 +59,7 @@ ROUTES = [
     ("DELETE", "/jobs/{job}", "manager"),
     ("GET", "/me", "viewer"),
     ("GET", "/health", "anybody"),
+    ("GET", "/health/live", "anybody"),
     ("GET", "/me/digest", "viewer"),
     ("PUT", "/me/digest", "viewer"),
     ("GET", "/sites/{site}/webhooks", "admin"),

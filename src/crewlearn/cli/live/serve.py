@@ -62,6 +62,9 @@ def serve_command(
             "package's, or module:Class; repeatable.",
         ),
     ] = None,
+    log_format: Annotated[
+        str, typer.Option(envvar="CREWLEARN_LOG_FORMAT", help="Form of the log on stderr: text, or json for programs.")
+    ] = "text",
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
@@ -88,6 +91,7 @@ def serve_command(
             notify_hosts=tuple(notify_host or ()),
             mail=mail_settings(smtp_host, smtp_port, smtp_security, smtp_user, mail_from),
             root_path=root_path,
+            log_format=log_format,
         )
         if not settings.is_loopback and not users.any_users(store):
             remedy = (

@@ -31,6 +31,12 @@ class Health(BaseModel):
     )
 
 
+class Alive(BaseModel):
+    """The server process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
 class Me(BaseModel):
     """The caller."""
 
@@ -41,10 +47,16 @@ class Me(BaseModel):
 
 @router.get("/health", operation_id="getHealth", tags=["server"], responses=ANYBODY)
 def health(request: Request) -> Health:
-    """Check that the server runs and reaches its store; no sign-in is needed."""
+    """Check that the server is ready: it runs and reaches its store. No sign-in is needed."""
     store: Store = request.app.state.store
     store.names()
     return Health(schema_=schema.SCHEMA)
+
+
+@router.get("/health/live", operation_id="getLiveness", tags=["server"], responses=ANYBODY)
+async def live() -> Alive:
+    """Check that the server process answers, whatever the state of its store; no sign-in is needed."""
+    return Alive()
 
 
 @router.get("/me", operation_id="getMe", tags=["server"], responses=SIGNED_IN)

@@ -39,6 +39,7 @@ from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
 from crewlearn.web.jobs.queue import Job, file_of
 from crewlearn.web.jobs.runner import Handler, Progress
+from crewlearn.web.observing.meters import counting_import
 from crewlearn.web.snapshots import Snapshot
 
 if TYPE_CHECKING:
@@ -72,10 +73,11 @@ def take_in(store: Store, site: str, file: ImportFile, actor: str, expected: int
     """Import a file, or with `check_only` make a dry run; return the document of the result."""
     if file.options.check_only:
         return documents.checked(dry_run.check(store, site, file, actor, expected=expected))
-    try:
-        done = imports.take_in(store, site, file, actor, expected=expected)
-    except RequestRepeated as repeated:
-        done = result_of(store, site, repeated.event)
+    with counting_import():
+        try:
+            done = imports.take_in(store, site, file, actor, expected=expected)
+        except RequestRepeated as repeated:
+            done = result_of(store, site, repeated.event)
     return documents.recorded(done, _advice(store, site))
 
 
@@ -100,7 +102,8 @@ def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     with store.reading() as connection:
         config = store.site(connection, job.site)[1].config
     first = read_first(file, date.fromisoformat(job.input[NEW_SITE]))
-    done = fill_site(store, job.site, config, file, first, job.actor)
+    with counting_import():
+        done = fill_site(store, job.site, config, file, first, job.actor)
     return documents.recorded(done, _advice(store, job.site))
 
 

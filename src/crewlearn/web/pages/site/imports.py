@@ -29,6 +29,7 @@ from crewlearn.web import formats as wording
 from crewlearn.web.auth.access import MANAGER, Caller, require
 from crewlearn.web.jobs import queue as jobs
 from crewlearn.web.jobs import work
+from crewlearn.web.observing.meters import counting_import
 from crewlearn.web.pages.common import JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.files import form_text, packed, unpacked
 from crewlearn.web.settings import Settings
@@ -169,7 +170,8 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
         job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data, again=True)
         return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
     try:
-        done = imports.take_in(store, reading.name, file, caller.name)
+        with counting_import():
+            done = imports.take_in(store, reading.name, file, caller.name)
     except InvalidInput as error:  # the site changed since the check
         if isinstance(error, StoreUnavailable):
             raise
