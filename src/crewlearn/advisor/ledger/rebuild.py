@@ -113,6 +113,16 @@ def rebuilt_from(
     return rebuilt, faults
 
 
+def chain_faults(entry: LedgerEntry, number: int, head: str) -> list[str]:
+    """Return the faults of an event in the chain of hashes, given the number and the hash of the one before it."""
+    faults = []
+    if entry.number != number + 1:
+        faults.append(f"event {number + 1} is missing")
+    if entry.previous != head or not entry.is_intact:
+        faults.append(f"event {entry.number} ({entry.type}) was altered")
+    return faults
+
+
 class Rebuilt:
     """A site rebuilt event by event, with its rows in memory; after a fault only hashes and rows are checked.
 
@@ -141,7 +151,7 @@ class Rebuilt:
 
     def take(self, entry: LedgerEntry, rows: list[RecordedRow]) -> list[str]:
         """Apply the next event; return its faults."""
-        faults = self._chain_faults(entry)
+        faults = chain_faults(entry, self.number, self.head)
         self._note_time(entry)
         self.number, self.head = entry.number, entry.hash
         if not faults:
@@ -152,14 +162,6 @@ class Rebuilt:
                 if self.missing is None:  # else it is no fault of the record
                     faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
         self.broken = self.broken or bool(faults)
-        return faults
-
-    def _chain_faults(self, entry: LedgerEntry) -> list[str]:
-        faults = []
-        if entry.number != self.number + 1:
-            faults.append(f"event {self.number + 1} is missing")
-        if entry.previous != self.head or not entry.is_intact:
-            faults.append(f"event {entry.number} ({entry.type}) was altered")
         return faults
 
     def _note_time(self, entry: LedgerEntry) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from crewlearn.advisor.ledger.anchors.checkpoints import Anchors
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.integrity import damage_to_store
 from crewlearn.advisor.ledger.learned.stored_states import read_learned
@@ -22,7 +23,8 @@ class Verified:
     """The result of a check: what was checked, the faults, and how much advice is under older rules.
 
     `notes` are oddities that are no damage, such as a clock that was set back. Where the site's policy cannot be used
-    here, only hashes and rows were checked, and `unchecked` says why and what to do.
+    here, only hashes and rows were checked, and `unchecked` says why and what to do. `checkpoints` is the number of
+    signed checkpoints that it was compared with.
     """
 
     events: int
@@ -32,6 +34,7 @@ class Verified:
     faults: tuple[str, ...]
     notes: tuple[str, ...] = ()
     unchecked: str = ""
+    checkpoints: int = 0
 
     @property
     def sound(self) -> bool:
@@ -39,8 +42,8 @@ class Verified:
         return not self.faults
 
 
-def verify(store: Store, name: str, progress: Progress | None = None) -> Verified:
-    """Rebuild a site from its first event and compare it with everything stored."""
+def verify(store: Store, name: str, progress: Progress | None = None, against: Anchors | None = None) -> Verified:
+    """Rebuild a site from its first event and compare it with everything stored, and with signed checkpoints."""
     with store.reading() as connection:
         damage = damage_to_store(connection)
         if damage is not None:
@@ -50,6 +53,7 @@ def verify(store: Store, name: str, progress: Progress | None = None) -> Verifie
             store.key(connection, name)  # raises, naming the sites there are
         assert kept is not None
         rebuilt, faults = rebuilt_from(connection, kept, store.derive, progress)
+        anchored = [] if against is None else against.faults(connection, kept.id)
         if rebuilt.site is not None and not faults:
             try:
                 faults += _stored_faults(connection, kept, rebuilt, rebuilt.site)
@@ -58,8 +62,16 @@ def verify(store: Store, name: str, progress: Progress | None = None) -> Verifie
                 if rebuilt.missing is None:  # else it is no fault of the record
                     faults.append(f"what is stored beside the record cannot be compared with it: {error}")
     unchecked = "" if rebuilt.missing is None else f"policy {rebuilt.missing.value}: {rebuilt.missing.remedy}"
-    notes = tuple(rebuilt.notes)
-    return Verified(rebuilt.number, rebuilt.rows, rebuilt.advice, rebuilt.older, tuple(faults), notes, unchecked)
+    return Verified(
+        rebuilt.number,
+        rebuilt.rows,
+        rebuilt.advice,
+        rebuilt.older,
+        (*faults, *anchored),
+        tuple(rebuilt.notes),
+        unchecked,
+        0 if against is None else len(against.checkpoints),
+    )
 
 
 def _stored_faults(connection: sa.Connection, kept: Any, rebuilt: Rebuilt, site: Site) -> list[str]:

@@ -200,11 +200,11 @@ def explanation(
 
 
 def verified(result: "Verified") -> dict[str, Any]:
-    """Describe the result of a check of the record; notes and what was not checked are given only if there are any."""
-    notes = {"notes": list(result.notes)} if result.notes else {}
-    unchecked = {"unchecked": result.unchecked} if result.unchecked else {}
-    plain = {name: value for name, value in vars(result).items() if name not in ("notes", "unchecked")}
-    return {**plain, "faults": list(result.faults), "sound": result.sound, **notes, **unchecked}
+    """Describe the result of a check of the record; notes, checkpoints and what was not checked if there are any."""
+    some = {"notes": list(result.notes), "unchecked": result.unchecked, "checkpoints": result.checkpoints}
+    plain = {name: value for name, value in vars(result).items() if name not in some}
+    given = {name: value for name, value in some.items() if value}
+    return {**plain, "faults": list(result.faults), "sound": result.sound, **given}
 
 
 def site_line(name: str, version: int, site: Site, people: People) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crewlearn.cli.live import checkpoints
 from crewlearn.cli.live.session import DEFAULT_DB, DbOption, SiteArgument, opened, read_bytes, warn
 from crewlearn.cli.options import JsonOption
 from crewlearn.cli.output import check_writable, plain_errors, print_json, print_table
@@ -21,15 +22,32 @@ app = typer.Typer(help="Check and export a site's record.", no_args_is_help=True
 store_app = typer.Typer(help="Back up, restore and upgrade the store.", no_args_is_help=True)
 
 
+app.command("key")(checkpoints.key_command)
+app.command("checkpoint")(checkpoints.checkpoint_command)
+
+
 @app.command("verify")
-def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
+def verify_command(
+    site: SiteArgument,
+    against: Annotated[
+        Path | None, typer.Option(help="A file of signed checkpoints that the record must agree with.")
+    ] = None,
+    public_key: Annotated[
+        str | None,
+        typer.Option(help="The key that they must be signed with, as `ledger key` prints it; by default your own."),
+    ] = None,
+    key_file: checkpoints.KeyFileOption = None,
+    db: DbOption = DEFAULT_DB,
+    json: JsonOption = False,
+) -> None:
     """Rebuild a site from its events, check the hash chain, and derive all advice again."""
     with opened(db) as store:
         from crewlearn.advisor.ledger.text import counted
         from crewlearn.advisor.ledger.verify import verify
         from crewlearn.advisor.wording import documents
 
-        result = verify(store, site)
+        anchors = None if against is None else checkpoints.anchors(site, against, public_key, key_file)
+        result = verify(store, site, against=anchors)
     if json:
         print_json(documents.verified(result))
     else:
@@ -37,6 +55,8 @@ def verify_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print(f"{counted(result.events, 'event')}, {rows}, {counted(result.advice, 'time')} advised.")
         if result.older:
             print(f"{counted(result.older, 'time')} advised under older rules: not derived again, and no damage.")
+        if result.checkpoints:
+            print(f"Compared with {counted(result.checkpoints, 'signed checkpoint')}.")
         for note in result.notes:
             print(f"NOTE: {note}")
         for fault in result.faults:

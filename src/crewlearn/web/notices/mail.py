@@ -14,9 +14,18 @@ MAIL_SECONDS = 20.0
 
 
 def send_mail(
-    settings: MailSettings, to: str, subject: str, text: str, html: str, headers: Mapping[str, str] | None = None
+    settings: MailSettings,
+    to: str,
+    subject: str,
+    text: str,
+    html: str = "",
+    headers: Mapping[str, str] | None = None,
+    attached: tuple[str, str] | None = None,
 ) -> Outcome:
-    """Send a message in plain text and HTML; a mail server that went silent at the end may have taken it."""
+    """Send a message in plain text and, if given, HTML; a mail server that went silent at the end may have taken it.
+
+    `attached` is the name of a text file and what is in it.
+    """
     message = EmailMessage()
     message["From"], message["To"] = settings.sender, to
     message["Subject"] = " ".join(subject.split())
@@ -25,7 +34,10 @@ def send_mail(
     for name, value in (headers or {}).items():
         message[name] = value
     message.set_content(text)
-    message.add_alternative(html, subtype="html")
+    if html:
+        message.add_alternative(html, subtype="html")
+    if attached is not None:
+        message.add_attachment(attached[1], filename=attached[0])
     try:
         server = _connected(settings)
     except (OSError, smtplib.SMTPException) as error:

@@ -1,0 +1,1 @@
+"""Anchors of the record outside the database: signed checkpoints, and the key that signs them."""
