@@ -11,6 +11,7 @@ import crewlearn
 ROOMS = {
     "problem": ("The model", "Problems, laws, how people and days change, and the roster."),
     "theory": ("Bounds", "Regret bounds with their terms, and the choices of gamma."),
+    "beliefs": ("Beliefs", "What observations tell about workers."),
     "policies": ("Policies", "The contract, every policy, and what helps to write one."),
     "engine": ("Simulation", "Worlds, runs, results, sweeps and traces."),
     "study": ("Studies", "The paper's tables and figures, and the families of instances."),
