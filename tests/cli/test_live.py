@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -572,3 +573,17 @@ def test_unusual_output_is_held_until_it_is_accepted(desk: CliWorkspace) -> None
         "unusual for this site: 1 finding"
         in desk.run("output", "import", "north", day(7, b=550), "--accept-unusual").stderr
     )
+
+
+def test_a_site_has_a_currency_and_a_time_zone(desk: CliWorkspace) -> None:
+    desk.create()
+    desk.run("output", "import", "north", desk.days(2))
+    changed = desk.run("site", "set", "north", "currency=EUR", "time_zone=Europe/Amsterdam").stdout
+    assert "currency: none → EUR" in changed
+    assert "time_zone: this machine's → Europe/Amsterdam" in changed
+    assert "fee:" not in changed  # the amount is the same
+    status = desk.run("status", "north").stdout
+    assert re.search(r"Output so far is worth [\d,.]+ EUR; fees so far [\d,.]+ EUR\.", status)
+    assert "such as Europe/Amsterdam" in desk.run("site", "set", "north", "time_zone=Berlin", code=2).stderr
+    assert "such as EUR" in desk.run("site", "set", "north", "currency=euro", code=2).stderr
+    assert desk.run("ledger", "verify", "north").stdout

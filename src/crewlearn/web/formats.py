@@ -1,7 +1,12 @@
 """Numbers, money, days and errors as text, in the site's units and with only meaningful digits."""
 
 import math
+from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import cache
+
+from babel import Locale
+from babel.numbers import get_currency_symbol
 
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
@@ -99,27 +104,47 @@ def digits_of(units: Units) -> int:
     return max(0, math.ceil(-math.log10(abs(units.high - units.low) / 200.0)))
 
 
-def money(value: float, sign: bool = False) -> str:
+def money(value: float, sign: bool = False, currency: str | None = None) -> str:
     """Format money, without cents from a hundred on.
 
     >>> money(1234.56), money(12.5), money(310.2, sign=True), money(-4)
     ('1,235', '12.50', '+310', '−4')
+    >>> money(310.2, sign=True, currency="EUR"), money(-4, currency="CHF")
+    ('+€310', '−CHF\xa04')
     """
     whole = abs(value) >= 100.0 or value == int(value)
-    text = number(value, 0 if whole else 2)
-    return f"+{text}" if sign and value > 0 else text
+    return _amount(value, 0 if whole else 2, currency, sign)
 
 
-def money_span(low: float, high: float) -> str:
+def money_span(low: float, high: float, *, currency: str | None = None) -> str:
     """Format an interval of money, both ends with the same number of digits.
 
     >>> money_span(69.03, 2983.2), money_span(-1.5, 20.25), money_span(0.0, 0.0)
     ('+69 to +2,983', '−1.50 to +20.25', '0 to 0')
+    >>> money_span(-1.5, 20.25, currency="EUR")
+    '−€1.50 to +€20.25'
     """
     whole = max(abs(low), abs(high)) >= 100.0 or (low == int(low) and high == int(high))
     digits = 0 if whole else 2
-    ends = [f"{'+' if value > 0 else ''}{number(value, digits)}" for value in (low, high)]
-    return " to ".join(ends)
+    return " to ".join(_amount(value, digits, currency, sign=True) for value in (low, high))
+
+
+def _amount(value: float, digits: int, currency: str | None, sign: bool) -> str:
+    """Return an amount with its sign first, and its currency where the language puts it."""
+    text = number(value, digits)
+    minus, text = ("−", text[1:]) if text.startswith("−") else ("", text)
+    before, after = _around(currency, "en")
+    return f"{'+' if sign and value > 0 else minus}{before}{text}{after}"
+
+
+@cache
+def _around(currency: str | None, language: str) -> tuple[str, str]:
+    """Return what stands before and after an amount of a currency; a symbol of letters stands apart from digits."""
+    if currency is None:
+        return "", ""
+    pattern, symbol = Locale.parse(language).currency_formats["standard"], get_currency_symbol(currency, language)
+    before, after = (part.replace("¤", symbol) for part in (pattern.prefix[0], pattern.suffix[0]))
+    return (f"{before}\xa0" if before[-1:].isalpha() else before), (f"\xa0{after}" if after[:1].isalpha() else after)
 
 
 def day(when: date, now: date | None = None) -> str:
@@ -148,13 +173,13 @@ def period(calendar: WorkCalendar, which: int, now: date | None = None) -> str:
     return text if calendar.shifts_per_day == 1 else f"{text}, shift {calendar.shift_of(which)}"
 
 
-def moment(at: str) -> str:
-    """Format a timestamp of the record (UTC, ISO) in this machine's time zone."""
+def moment(at: str | datetime, local_at: Callable[[datetime], datetime] = lambda when: when) -> str:
+    """Format a timestamp of the record (UTC, ISO) in this machine's time zone, or in a site's by `SiteConfig.local`."""
     try:
-        when = datetime.fromisoformat(at)
+        when = datetime.fromisoformat(at) if isinstance(at, str) else at
     except ValueError:
-        return at
-    local = (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone()
+        return str(at)
+    local = local_at((when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone())
     return f"{day(local.date())} {local.year}, {local:%H:%M %Z}"
 
 

@@ -35,7 +35,7 @@ def test_what_needs_an_answer_comes_first_and_agrees_with_the_site_itself(store:
     for number in proposed(store, "e answered"):
         commands.approve(store, "e answered", number, "test")
     lines, today = overview(store, everybody), NOW.date()
-    ordered = sorted(lines, key=lambda line: line.urgency(today))
+    ordered = sorted(lines, key=lambda line: line.urgency(NOW))
     assert [line.name for line in ordered] == ["b busy", "d asleep", "e answered", "c empty"]
     for line in lines:
         reading, summary = Reading(snapshot(store, line.name), today), line.summary
@@ -44,11 +44,12 @@ def test_what_needs_an_answer_comes_first_and_agrees_with_the_site_itself(store:
         assert line.proposed == len(site.open_proposals("proposed"))
         assert (summary.gain, summary.earned, summary.fees) == (reading.snapshot.gain, site.earned, site.fees)
         assert (summary.workers, summary.filled) == (len(site.workers), site.config.team - site.roster.empty)
-        assert summary.missing_days(today) == len(
+        assert summary.missing_days(NOW) == len(
             [day for at in range(14) if (day := today - timedelta(days=at + 1)).weekday() < 5]
         )
     total = totals_of(lines)
-    assert total.fees == sum(line.summary.fees for line in lines if line.summary) > 0.0
+    (sums,) = total.money
+    assert sums.fees == sum(line.summary.fees for line in lines if line.summary) > 0.0
     assert total.proposed == len(proposed(store, "b busy")) + len(proposed(store, "d asleep"))
     assert [line.name for line in overview(store, lambda name: name > "d")] == ["d asleep", "e answered"]
 

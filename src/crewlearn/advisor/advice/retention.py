@@ -43,7 +43,7 @@ def departed(connection: sa.Connection, key: int, site: Site) -> list[Departed]:
         if event.number in undone or isinstance(event.fact, AnswerUndone):
             continue
         assert isinstance(event.fact, WorkerChanged | WorkersImported)
-        day = site.config.calendar.day_of(datetime.fromisoformat(event.at))
+        day = site.config.day_of(datetime.fromisoformat(event.at))
         for worker, status in event.fact.statuses().items():
             if status == LEFT:
                 since.setdefault(worker, day)
@@ -66,7 +66,7 @@ def erase_departed(store: Store, name: str) -> list[int]:
     """Erase who left long enough ago, each as an event by `RETENTION`; return their numbers."""
     with store.reading() as connection:
         now = store.snapshot(connection, name)
-        today = now.site.config.calendar.day_of(store.clock())
+        today = now.site.config.day_of(store.clock())
         if not due_for_erasure(connection, now.version.key, now.site, today):
             return []
     with store.writing(name, RETENTION) as work:
@@ -80,10 +80,12 @@ def retention_pass(store: Store) -> list[str]:
     """Erase at each site once a day, whichever server does; return the sites at which somebody was erased."""
     sites, marks = schema.sites, schema.notice_marks
     passed = sa.and_(marks.c.site == sites.c.id, marks.c.kind == RETENTION)
+    query = sa.select(sites.c.name, outbox.ZONED.label("zoned"), marks.c.day).outerjoin(marks, passed)
     with store.reading() as connection:
-        rows = connection.execute(sa.select(sites.c.name, marks.c.day).outerjoin(marks, passed)).all()
-    earliest = store.clock().date().toordinal() - 1  # a site's day is today or yesterday
-    return [row.name for row in rows if (row.day or 0) <= earliest and _pass(store, row.name)]
+        rows = connection.execute(query).all()
+    today = store.clock().date()
+    due = [row.name for row in rows if outbox.may_be_new_day(row.day or 0, today, zoned=row.zoned)]
+    return [name for name in due if _pass(store, name)]
 
 
 def _pass(store: Store, name: str) -> bool:
@@ -91,7 +93,7 @@ def _pass(store: Store, name: str) -> bool:
     try:
         with store.reading() as connection:
             now = store.snapshot(connection, name)
-            key, today = now.version.key, now.site.config.calendar.day_of(store.clock()).toordinal()
+            key, today = now.version.key, now.site.config.day_of(store.clock()).toordinal()
             if outbox.marked(connection, key, RETENTION).get(0, 0) >= today:
                 return False
         erased = erase_departed(store, name)

@@ -132,7 +132,7 @@ class _TeamEdit:
     def begin(cls, work: SiteTransaction, dates: Iterable[date | None]) -> "_TeamEdit":
         """Begin to edit; dates without a number get one."""
         calendar = work.site.config.calendar
-        today = max(calendar.day_of(work.clock()), calendar.date_of(work.site.period))
+        today = max(work.site.config.day_of(work.clock()), calendar.date_of(work.site.period))
         named = {day for day in dates if day is not None}
         for day in sorted(named):
             if day.year < EARLIEST:

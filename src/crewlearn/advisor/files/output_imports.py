@@ -72,7 +72,7 @@ def import_output(
         if skip_unknown:
             taken = [row for row in rows if row.worker_id in known]
             warnings = _left_out(rows, known)
-        now = today or site.config.calendar.day_of(store.clock())
+        now = today or site.config.day_of(store.clock())
         file = measure(site, known, now, what, taken, normalised=normalised, overtime=overtime)
         warnings += _of_days(file)
         if file.opened:

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import datetime
 from threading import Lock, Thread
 from weakref import WeakKeyDictionary
 
@@ -48,7 +48,7 @@ class SiteLine:
         """Whether it is yet to be read."""
         return self.summary is None and self.fault is None
 
-    def urgency(self, today: date) -> tuple[int, int, str]:
+    def urgency(self, now: datetime) -> tuple[int, int, str]:
         """Return the place in an order by need: faults, proposals, overdue offers, output and workers to import."""
         name = self.name.casefold()
         if self.fault is not None:
@@ -62,13 +62,24 @@ class SiteLine:
             return 2, -summary.overdue, name
         if not summary.workers:
             return 4, 0, name
-        missing = summary.missing_days(today)
+        missing = summary.missing_days(now)
         return (3, -missing, name) if missing else (6, 0, name)
 
 
 @dataclass(frozen=True)
+class MoneyTotal:
+    """Sums of money over the sites that have the same currency, and how many people were replaced there."""
+
+    currency: str | None
+    earned: float
+    fees: float
+    gain: Gain
+    replaced: int
+
+
+@dataclass(frozen=True)
 class Totals:
-    """Sums over sites; `read` of them are included."""
+    """Sums over sites; `read` of them are included. Money is summed by currency."""
 
     sites: int
     read: int
@@ -76,10 +87,7 @@ class Totals:
     overdue: int
     team: int
     filled: int
-    earned: float
-    fees: float
-    gain: Gain
-    replaced: int
+    money: tuple[MoneyTotal, ...]
 
 
 def totals_of(lines: Sequence[SiteLine]) -> Totals:
@@ -92,6 +100,16 @@ def totals_of(lines: Sequence[SiteLine]) -> Totals:
         overdue=sum(summary.overdue for summary in summaries),
         team=sum(summary.team for summary in summaries),
         filled=sum(summary.filled for summary in summaries),
+        money=tuple(
+            _money_total(currency, [summary for summary in summaries if summary.config.currency == currency])
+            for currency in sorted({summary.config.currency for summary in summaries} or {None}, key=str)
+        ),
+    )
+
+
+def _money_total(currency: str | None, summaries: Sequence[SiteSummary]) -> MoneyTotal:
+    return MoneyTotal(
+        currency,
         earned=sum(summary.earned for summary in summaries),
         fees=sum(summary.fees for summary in summaries),
         gain=total_gain([summary.gain for summary in summaries]),

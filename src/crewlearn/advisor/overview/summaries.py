@@ -1,7 +1,7 @@
 """What an overview tells of a site; it stays true until the site changes, whatever the day."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -10,6 +10,7 @@ from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.evidence.site_record import read_past, read_rows
 from crewlearn.advisor.evidence.track_record import track_record
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.wording.explain import is_overdue
@@ -28,16 +29,17 @@ class SiteSummary:
     under_way: int
     overdue: int
     period: int
-    calendar: WorkCalendar
+    config: SiteConfig
     earned: float
     fees: float
     gain: Gain
     replaced: int
 
-    def missing_days(self, today: date) -> int:
-        """Return how many days before today have no output yet."""
-        periods = missing_periods(self.calendar, self.period, today)
-        return 0 if periods is None else len({self.calendar.date_of(period) for period in periods})
+    def missing_days(self, now: datetime) -> int:
+        """Return how many days before the site's day have no output yet."""
+        calendar = self.config.calendar
+        periods = missing_periods(calendar, self.period, self.config.day_of(now))
+        return 0 if periods is None else len({calendar.date_of(period) for period in periods})
 
 
 def missing_periods(calendar: WorkCalendar, period: int, today: date) -> range | None:
@@ -67,7 +69,7 @@ def summarise(store: Store, connection: sa.Connection, name: str) -> SiteSummary
         under_way=len(offers),
         overdue=sum(is_overdue(site, offer) for offer in offers),
         period=site.period,
-        calendar=site.config.calendar,
+        config=site.config,
         earned=site.earned,
         fees=site.fees,
         gain=record.gain,

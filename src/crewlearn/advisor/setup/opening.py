@@ -91,5 +91,5 @@ def fill_site(
     accepted = with_options(
         file, yes=True, overtime=True, team_from_output=True, accept_unusual=True, skip_unknown=False
     )
-    today: date = config.calendar.day_of(store.clock())
+    today: date = config.day_of(store.clock())
     return record(store, name, accepted, first.for_site(accepted, config, today), actor)

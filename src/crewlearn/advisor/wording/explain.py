@@ -15,7 +15,7 @@ from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Propo
 from crewlearn.advisor.ledger.text import counted, some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
 from crewlearn.advisor.wording.doubt import chance
-from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
+from crewlearn.advisor.wording.figures import Figures, to_the_cent
 from crewlearn.advisor.wording.learned import judged_words, person_notes, ramp_words, trend_words
 from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
@@ -138,10 +138,11 @@ def explain(
     people: People,
     proposal: Proposal,
     candidates: Sequence[Candidate] = (),
-    figures: Figures = TO_THE_CENT,
+    figures: Figures | None = None,
 ) -> list[str]:
     """Explain a proposal as of the time it was made, line by line; `candidates` are who could come in instead now."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
+    figures = figures or to_the_cent(site.config.currency)
     lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
     if numbers.out is None:
         lines.append("The station is empty, so all output there is a gain.")

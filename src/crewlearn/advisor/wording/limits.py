@@ -3,7 +3,7 @@
 from crewlearn.advisor.advice.limits import Limit, holding_back, limits_of
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import counted, some_of
-from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
+from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures, to_the_cent
 
 _PILOT = "the pilot leaves the empty stations to usual practice"
 
@@ -27,22 +27,26 @@ def reached_words(site: Site) -> str:
     return f"{some_of(reached)} {'is' if len(reached) == 1 else 'are'} reached"
 
 
-def held_back_words(site: Site, figures: Figures = TO_THE_CENT) -> str:
+def held_back_words(site: Site, figures: Figures | None = None) -> str:
     """Return in words how many replacements are held back, and by what; empty if none is."""
     if not site.held_back:
         return ""
-    reached = [limit_words(limit, figures) for limit in holding_back(site)]
+    reached = [limit_words(limit, figures or to_the_cent(site.config.currency)) for limit in holding_back(site)]
     if not reached:
         return f"{len(site.held_back)} more held back: {_PILOT}."
     return f"{len(site.held_back)} more held back by {some_of(reached)}."
 
 
-def use_lines(site: Site, figures: Figures = TO_THE_CENT) -> list[str]:
+def use_lines(site: Site, figures: Figures | None = None) -> list[str]:
     """Return a line for each budget or limit a month that is set: how much of it is used.
 
     The limit on replacements a week, which most sites have, is told only when it holds something back.
     """
-    return [_use(limit, figures) for limit in limits_of(site) if limit.setting != "most_a_week"]
+    return [
+        _use(limit, figures or to_the_cent(site.config.currency))
+        for limit in limits_of(site)
+        if limit.setting != "most_a_week"
+    ]
 
 
 def _use(limit: Limit, figures: Figures) -> str:

@@ -1,13 +1,17 @@
 """A site's settings in words and units."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from crewlearn.advisor.ledger.settings.changes import DAYS
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
+from crewlearn.advisor.ledger.settings.locale import in_currency
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.text import counted
 
 NO_LIMIT = "no limit"
+_NOT_SET = {"currency": "none", "time_zone": "this machine's", "erase_after": "never", "second_approver": "no"}
+"""What a setting means that is not listed by `in_words`; others have no limit."""
 
 
 class Difference(NamedTuple):
@@ -34,10 +38,10 @@ def in_words(config: SiteConfig) -> dict[str, str]:
     ahead = "always ahead" if config.rolling else "planned"
     return {
         "team": counted(config.team, "station"),
-        "fee": f"{config.fee:,.10g} a replacement",
+        "fee": f"{in_currency(f'{config.fee:,.10g}', config.currency)} a replacement",
         "fee_due": f"at {config.fee_due}",
         "output_range": f"{units.low:,.10g} to {units.high:,.10g} units {per}{better}",
-        "value_per_unit": f"{units.value_per_unit:,.10g} a unit",
+        "value_per_unit": f"{in_currency(f'{units.value_per_unit:,.10g}', config.currency)} a unit",
         "hours": "none: output is no rate" if units.hours_per_period is None else _hours(units.hours_per_period),
         "horizon": f"{counted(config.horizon, 'period')} {ahead}",
         "rolling": _yes(config.rolling),
@@ -51,6 +55,8 @@ def in_words(config: SiteConfig) -> dict[str, str]:
         "ask_again_after": counted(config.ask_again_after, "period"),
         **_retention(config),
         **({"second_approver": _yes(config.second_approver)} if config.second_approver else {}),
+        **({"currency": config.currency} if config.currency else {}),
+        **({"time_zone": config.time_zone} if config.time_zone else {}),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
         "closed": ", ".join(map(str, calendar.closures)) or "no days",
@@ -76,7 +82,11 @@ def _retention(config: SiteConfig) -> dict[str, str]:
 
 def _budget(name: str, config: SiteConfig) -> str:
     most = getattr(config, name)
-    return counted(most, "replacement") if name == "most_a_month" else f"{most:,.10g} in fees"
+    return (
+        counted(most, "replacement")
+        if name == "most_a_month"
+        else f"{in_currency(f'{most:,.10g}', config.currency)} in fees"
+    )
 
 
 def _periods(mean: float) -> str:
@@ -92,9 +102,13 @@ def _yes(value: bool) -> str:
 
 
 def differences(before: SiteConfig, after: SiteConfig) -> list[Difference]:
-    """Return the settings that differ, in words."""
-    old, new = in_words(before), in_words(after)
+    """Return the settings that differ, in words; amounts do not differ by their currency, which is told alone."""
+    old = {**in_words(replace(before, currency=after.currency)), "currency": before.currency or _NOT_SET["currency"]}
+    new = {"currency": _NOT_SET["currency"], **in_words(after)}
     keys = dict.fromkeys((*old, *new))
+    absent = {key: _NOT_SET.get(key, NO_LIMIT) for key in keys}
     return [
-        Difference(key, old.get(key, NO_LIMIT), new.get(key, NO_LIMIT)) for key in keys if old.get(key) != new.get(key)
+        Difference(key, *(words.get(key, absent[key]) for words in (old, new)))
+        for key in keys
+        if old.get(key) != new.get(key)
     ]

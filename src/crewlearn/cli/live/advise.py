@@ -48,6 +48,7 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print_json(documents.advice(site, now, people, candidates))
         return
     from crewlearn.advisor.wording.candidates import candidate_lines
+    from crewlearn.advisor.wording.figures import to_the_cent
     from crewlearn.advisor.wording.limits import held_back_words
 
     print(words)
@@ -58,7 +59,7 @@ def advise_command(site: SiteArgument, db: DbOption = DEFAULT_DB, json: JsonOpti
         print(f"  {proposal.id}: {'   '.join(answers)}")
         if (first := now.first_approval_of(proposal.id)) is not None:
             print(f"     approved first by {first.by}; a different user approves it second")
-        for line in candidate_lines(people, candidates.get(proposal.id, ())):
+        for line in candidate_lines(people, candidates.get(proposal.id, ()), to_the_cent(now.config.currency)):
             print(f"     next best: {line}")
     if now.held_back:
         print(held_back_words(now))
@@ -78,6 +79,7 @@ def status_command(
         from crewlearn.advisor.ledger.identities import read_people
         from crewlearn.advisor.wording import documents
         from crewlearn.advisor.wording.explain import members, sentence
+        from crewlearn.advisor.wording.figures import to_the_cent
         from crewlearn.advisor.wording.learned import newer_policy, newer_policy_line, ramp_line, unusual_lines
         from crewlearn.advisor.wording.limits import use_lines
         from crewlearn.advisor.wording.names import place
@@ -117,9 +119,10 @@ def status_command(
     print(f"Stations filled: {now.config.team - empty} of {now.config.team}.")
     for line in use_lines(now):
         print(line)
-    print(f"Output so far is worth {now.earned:,.2f}; fees so far {now.fees:,.2f}.")
+    figures = to_the_cent(now.config.currency)
+    print(f"Output so far is worth {figures.money(now.earned)}; fees so far {figures.money(now.fees)}.")
     if past.proposals:
-        for line in track_record_lines(record):
+        for line in track_record_lines(record, currency=now.config.currency):
             print(line)
     if newer_policy(now):
         print(newer_policy_line(site), file=sys.stderr)

@@ -47,7 +47,7 @@ def backtest_command(
             for name, value in (("team", team), ("cost", cost), ("output-range", output_range)):
                 if value is None:
                     raise InvalidInput(name, None, f"is needed with files: give --{name}")
-    first = _first_day(since)
+    first, currency = _first_day(since), None
     with progress_bar("replaying", 2 * max(runs, 0)) as done:
         if from_files:
             with plain_errors():
@@ -64,6 +64,7 @@ def backtest_command(
                 from crewlearn.planning.site_record import read_record
 
                 site, record = read_record(store, what[0])
+                currency = site.config.currency
                 number = first if isinstance(first, int) else day_number(site, record, first)
                 outcome = backtest(site, record, number, runs=runs, seed=seed, progress=done)
     if json:
@@ -73,6 +74,8 @@ def backtest_command(
 
     print_table(outcome.headline, COLUMNS, outcome.rows())
     print(outcome.details)
+    if currency:
+        print(f"Amounts are in {currency}.")
     for note in outcome.notes:
         print(f"- {note}")
 

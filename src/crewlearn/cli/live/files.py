@@ -108,7 +108,7 @@ def retention_command(
         with store.reading() as connection:
             key, now, _ = store.site(connection, site)
             people = read_people(connection, key)
-            due = due_for_erasure(connection, key, now, now.config.calendar.day_of(store.clock()), days)
+            due = due_for_erasure(connection, key, now, now.config.day_of(store.clock()), days)
         if erase and days is not None:
             raise InvalidInput("days", days, "only lists; to erase, set it: crewlearn site set SITE erase_after=N")
         if now.config.erase_after is None and days is None:

@@ -45,6 +45,8 @@ def plan_command(
         return
     print_table(outcome.headline, COLUMNS, outcome.rows())
     print(outcome.details)
+    if now.config.currency:
+        print(f"Amounts are in {now.config.currency}.")
     for note in outcome.notes:
         print(f"- {note}")
 

@@ -1,7 +1,7 @@
 """`crewlearn site`: create, show and change sites."""
 
 import sys
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,6 +91,12 @@ def create_command(
     budget_a_month: Annotated[
         float | None, typer.Option(help="Upper limit on their fees per calendar month, in money; by default none.")
     ] = None,
+    currency: Annotated[
+        str | None, typer.Option(help="Code of the currency that is shown with money, such as EUR; by default none.")
+    ] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(help="The site's time zone, such as Europe/Amsterdam; by default this machine's.")
+    ] = None,
     map_: Annotated[
         list[str] | None, typer.Option("--map", help="With --from: column=header, as for an import; repeatable.")
     ] = None,
@@ -123,6 +129,8 @@ def create_command(
             "most_a_month": most_a_month,
             "budget_a_week": budget_a_week,
             "budget_a_month": budget_a_month,
+            "currency": currency,
+            "time_zone": time_zone,
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         chosen["fee_due"] = fee_due
@@ -157,6 +165,7 @@ def _create(store: "Store", name: str, chosen: dict[str, Any], actor: str) -> No
     from crewlearn.advisor.advice.commands import create_site
     from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
     from crewlearn.advisor.ledger.settings.config import SiteConfig
+    from crewlearn.advisor.ledger.settings.locale import zone_of
     from crewlearn.advisor.ledger.settings.units import Units
     from crewlearn.problem.errors import InvalidInput
 
@@ -172,9 +181,10 @@ def _create(store: "Store", name: str, chosen: dict[str, Any], actor: str) -> No
     units = {
         field: chosen.pop(field) for field in ("low", "high", "value_per_unit", "hours_per_period") if field in chosen
     }
+    zone = None if "time_zone" not in chosen else zone_of(chosen["time_zone"])
     config = SiteConfig(
         units=Units(**units),
-        calendar=WorkCalendar(start=chosen.pop("start", date.today()), **calendar),
+        calendar=WorkCalendar(start=chosen.pop("start", datetime.now(zone).date()), **calendar),
         stream_key=secrets.randbelow(2**62),
         **chosen,
     )

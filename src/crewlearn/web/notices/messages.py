@@ -70,7 +70,7 @@ def digest_of(store: Store, base: str, to: Addressed) -> Message | None:
 
     def tasks_at(name: str) -> SiteTasks:
         current = snapshot(store, name)
-        reading = Reading(current, current.site.config.calendar.day_of(store.clock()))
+        reading = Reading(current, current.site.config.day_of(store.clock()))
         tasks = waiting(reading, to.caller.may(MANAGER, name))
         linked = tuple(Task(task.text, base + task.url, task.urgent) for task in tasks)
         return SiteTasks(name, base + reading.url(), linked)

@@ -61,11 +61,12 @@ class Flash:
 
 @dataclass(frozen=True)
 class At:
-    """Which site a page is about, with its tabs."""
+    """Which site a page is about, with its tabs; `money` is the code of its currency, or "money" if none is set."""
 
     name: str
     url: str
     tabs: tuple[tuple[str, str], ...]
+    money: str = "money"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def reading_of(request: Request, name: str) -> Reading:
     store = store_of(request)
     with diagnosed():
         current = snapshot(store, name)
-    return Reading(current, current.site.config.calendar.day_of(store.clock()))
+    return Reading(current, current.site.config.day_of(store.clock()))
 
 
 def show(request: Request, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
@@ -144,7 +145,7 @@ def show_site(
     tabs = tuple(
         (words, reading.url(*filter(None, [part]))) for words, part, role in TABS if caller.may(role, reading.name)
     )
-    at = At(reading.name, reading.url(), tabs)
+    at = At(reading.name, reading.url(), tabs, reading.currency or At.money)
     return show(request, name, {"at": at, "tab": tab, "may_manage": may_manage, **values}, status)
 
 

@@ -46,6 +46,8 @@ SITE_LABELS = {
     "ask_again_after": "Don't propose again for",
     "erase_after": "Erase who left",
     "second_approver": "Second approver",
+    "currency": "Currency",
+    "time_zone": "Time zone",
     "policy": "Policy",
 }
 """Labels of a site's fields."""
@@ -207,6 +209,8 @@ def site_form(config: SiteConfig) -> Form:
         "ask_again_after": str(config.ask_again_after),
         "erase_after": "" if config.erase_after is None else str(config.erase_after),
         "second_approver": "yes" if config.second_approver else "",
+        "currency": config.currency or "",
+        "time_zone": config.time_zone or "",
         "policy": config.policy,
     }
     return Form(values, {"weekdays": tuple(str(day) for day in calendar.weekdays)}, labels=SITE_LABELS)
@@ -238,6 +242,8 @@ def read_site(form: Form, before: SiteConfig | None = None) -> SiteConfig | None
         "ask_again_after": form.whole("ask_again_after"),
         "erase_after": form.limit("erase_after", None),
         "second_approver": form.value("second_approver") == "yes",
+        "currency": form.value("currency").strip().upper() or None,
+        "time_zone": form.value("time_zone").strip() or None,
         "conventions": SiteConfig.conventions if before is None else before.conventions,
         "stream_key": secrets.randbelow(2**62) if before is None else before.stream_key,
     }

@@ -169,7 +169,7 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
             open_site(store, new, caller.name)
             return go(request, site_url(name), f"{name} is set up, with its people, output and team.")
         with rehearsed(store, new, caller.name) as (scratch, imported):
-            reading = Reading(snapshot(scratch, name), config.calendar.day_of(store.clock()))
+            reading = Reading(snapshot(scratch, name), config.day_of(store.clock()))
             first = first_advice(reading, imported)
     except InvalidInput as error:
         if isinstance(error, (Stale, StoreUnavailable)):

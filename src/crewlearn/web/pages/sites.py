@@ -33,7 +33,7 @@ def sites(
 ) -> Response:
     """Show the sites, those first that need somebody: a few as cards, many in lines."""
     store = store_of(request)
-    today = today_at(store)
+    now = store.clock()
     lines = overview(store, caller.sees)
     values: dict[str, Any] = {
         "may_create": caller.may(ADMIN),
@@ -44,14 +44,14 @@ def sites(
         "total": None,
     }
     if len(lines) <= CARDS:
-        names = [line.name for line in matching_sites(lines, "", today)]
+        names = [line.name for line in matching_sites(lines, "", now)]
         return show(request, "sites/sites.html", {**values, "cards": _cards(request, caller, names)})
-    found = matching_sites(lines, q, today)
+    found = matching_sites(lines, q, now)
     shown = found if all else found[:ROWS]
     with store.reading() as connection:
         everybody = people_at(connection, None if caller.sites is None else [line.key for line in lines])
     values |= {
-        "rows": [site_row(line, today) for line in shown],
+        "rows": [site_row(line, now) for line in shown],
         "more": len(found) - len(shown),
         "found": f"{len(found):,} of {formats.count(len(lines), 'site')}" if q else formats.count(len(lines), "site"),
         "total": sites_total(totals_of(lines), everybody),

@@ -9,7 +9,6 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.notices import webhooks
 from crewlearn.advisor.ledger.notices.kinds import ABOUT, KINDS
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import formats
 from crewlearn.web.auth.access import ADMIN, Caller, require
 from crewlearn.web.notices import deliveries
 from crewlearn.web.pages.common import Filled, Pager, do, go, reading_of, show_site, store_of
@@ -120,7 +119,7 @@ def _show(
         "about": ABOUT,
         "deliveries": sent[:AT_ONCE],
         "secret": secret,
-        "moment": lambda when: formats.moment(when.isoformat()),
+        "moment": reading.moment,
         "page": Pager("Deliveries", "", url if before is not None else "", older),
     }
     return show_site(request, caller, reading, "Settings", "notices/webhook.html", values)

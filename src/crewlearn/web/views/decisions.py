@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from crewlearn.advisor.ledger.events import Event, ProposalAnswer
 from crewlearn.advisor.ledger.site import FAILURES, OPEN, REJECTED, STARTED, Proposal
-from crewlearn.web import formats
 from crewlearn.web.views.proposals import STATUS_WORDS, Exchange, exchange
 from crewlearn.web.views.reading import Reading
 
@@ -34,7 +33,7 @@ def decisions(
             exchange(reading, proposal),
             reading.day(proposal.period),
             tuple(
-                (f"{event.actor} {_answer(event)}{' (taken back)' if undone else ''}", formats.moment(event.at))
+                (f"{event.actor} {_answer(event)}{' (taken back)' if undone else ''}", reading.moment(event.at))
                 for event, undone in answers.get(proposal.id, ())
             ),
         )

@@ -337,8 +337,8 @@ def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[float,
         "money-by-day",
         "Fees and gain up to each day",
         f"Up to {reading.day(reading.period(window.last))} fees come to "
-        f"{formats.money(float(series.fees[window.last - 1]))}, and the "
-        f"gain over the same site without the replacements, net of fees, to {formats.money(gains[-1][1], sign=True)}.",
+        f"{reading.money(float(series.fees[window.last - 1]))}, and the "
+        f"gain over the same site without the replacements, net of fees, to {reading.money(gains[-1][1], sign=True)}.",
         scale,
         [formats.money(tick) for tick in scale.ticks],
         marks(reading, window),
@@ -353,9 +353,9 @@ def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[float,
         (
             window.middle(p),
             reading.day(reading.period(p)),
-            formats.money(float(series.fees[p - 1])),
-            formats.money(float(series.expected[p - 1]), sign=True),
-            formats.money_span(float(low[p - 1]), float(high[p - 1])),
+            reading.money(float(series.fees[p - 1])),
+            reading.money(float(series.expected[p - 1]), sign=True),
+            reading.money_span(float(low[p - 1]), float(high[p - 1])),
         )
         for p in reversed(periods)
     )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from crewlearn.advisor.files.recording.recorded_imports import RecordedImport
-from crewlearn.web import formats
 from crewlearn.web.views.reading import Reading
 
 
@@ -28,7 +27,7 @@ def import_line(reading: Reading, imported: RecordedImport) -> ImportLine:
         number=imported.number,
         days=first if first == last else f"{first} to {last}",
         rows=f"{imported.rows:,}{corrections}",
-        recorded=f"{imported.actor}, {formats.moment(imported.at)}",
+        recorded=f"{imported.actor}, {reading.moment(imported.at)}",
         can_undo=not imported.obstacle,
         state=_state(imported),
     )

@@ -103,10 +103,10 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         on_arrival=reasons.settled_on_arrival,
         into=_side(reading, proposal.into, reasons.into, scale, "team"),
         chance="" if reasons.chance_better is None else chance(reasons.chance_better),
-        worth=formats.money(reasons.value, sign=True),
+        worth=reading.money(reasons.value, sign=True),
         ahead=formats.count(round(reasons.periods), "day"),
         trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),
-        fee=formats.money(reasons.fee),
+        fee=reading.money(reasons.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates, reading.figures)[1:]),
     )
 
@@ -211,7 +211,7 @@ def answerable(
             first_end,
             ids[place + 1],
             first_approval(reading, proposal, asking),
-            "" if (first := reading.site.first_approval_of(proposal.id)) is None else formats.moment(first.at),
+            "" if (first := reading.site.first_approval_of(proposal.id)) is None else reading.moment(first.at),
             asking.has_approved(reading, proposal),
         )
         for place, proposal in enumerate(listed)
@@ -226,7 +226,7 @@ def entrants(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         *(
             Choice(
                 reading.people.ids.get(candidate.worker) or "",
-                f"{candidate_name(candidate, reading.label)}: {formats.money(candidate.value, sign=True)}",
+                f"{candidate_name(candidate, reading.label)}: {reading.money(candidate.value, sign=True)}",
             )
             for candidate in candidates
         ),
@@ -267,7 +267,7 @@ def offers(reading: Reading, under_way: Sequence[Proposal]) -> list[OfferCard]:
                 since=reading.day(offer.decided_in),
                 expected=expected(reading, offer),
                 overdue=is_overdue(site, offer),
-                fee=formats.money(offer.fee),
+                fee=reading.money(offer.fee),
                 rooms=rooms(reading, offer),
                 first_day=calendar.date_of(offer.decided_in).isoformat(),
                 last_day=calendar.date_of(site.period).isoformat(),

@@ -1,7 +1,7 @@
 """A snapshot as a page reads it, with its numbers and days as text."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from urllib.parse import quote
 
@@ -84,7 +84,24 @@ class Reading:
     @property
     def figures(self) -> Figures:
         """How sentences write numbers for people."""
-        return Figures(formats.money, partial(formats.money, sign=True), self.output)
+        return Figures(self.money, partial(self.money, sign=True), self.output)
+
+    @property
+    def currency(self) -> str | None:
+        """The code of the site's currency, if one is set."""
+        return self.site.config.currency
+
+    def money(self, value: float, sign: bool = False) -> str:
+        """Format money in the site's currency."""
+        return formats.money(value, sign, self.currency)
+
+    def money_span(self, low: float, high: float) -> str:
+        """Format an interval of money in the site's currency."""
+        return formats.money_span(low, high, currency=self.currency)
+
+    def moment(self, at: str | datetime) -> str:
+        """Format a timestamp in the site's time zone."""
+        return formats.moment(at, self.site.config.local)
 
     def label(self, number: int) -> str:
         """Return a worker's name and id."""

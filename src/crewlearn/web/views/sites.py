@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 
 from crewlearn.advisor.evidence.gain import NO_GAIN
-from crewlearn.advisor.overview.sites import SiteLine, Totals
+from crewlearn.advisor.overview.sites import MoneyTotal, SiteLine, Totals
 from crewlearn.web import formats
 from crewlearn.web.views.reading import site_url
 
@@ -28,21 +28,28 @@ class SiteRow:
 
 
 @dataclass(frozen=True)
-class SitesTotal:
-    """The sums over all sites, as text."""
+class SumsOfMoney:
+    """The sums of money in one currency, as text."""
 
-    todo: str
     gain: str
     tone: str
     interval: str
     earned: str
     fees: str
+
+
+@dataclass(frozen=True)
+class SitesTotal:
+    """The sums over all sites, as text."""
+
+    todo: str
+    money: tuple[SumsOfMoney, ...]
     stations: str
     people: str
     unread: int
 
 
-def site_row(line: SiteLine, today: date) -> SiteRow:
+def site_row(line: SiteLine, now: datetime) -> SiteRow:
     """Return a site in a line."""
     summary, chips = line.summary, list[tuple[str, str]]()
     if line.fault is not None:
@@ -54,12 +61,14 @@ def site_row(line: SiteLine, today: date) -> SiteRow:
             chips.append((f"{summary.overdue:,} overdue", "warn"))
         elif summary.under_way:
             chips.append((f"{formats.count(summary.under_way, 'offer')}", ""))
-        missing = summary.missing_days(today) if summary.workers else 0
+        missing = summary.missing_days(now) if summary.workers else 0
         if missing:
             chips.append((f"{formats.count(missing, 'day')} to import", "wait"))
         if not summary.workers:
             chips.append(("no workers yet", "wait"))
-    gain = "" if summary is None or summary.gain == NO_GAIN else formats.money(summary.gain.expected, sign=True)
+    gain = ""
+    if summary is not None and summary.gain != NO_GAIN:
+        gain = formats.money(summary.gain.expected, True, summary.config.currency)
     tone = "bad" if summary is not None and summary.gain.high < 0.0 else ""
     return SiteRow(line.name, site_url(line.name), tuple(chips), "…" if line.is_unread else gain or "–", tone)
 
@@ -68,25 +77,28 @@ def sites_total(totals: Totals, people: int) -> SitesTotal:
     """Return the sums over all sites."""
     asked = [f"{formats.count(totals.proposed, 'proposal')} to answer"] if totals.proposed else []
     asked += [f"{formats.count(totals.overdue, 'offer')} overdue"] if totals.overdue else []
-    gain = totals.gain
     return SitesTotal(
         todo=" · ".join(asked) or "Nothing to answer",
-        gain=formats.money(gain.expected, sign=True) if gain != NO_GAIN else "–",
-        tone="bad" if gain.high < 0.0 else "",
-        interval=f"95%: {formats.money_span(gain.low, gain.high)}"
-        if totals.replaced
-        else "fees of offers so far"
-        if gain != NO_GAIN
-        else "nobody replaced yet",
-        earned=formats.money(totals.earned),
-        fees=formats.money(totals.fees),
+        money=tuple(map(_sums, totals.money)),
         stations=f"{totals.filled:,} of {totals.team:,}",
         people=f"{people:,}",
         unread=totals.sites - totals.read,
     )
 
 
-def matching_sites(lines: Sequence[SiteLine], wanted: str, today: date) -> list[SiteLine]:
+def _sums(total: MoneyTotal) -> SumsOfMoney:
+    gain, currency = total.gain, total.currency
+    interval = "nobody replaced yet" if gain == NO_GAIN else "fees of offers so far"
+    return SumsOfMoney(
+        gain=formats.money(gain.expected, True, currency) if gain != NO_GAIN else "–",
+        tone="bad" if gain.high < 0.0 else "",
+        interval=f"95%: {formats.money_span(gain.low, gain.high, currency=currency)}" if total.replaced else interval,
+        earned=formats.money(total.earned, currency=currency),
+        fees=formats.money(total.fees, currency=currency),
+    )
+
+
+def matching_sites(lines: Sequence[SiteLine], wanted: str, now: datetime) -> list[SiteLine]:
     """Return the sites whose name has the letters wanted, those first that need somebody."""
     letters = wanted.strip().casefold()
-    return sorted((line for line in lines if letters in line.name.casefold()), key=lambda line: line.urgency(today))
+    return sorted((line for line in lines if letters in line.name.casefold()), key=lambda line: line.urgency(now))

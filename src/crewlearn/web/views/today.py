@@ -139,7 +139,7 @@ def money_so_far(reading: Reading) -> Money:
     """Return money so far, and what the advised replacements have brought."""
     site, gain = reading.site, reading.snapshot.gain
     expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
-    spread, shown = formats.money_span(low, high), formats.money(expected, sign=True)
+    spread, shown = reading.money_span(low, high), reading.money(expected, sign=True)
     short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
         short, shown, words = "nobody replaced yet", "–", "Nobody has been replaced yet."
@@ -150,8 +150,8 @@ def money_so_far(reading: Reading) -> Money:
     else:
         words = f"95% interval {spread}, net of fees (estimate): too early to call it a gain or a loss."
     return Money(
-        earned=formats.money(site.earned),
-        fees=formats.money(site.fees),
+        earned=reading.money(site.earned),
+        fees=reading.money(site.fees),
         gain=shown,
         short=short,
         tone="bad" if gain.high < 0.0 else "",

@@ -50,7 +50,9 @@ def track_record_view(reading: Reading) -> TrackRecordView | None:
     scale = _scale(newest)
     picture = None if scale is None else _picture(newest, scale)
     return TrackRecordView(
-        tuple(track_record_lines(record)), picture, tuple(_row(reading, outcome, scale) for outcome in newest)
+        tuple(track_record_lines(record, reading.figures.signed)),
+        picture,
+        tuple(_row(reading, outcome, scale) for outcome in newest),
     )
 
 
@@ -61,9 +63,9 @@ def _row(reading: Reading, outcome: Outcome, scale: Scale | None) -> ResultRow:
         at=None if predicted is None or scale is None else scale.share(predicted.expected),
         words=f"{reading.label(proposal.into)} for {place(reading.people, proposal)}",
         days=formats.count(outcome.days, "day"),
-        gain=formats.money(expected, sign=True),
-        span=formats.money_span(low, high),
-        predicted="–" if predicted is None else formats.money_span(*_ends(predicted)),
+        gain=reading.money(expected, sign=True),
+        span=reading.money_span(low, high),
+        predicted="–" if predicted is None else reading.money_span(*_ends(predicted)),
         verdict=outcome.verdict or "–",
         paid=chance(outcome.paid),
         broke_even=_broke_even(reading, outcome),

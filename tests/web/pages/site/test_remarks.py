@@ -7,6 +7,7 @@ from crewlearn.advisor.files import worker_imports
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.snapshots import snapshot
+from crewlearn.web.views.sites import CARDS
 from support.stores import proposed
 from support.web.pages import HOSTILE, browser, pages_store, recorded, with_crew
 
@@ -111,3 +112,28 @@ def test_budgets_are_settings_and_their_use_is_shown(store: Store) -> None:
     today = manager.get("/sites/hall")
     assert "Fees this month: 0 of 12.50." in today
     assert "Replacements this month: 0 of 3 replacements." in today
+
+
+def test_the_currency_and_the_time_zone_of_a_site_are_shown(store: Store) -> None:
+    with_crew(store)
+    with_crew(store, "yard")
+    manager = browser(store)
+    page = manager.get("/sites/hall/settings")
+    version = re.search(r'name="version" value="([^"]*)"', page)
+    assert version is not None
+    values = dict(re.findall(r'<input id="(\w+)" name="\w+" type="\w+" value="([^"]*)"', page))
+    form = {**values, "weekdays": list("01234"), "fee_due": "initiation", "version": version[1]}
+    wrong = manager.post("/sites/hall/settings", {**form, "currency": "euro", "time_zone": ""}, 422)
+    assert "must be a code of three capital letters, such as EUR" in wrong
+    wrong = manager.post("/sites/hall/settings", {**form, "time_zone": "Amsterdam"}, 422)
+    assert "is no time zone; give its name in the IANA database" in wrong
+    manager.post("/sites/hall/settings", {**form, "currency": "eur", "time_zone": "Asia/Tokyo"})
+    today = manager.get("/sites/hall")
+    assert re.search(r"<dt>Fees so far</dt><dd>€[\d.,]+</dd>", today)
+    assert re.search(r"<dt>Fees so far</dt><dd>[\d.,]+</dd>", manager.get("/sites/yard"))
+    assert "JST" in manager.get("/sites/hall/record")
+    for number in range(CARDS):
+        with_crew(store, f"hall {number}")
+    total = re.search(r"<div><dt>Fees</dt>(.*?)</div>", manager.get("/"))
+    assert total is not None
+    assert re.findall(r"<dd>([^\d]*)", total[1]) == ["€", ""]

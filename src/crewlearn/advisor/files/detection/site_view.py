@@ -37,8 +37,8 @@ def view_of(store: Store, site: str) -> SiteView:
     with store.reading() as connection:
         key, state, _ = store.site(connection, site)
         people = read_people(connection, key)
-    calendar = state.config.calendar
+    config = state.config
     names = {worker: people.names.get(number) for number, worker in people.ids.items() if worker is not None}
     return SiteView(
-        calendar, state.config.units, KnownPeople(names), calendar.day_of(store.clock()), bool(state.roster.active)
+        config.calendar, config.units, KnownPeople(names), config.day_of(store.clock()), bool(state.roster.active)
     )

@@ -24,14 +24,16 @@ def daily_pass(store: Store) -> list[str]:
     """
     hooks, sites = schema.webhooks, schema.sites
     with store.reading() as connection:
-        query = sa.select(sites.c.name, sites.c.id).join(hooks, hooks.c.site == sites.c.id).distinct()
+        with_hook = sa.exists().where(hooks.c.site == sites.c.id)
+        query = sa.select(sites.c.name, sites.c.id, outbox.ZONED.label("zoned")).where(with_hook)
         watched = [
-            (row.name, outbox.marked(connection, row.id, _PASSED).get(0, 0))
+            (row.name, outbox.marked(connection, row.id, _PASSED).get(0, 0), row.zoned)
             for row in connection.execute(query).all()
             if OVERDUE_OFFER in outbox.subscribed(connection, row.id)
         ]
-    earliest = store.clock().date().toordinal() - 1  # a site's day is today or yesterday
-    return [name for name, passed in watched if passed <= earliest and _pass(store, name)]
+    today = store.clock().date()
+    due = [name for name, passed, zoned in watched if outbox.may_be_new_day(passed, today, zoned=zoned)]
+    return [name for name in due if _pass(store, name)]
 
 
 def _pass(store: Store, name: str) -> bool:
@@ -39,7 +41,7 @@ def _pass(store: Store, name: str) -> bool:
     try:
         with store.changing() as connection:
             now = store.snapshot(connection, name, lock=True)
-            key, today = now.version.key, now.site.config.calendar.day_of(store.clock())
+            key, today = now.version.key, now.site.config.day_of(store.clock())
             if outbox.marked(connection, key, _PASSED).get(0, 0) >= today.toordinal():
                 return False
             outbox.put(connection, key, overdue_offers(connection, key, now.site, today))

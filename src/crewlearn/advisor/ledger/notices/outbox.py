@@ -6,6 +6,7 @@ Whoever writes holds the lock of the site's row, so a site's notices are numbere
 import json
 import secrets
 from collections.abc import Collection, Iterable, Sequence
+from datetime import date
 
 import sqlalchemy as sa
 
@@ -14,6 +15,21 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.notices.kinds import Notice
 
 WAITING, DELIVERED, FAILED = "waiting", "delivered", "failed"
+
+ZONED = schema.sites.c.state.contains('"time_zone":', autoescape=True)
+"""Whether a site's row has a time zone of its own, without parsing its state."""
+
+
+def may_be_new_day(passed: int, today: date, *, zoned: bool) -> bool:
+    """Return whether a site's day may be later than that of its last pass, if it is `today` on this machine.
+
+    A site's day is today or yesterday; with a time zone of its own it may be up to two days later than here.
+
+    >>> day = date(2026, 11, 16)
+    >>> [may_be_new_day(day.toordinal(), day, zoned=zoned) for zoned in (False, True)]
+    [False, True]
+    """
+    return passed < today.toordinal() + (2 if zoned else 0)
 
 
 def subscribed(connection: sa.Connection, key: int) -> dict[str, list[int]]:

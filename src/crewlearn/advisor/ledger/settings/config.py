@@ -3,10 +3,12 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 from crewlearn.advisor.ledger.errors import UnusablePolicy
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
+from crewlearn.advisor.ledger.settings.locale import check_currency, zone_of
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
 from crewlearn.policies.brakes import Braked
 from crewlearn.policies.contract import Policy
@@ -36,7 +38,10 @@ BY_TEAM: Any = object()
 BUDGETS = ("most_a_month", "budget_a_week", "budget_a_month")
 """Limits beside the one a week that are recorded only where they are set."""
 
-RECORDED_IF_SET: dict[str, Any] = {**dict.fromkeys((*BUDGETS, "erase_after")), "second_approver": False}
+RECORDED_IF_SET: dict[str, Any] = {
+    **dict.fromkeys((*BUDGETS, "erase_after", "currency", "time_zone")),
+    "second_approver": False,
+}
 """Settings that are left out of what is recorded while they have these values, their defaults."""
 
 MOST_ERASE_AFTER = 36_500
@@ -66,7 +71,8 @@ class SiteConfig:
     `budget_a_month` limit their fees, in money. Filling an empty station does not count towards any of them. A worker
     who declined or was rejected is not proposed again for `ask_again_after` periods. `stream_key` names the policy's
     random stream. Who left is erased after `erase_after` days; None: never by itself. With `second_approver`, two users
-    approve the same exchange before the offer goes out.
+    approve the same exchange before the offer goes out. `currency` is shown with money; `time_zone` decides what day it
+    is, and in which time moments are shown; None: no currency, and the time of this machine.
     """
 
     team: int
@@ -89,6 +95,8 @@ class SiteConfig:
     budget_a_month: float | None = None
     erase_after: int | None = None
     second_approver: bool = False
+    currency: str | None = None
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         whole("team", self.team, 1, 10**5)
@@ -115,6 +123,10 @@ class SiteConfig:
                 real(name, getattr(self, name), 0.0, MOST_BUDGET)
         if self.erase_after is not None:
             whole("erase_after", self.erase_after, 0, MOST_ERASE_AFTER)
+        if self.currency is not None:
+            check_currency(self.currency)
+        if self.time_zone is not None:
+            zone_of(self.time_zone)
         whole("ask_again_after", self.ask_again_after, 0, MOST)
         whole("stream_key", self.stream_key, 0, 2**63 - 1)
         self.make_policy()
@@ -144,6 +156,14 @@ class SiteConfig:
     def limits_months(self) -> bool:
         """Whether replacements in a month are limited."""
         return self.most_a_month is not None or self.budget_a_month is not None
+
+    def local(self, moment: datetime) -> datetime:
+        """Return a moment in the site's time zone; as it is if none is set."""
+        return moment if self.time_zone is None else moment.astimezone(zone_of(self.time_zone))
+
+    def day_of(self, moment: datetime) -> date:
+        """Return the site's day at a moment: before the cut-off hour, the previous day."""
+        return self.calendar.day_of(self.local(moment))
 
     def to_json(self) -> dict[str, Any]:
         """Describe the settings as plain data, without those that are not set."""

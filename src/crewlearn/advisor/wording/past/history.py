@@ -27,15 +27,15 @@ def settings_since(store: Store, name: str) -> dict[str, Since]:
             fact = event.fact
             if isinstance(fact, SiteCreated):
                 config = fact.config
-                since = dict.fromkeys(in_words(config), Since(_day(event), event.actor))
+                since = dict.fromkeys(in_words(config), Since(_day(event, config), event.actor))
             elif isinstance(fact, SiteChanged):
                 assert config is not None
                 before, config = config, fact.config_after(config)
-                day = _day(event) if fact.period is None else str(config.calendar.date_of(fact.period))
+                day = _day(event, config) if fact.period is None else str(config.calendar.date_of(fact.period))
                 since |= {changed.setting: Since(day, event.actor) for changed in differences(before, config)}
     return {} if config is None else {setting: since[setting] for setting in in_words(config)}
 
 
-def _day(event: Event) -> str:
-    """Return the day an event was recorded, on this machine's clock."""
-    return str(datetime.fromisoformat(event.at).astimezone().date())
+def _day(event: Event, config: SiteConfig) -> str:
+    """Return the day an event was recorded, in the site's time zone or else on this machine's clock."""
+    return str(config.local(datetime.fromisoformat(event.at).astimezone()).date())

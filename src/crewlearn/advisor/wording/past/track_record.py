@@ -1,14 +1,17 @@
 """What replacements have brought, in words."""
 
+from collections.abc import Callable
+
 from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.evidence.track_record import AS_PREDICTED, BETTER, WORSE, TrackRecord
+from crewlearn.advisor.ledger.settings.locale import in_currency
 from crewlearn.advisor.wording.doubt import chance, rounded
 
 
-def gain_words(gain: Gain) -> str:
+def gain_words(gain: Gain, signed: Callable[[float], str]) -> str:
     """Return a gain with its interval."""
-    expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
-    return f"{_money(expected)} (95% between {_money(low)} and {_money(high)})"
+    expected, low, high = map(signed, rounded(gain.low, gain.high, gain.expected, gain.low, gain.high))
+    return f"{expected} (95% between {low} and {high})"
 
 
 def _money(amount: float) -> str:
@@ -32,9 +35,12 @@ def short_record(record: TrackRecord) -> str:
     )
 
 
-def track_record_lines(record: TrackRecord) -> list[str]:
-    """Return what all replacements have brought, in lines."""
-    lines = [f"Against the same site without the advised replacements, fees taken off: {gain_words(record.gain)}."]
+def track_record_lines(
+    record: TrackRecord, signed: Callable[[float], str] | None = None, currency: str | None = None
+) -> list[str]:
+    """Return what all replacements have brought, in lines; `signed` writes money, by default as commands do."""
+    gain = gain_words(record.gain, signed or (lambda amount: in_currency(_money(amount), currency)))
+    lines = [f"Against the same site without the advised replacements, fees taken off: {gain}."]
     if record.outcomes and record.paid is not None:
         many = len(record.outcomes)
         lines.append(

@@ -74,30 +74,30 @@ def _show(
         "form": form,
         "job": job,
         "result": result,
-        "rows": _rows(result) if result else (),
+        "rows": _rows(reading, result) if result else (),
         "share": formats.share(result["on_record"]) if result else "",
-        "fees": formats.money(result["fees"]) if result else "",
-        "real_fees": formats.money(result["real_fees"]) if result else "",
+        "fees": reading.money(result["fees"]) if result else "",
+        "real_fees": reading.money(result["real_fees"]) if result else "",
         "replacements": formats.number(result["replacements"], 1) if result else "",
         "fault": _fault(job),
         "runs": RUNS,
         "cannot": "" if can_simulate() else work.CANNOT_SIMULATE,
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.BACKTEST),
         "moved_on": result is not None and result.get("version") != reading.version,
-        "moment": formats.moment,
+        "moment": reading.moment,
     }
     return show_site(request, caller, reading, "Backtest", "evidence/backtest.html", values, status)
 
 
-def _rows(result: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
+def _rows(reading: Reading, result: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
     """Return both comparisons: against what, gain, range of outcomes, doubt of the simulation, and chance of a gain."""
     compared = (("What was really done", "practice"), ("Keeping the team of the day before", "keeping"))
     return [
         (
             words,
-            formats.money(mean, sign=True),
-            formats.money_span(likely_low, likely_high),
-            formats.money_span(low, high),
+            reading.money(mean, sign=True),
+            reading.money_span(likely_low, likely_high),
+            reading.money_span(low, high),
             chance(result[f"chance_over_{name}"]),
         )
         for words, name in compared

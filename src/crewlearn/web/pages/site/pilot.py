@@ -167,7 +167,7 @@ def _show(
         "fault": _fault(job),
         "pilot": None if now is None else pilot_view(now),
         "before": queue.jobs_of(store, reading.name, limit=6, kind=work.PILOT_PLAN),
-        "moment": formats.moment,
+        "moment": reading.moment,
     }
     return show_site(request, caller, reading, "Pilot", "evidence/pilot.html", values, status)
 

@@ -145,7 +145,7 @@ def _show(
         "tried": _tried(result["changes"]) if result else (),
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
         "moved_on": result is not None and result.get("version") != reading.version,
-        "moment": formats.moment,
+        "moment": reading.moment,
         "rolling": config.rolling,
     }
     return show_site(request, caller, reading, "Plan", "evidence/plan.html", values, status)

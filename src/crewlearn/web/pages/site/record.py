@@ -45,7 +45,7 @@ def record(
     listed = [
         {
             "number": event.number,
-            "at": formats.moment(event.at),
+            "at": reading.moment(event.at),
             "actor": event.actor,
             "words": event.fact.tell(names),
             "hash": event.hash[:12],
@@ -66,7 +66,7 @@ def record(
         "kind": kind,
         "total": formats.count(reading.version, "event"),
         "checks": queue.jobs_of(store, site, limit=3, kind=work.VERIFY),
-        "moment": formats.moment,
+        "moment": reading.moment,
     }
     return show_site(request, caller, reading, "Record", "record/record.html", values)
 

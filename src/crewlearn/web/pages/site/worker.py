@@ -86,7 +86,7 @@ def _show(
         "days": formats.count(member.estimate.days, "day"),
         "unit": reading.unit,
         "notes": worker_notes(reading, number),
-        "fee": formats.money(reading.site.fee_of(number)),
+        "fee": reading.money(reading.site.fee_of(number)),
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
         "learning": learning(reading, number, rows, *days),
         "offers": decisions(reading, offers, answers),

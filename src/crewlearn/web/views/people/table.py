@@ -12,7 +12,6 @@ from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place
 from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.web import formats
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.proposals import STATUS_WORDS, expected
 from crewlearn.web.views.reading import Reading
@@ -194,7 +193,7 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     if seated and not pinned and site.tenure(number) < site.config.least_tenure:
         notes.append(f"stays until {reading.day(_kept_to(site, worker))} at least")
     if worker.fee is not None and worker.fee != site.config.fee:
-        notes.append(f"own fee {formats.money(worker.fee)}")
+        notes.append(f"own fee {reading.money(worker.fee)}")
     learned = reading.snapshot.learned
     return (*notes, *(() if learned is None else person_notes(learned.people[number], reading.written)))
 

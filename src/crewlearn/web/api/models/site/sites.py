@@ -109,6 +109,13 @@ class SiteSettings(Model):
         description="Two different users approve the same exchange before the offer goes out.",
         json_schema_extra=without_default,
     )
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None = Field(
+        default=None, description="ISO 4217 code, shown with amounts of money; null for none."
+    )
+    time_zone: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
+        default=None,
+        description="IANA name, such as Europe/Amsterdam: decides what day it is at the site; null for the server's.",
+    )
     stream_key: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
         default=None, description="Seed of the policy's random stream; drawn if left out, and never shown."
     )
