@@ -203,10 +203,15 @@ def outputs(url: str, site: str, folder: Path) -> dict[str, str]:
     }
 
 
+_LAST_DECISION_COLUMN = "reason"
+"""The last column of decisions that earlier versions print."""
+
+
 def _unquoted(text: str) -> str:
-    """Return a CSV file as earlier versions print it: with a cell quoted only if it has to be."""
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(csv.reader(io.StringIO(text, newline="")))
+    """Return a CSV file as earlier versions print it: with a cell quoted only if it has to be, without new columns."""
+    file, (header, *rows) = io.StringIO(), csv.reader(io.StringIO(text, newline=""))
+    end = header.index(_LAST_DECISION_COLUMN) + 1 if _LAST_DECISION_COLUMN in header else None
+    csv.writer(file, lineterminator="\n").writerows(row[:end] for row in (header, *rows))
     return file.getvalue()
 
 
