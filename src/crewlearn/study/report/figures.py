@@ -18,7 +18,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from crewlearn.engine.results.styles import POLICY_STYLES, Style
+from crewlearn.engine.results.styles import POLICY_STYLES, Style, styles_of
 from crewlearn.study.outcome import Line, Panel, Picture, Timeline
 
 STYLES = {
@@ -26,6 +26,7 @@ STYLES = {
     "paper": Style("#D55E00", "-", "s"),
     "ours": Style("#0072B2", "-", "o"),
     "bound": Style("#000000", "-", "", 1.6),
+    "limit": Style("#000000", "-", "d"),
     "term": Style("#8a8a8a", (0, (4, 2)), "", 0.9),
     "minimax rate": Style("#009E73", (0, (1.5, 1.5)), ""),
     "lower bound": Style("#009E73", (0, (1.5, 1.5)), ""),
@@ -122,8 +123,9 @@ def _panel(axes: Axes, panel: Panel) -> None:
 
 def _categories(axes: Axes, panel: Panel) -> None:
     """Draw points with error bars, one category per row, so that long names fit."""
+    styles = {**styles_of(line.label for line in panel.lines), **STYLES}
     for line in panel.lines:
-        style = STYLES[line.label]
+        style = styles[line.label]
         look: dict[str, Any] = {"fmt": style.marker, "color": style.colour, "capsize": 3, "markersize": 5}
         axes.errorbar(line.y, line.x, xerr=line.sd, label=line.label, **look)
     axes.set_yticks(range(len(panel.categories)), panel.categories)
