@@ -32,6 +32,7 @@ def reproduce_command(
     """Reproduce the paper's tables and figures, with our numbers next to the printed ones, and write a report."""
     with plain_errors():
         from crewlearn.problem.errors import InvalidInput
+        from crewlearn.study.lab import counted
         from crewlearn.study.result_cache import ResultCache
         from crewlearn.study.studies import HEADLINE, STUDIES, Request, StudyRunner, chosen_studies
 
@@ -66,7 +67,8 @@ def reproduce_command(
         print_json(documents[0] if len(documents) == 1 else {"studies": documents})
         return
     if folder is not None:
-        print(f"Report: {written.page} ({written.figures} figures, {written.tables} tables)")
+        figures, tables = counted(written.figures, "figure"), counted(written.tables, "table")
+        print(f"Report: {written.page} ({figures}, {tables})")
     if not every:
         print("All studies: crewlearn reproduce --all    Their names: crewlearn reproduce --list")
 
