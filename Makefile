@@ -19,7 +19,7 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
 # The long trials below bench/soak.
-SOAK ?= team webhooks
+SOAK ?= team webhooks kills
 
 .PHONY: help run demo docs test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release release-check clean
 
@@ -75,7 +75,7 @@ bench: $(READY) ## Measure speed and quality, and list every missed limit at the
 calibrate: $(READY) ## Compare what people are told with the truth of simulated firms; resumable (PARTS="gain", QUICK=1, FRESH=1, RECORD=1)
 	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh) $(if $(RECORD),--record)
 
-soak: $(READY) ## Run the long trials, each bounded: SOAK="team webhooks" names the parts
+soak: $(READY) ## Run the long trials, each bounded: SOAK="team kills" names the parts
 	@for part in $(SOAK); do PYTHONPATH=tests $(BIN)/python bench/soak/$$part.py || exit 1; done
 
 release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it

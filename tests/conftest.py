@@ -1,5 +1,9 @@
-"""Tests use fixed examples, the same on every machine and every day. Fixtures are defined in tests/support."""
+"""Tests use fixed examples, the same on every machine and every day. Fixtures are defined in tests/support.
 
+With HYPOTHESIS_PROFILE=searching, tests without a number of examples of their own look for new ones.
+"""
+
+import os
 import signal
 
 import pytest
@@ -44,8 +48,9 @@ __all__ = [
     "web",
 ]
 
-settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False)
-settings.load_profile("fixed")
+settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=False, max_examples=50)
+settings.register_profile("searching", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

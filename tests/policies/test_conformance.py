@@ -24,24 +24,24 @@ from support.floors import TOGETHER
 
 FLOOR = Problem(
     3,
-    160,
+    110,
     0.3,
     Pool((0.2, 0.3, 0.25, 0.8, 0.9, 0.7, 0.6, 0.5, 0.55, 0.65)),
     FixedDelay(1),
     start=Start((0, 1, 2)),
-    presence=Presence(absence=0.15, quit_at=(15, 60, 100), declines=0.2),
+    presence=Presence(absence=0.15, quit_at=(15, 45, 80), declines=0.2),
 )
 """A floor on which people are absent, quit and decline."""
 
 PROBLEMS = {
-    "benchmark": benchmark(10, "as-released", horizon=150),
-    "k = m + 1": Problem(4, 120, 1.0, Pool((0.9, 0.1, 0.5, 0.7, 0.6)), GeometricDelay(2.0)),
-    "m = 1": Problem(1, 120, 0.5, Pool((0.2, 0.8, 0.5)), GeometricDelay(1.0), BernoulliOutput()),
+    "benchmark": benchmark(10, "as-released", horizon=60),
+    "k = m + 1": Problem(4, 60, 1.0, Pool((0.9, 0.1, 0.5, 0.7, 0.6)), GeometricDelay(2.0)),
+    "m = 1": Problem(1, 60, 0.5, Pool((0.2, 0.8, 0.5)), GeometricDelay(1.0), BernoulliOutput()),
     "prior data": Problem(
-        2, 100, 1.0, Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 100), (0.2, 0.0, 0.6, 0.9)), GeometricDelay(3.0)
+        2, 60, 1.0, Pool((0.2, 0.8, 0.5, 0.9), (40, 0, 3, 100), (0.2, 0.0, 0.6, 0.9)), GeometricDelay(3.0)
     ),
     "one period": Problem(2, 1, 1.0, Pool((0.2, 0.8, 0.5)), NoDelay()),
-    "no fee, no delay": Problem(2, 80, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
+    "no fee, no delay": Problem(2, 50, 0.0, Pool((0.2, 0.8, 0.5, 0.4)), NoDelay()),
     "floor": FLOOR,
     "all tables": TOGETHER,
 }
@@ -111,6 +111,8 @@ def test_nobody_waits_for_ever_for_who_is_absent_or_gone(name: str, conventions:
 def test_a_clearly_better_worker_outside_ends_up_in_the_team(name: str) -> None:
     """With low fees, delays and noise, every policy that learns, and the oracle, finds the good workers."""
     problem = Problem(2, 600, 0.05, Pool((0.1, 0.9, 0.15, 0.85)), NoDelay())
-    worlds = [World(problem, 3, run) for run in range(6)]
-    reached = [set(list(play(world, make_policy(name)))[-1].stations) == {1, 3} for world in worlds]
-    assert sum(reached) >= 4, reached
+    reached = list[bool]()
+    while reached.count(False) <= 2 and reached.count(True) < 4:  # four of at most six worlds
+        steps = list(play(World(problem, 3, run=len(reached)), make_policy(name)))
+        reached.append(set(steps[-1].stations) == {1, 3})
+    assert reached.count(True) == 4, reached

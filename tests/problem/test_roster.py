@@ -255,5 +255,5 @@ class HostileRoster(RuleBasedStateMachine):
         assert set(self.roster.outside) == set(range(self.roster.workers)) - self.active
 
 
-HostileRoster.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
+HostileRoster.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestHostileRoster = HostileRoster.TestCase

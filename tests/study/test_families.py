@@ -204,9 +204,9 @@ def test_a_day_of_ten_has_the_mean_and_variance_of_ten_answers() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_policy_nets_more_than_the_oracle(name: str) -> None:
-    """In 20 worlds; a policy level with the oracle would fail with probability 0.03. All lie further below."""
+    """In 10 worlds; a policy level with the oracle would fail with probability 0.03. All lie further below."""
     problem = FAMILIES[name].problem()
-    result = simulate(problem, list(REGISTRY), runs=20, seed=2)
+    result = simulate(problem, list(REGISTRY), runs=10, seed=2)
     oracle = result.policies["oracle"].net[:, -1]
     for policy, played in result.policies.items():
         ahead = paired_difference(played.net[:, -1], oracle)

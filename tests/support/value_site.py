@@ -1,5 +1,7 @@
 """Situations for tests of the policy value-of-replacement."""
 
+import dataclasses
+
 import numpy as np
 
 from crewlearn.beliefs.estimates import Estimates, Prior, no_data, record
@@ -8,6 +10,7 @@ from crewlearn.policies.value.policy import ValueOfReplacement
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.model import Setting
 from crewlearn.problem.roster import Roster
+from crewlearn.problem.transitions import NEVER, RosterArrays
 
 POLICY = ValueOfReplacement()
 
@@ -26,6 +29,13 @@ def situation(
     may_enter = np.array([mark == "1" for mark in enter or "1" * setting.workers])
     may_leave = np.ones(setting.workers, dtype=np.bool_)
     return Situation(period, setting, roster, estimates, may_enter, may_leave, prior=prior)
+
+
+def initiated(now: Situation, out: int, into: int, due: int = NEVER) -> Situation:
+    """Return the situation with a replacement under way since its period."""
+    roster = Roster(RosterArrays(*(array.copy() for array in now.roster.arrays)))
+    roster.initiate(out, into, now.period, due)
+    return dataclasses.replace(now, roster=roster)
 
 
 def seen(means: list[float], times: int, spread: float = 0.1) -> Estimates:

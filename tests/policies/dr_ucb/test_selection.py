@@ -252,7 +252,7 @@ def test_a_huge_pool_is_answered_within_the_cap() -> None:
     assert 0.0 <= chosen.loss_bound < 0.2
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(0, 8), st.integers(0, 4)), min_size=1, max_size=8),
     st.integers(1, 8),

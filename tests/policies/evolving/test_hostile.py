@@ -35,7 +35,7 @@ DAYS = st.tuples(GAPS, st.dictionaries(st.integers(0, 7), OUTPUTS, max_size=8), 
 JOINS = st.tuples(st.sampled_from([0, 1, 5, 10**7]), st.integers(0, 3), st.floats(0.0, 1.0))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     policy=st.sampled_from(TOLD),
     workers=st.integers(1, 5),

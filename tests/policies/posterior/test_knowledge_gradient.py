@@ -22,7 +22,7 @@ from crewlearn.policies.posterior.knowledge_gradient import (
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Setting
-from support.value_site import seen, situation, unequal
+from support.value_site import initiated, seen, situation, unequal
 
 CENTRE, BETWEEN, NOISE = 0.5, 0.2, 0.15
 TOLD = KnowledgeGradient(centre=CENTRE, between_sd=BETWEEN, noise_sd=NOISE)
@@ -131,7 +131,7 @@ def test_decisions_are_those_of_the_definition_worked_out_by_integration() -> No
         now = situation(setting, list(range(filled)), estimates, int(rng.integers(1, horizon + 1)), team - filled)
         now = dataclasses.replace(now, may_enter=rng.random(workers) < 0.9, may_leave=rng.random(workers) < 0.9)
         if rng.random() < 0.3:
-            now.roster.initiate(0, now.roster.outside[0], now.period)
+            now = initiated(now, 0, now.roster.outside[0])
         pairs = expected(now, 1e-4)
         if pairs is not None:
             assert ask(now) == pairs

@@ -16,7 +16,7 @@ from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.chance import mix, normal
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Setting
-from support.value_site import seen, situation, unequal
+from support.value_site import initiated, seen, situation, unequal
 
 CENTRE, BETWEEN, NOISE = 0.5, 0.2, 0.3
 TOLD = Thompson(centre=CENTRE, between_sd=BETWEEN, noise_sd=NOISE)
@@ -76,7 +76,7 @@ def test_decisions_are_those_of_the_draw_worked_out_by_numpy(resample: str, seed
     for into in now.roster.outside[:2]:
         if rng.random() < 0.5 and len(now.roster.pending) < team:
             out = next((worker for worker in now.roster.active if worker not in _leaving(now)), NOBODY)
-            now.roster.initiate(out, into, now.period)
+            now = initiated(now, out, into)
     assert ask(now, policy, seed) == expected(now, policy, seed)
 
 

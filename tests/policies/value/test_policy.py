@@ -18,7 +18,7 @@ from crewlearn.policies.value.policy import ValueOfReplacement
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.model import Setting
-from support.value_site import POLICY, ask, seen, situation, unequal
+from support.value_site import POLICY, ask, initiated, seen, situation, unequal
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,7 @@ def test_the_scarce_good_one_is_kept_for_the_station_that_needs_it() -> None:
     told = ValueOfReplacement(centre=0.5, between_sd=0.3, noise_sd=0.1)
     free = situation(setting, [0, 1], estimates, 41)
     assert {out for out, _ in ask(free, told)} == {0, 1}
-    pending = situation(setting, [0, 1], estimates, 41)
-    pending.roster.initiate(1, 2, 41, 44)
+    pending = initiated(free, 1, 2, 44)
     assert ask(pending, told) == []
 
 
