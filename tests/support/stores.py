@@ -20,6 +20,7 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports, worker_imports
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
+from crewlearn.advisor.ledger import identities
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
@@ -140,6 +141,12 @@ def _administering(base: str) -> Iterator[sa.Connection]:
             yield connection
     finally:
         engine.dispose()
+
+
+@pytest.fixture(autouse=True)
+def fixed_salts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Salts that are no salts, so that the same commands leave the same record."""
+    monkeypatch.setattr(identities, "new_salt", lambda: "5a17" * 8)
 
 
 @pytest.fixture(autouse=True)

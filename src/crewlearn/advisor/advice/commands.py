@@ -11,7 +11,7 @@ from typing import Any
 
 from crewlearn.advisor.advice.candidates import reasons_in_place
 from crewlearn.advisor.advice.limits import limits_of
-from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger import identities
 from crewlearn.advisor.ledger.errors import Conflict, NotTheLastAnswer, Retold, SecondApproverNeeded
 from crewlearn.advisor.ledger.events import (
     KINDS,
@@ -158,10 +158,7 @@ def erase_worker(store: Store, name: str, worker_id: str, actor: str, *, expecte
 
 def erase_in(work: SiteTransaction, number: int) -> None:
     """Erase a person within a transaction, as `erase_worker` does."""
-    table = schema.identities
-    work.connection.execute(
-        table.update().where(table.c.site == work.key, table.c.worker == number).values(external_id=None, name=None)
-    )
+    identities.erase(work.connection, work.key, number)
     work.add(WorkerErased(number))
 
 

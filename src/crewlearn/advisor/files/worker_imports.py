@@ -2,20 +2,17 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import sqlalchemy as sa
+from collections.abc import Sequence
 
 from crewlearn.advisor.files.columns import WorkerRow
 from crewlearn.advisor.files.recording.import_result import ImportResult
-from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger import identities
 from crewlearn.advisor.ledger.events import WorkerFacts, WorkersImported, WorkerUpdate
+from crewlearn.advisor.ledger.identities import Identity
 from crewlearn.advisor.ledger.settings.units import MOST_FEE
 from crewlearn.advisor.ledger.site import POOL, STATUSES, Site
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME, checked_text, counted, is_worker_id, some_of
-from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.problem.errors import InvalidInput, one_of, real, whole
 
 
@@ -31,8 +28,8 @@ def import_workers(
         site = work.site
         seated = site.has_begun
         facts: list[WorkerUpdate] = []
-        renamed: list[dict[str, Any]] = []
-        people, warnings, too_late = [], [], []
+        people, renamed = list[Identity](), list[Identity]()
+        warnings, too_late = list[str](), list[str]()
         next_number, clipped = len(site.workers), 0
         for row in _checked_people(rows):
             prior = _prior(site, row)
@@ -42,7 +39,7 @@ def import_workers(
                 facts.append(WorkerUpdate(next_number, _newcomer(row, prior), active=bool(row.active) and not seated))
                 if row.active and seated:
                     too_late.append(row.worker_id)
-                people.append({"site": work.key, "worker": next_number, "external_id": row.worker_id, "name": row.name})
+                people.append(Identity(next_number, row.worker_id, row.name))
                 next_number += 1
             else:
                 number, called = known[row.worker_id]
@@ -52,7 +49,7 @@ def import_workers(
                 if changes or starts:
                     facts.append(WorkerUpdate(number, changes, active=starts))
                 if row.name is not None and row.name != called:
-                    renamed.append({"of_worker": number, "name": row.name})
+                    renamed.append(Identity(number, row.worker_id, row.name))
         active = sum(update.active for update in facts)
         if active > site.config.team:
             stations = counted(site.config.team, "station")
@@ -64,26 +61,15 @@ def import_workers(
             )
         if too_late:
             warnings.append(f"{some_of(too_late)}: active counts at the start only; record later changes as the team")
-        _write_people(work, people, renamed)
-        touched = {update.worker for update in facts} | {rename["of_worker"] for rename in renamed}
+        commitments = identities.enrol(work.connection, work.key, people)
+        commitments += identities.rename(work.connection, work.key, renamed)
+        touched = {update.worker for update in facts} | {who.worker for who in renamed}
         if touched:
             digest = hashlib.sha256(data).hexdigest()
             work.keep_answer(recorded=len(touched), known=len(rows) - len(touched))
-            work.add(WorkersImported(digest, tuple(facts), tuple(rename["of_worker"] for rename in renamed)))
+            work.add(WorkersImported(digest, tuple(facts), tuple(who.worker for who in renamed), commitments))
             work.check_interviews()
         return ImportResult(len(touched), len(rows) - len(touched), tuple(warnings))
-
-
-def _write_people(
-    work: SiteTransaction, people: Sequence[Mapping[str, Any]], renamed: Sequence[Mapping[str, Any]]
-) -> None:
-    """Store the newcomers' identities and the changed names."""
-    table = schema.identities
-    if people:
-        work.connection.execute(table.insert(), people)
-    if renamed:
-        whose = (table.c.site == work.key, table.c.worker == sa.bindparam("of_worker"))
-        work.connection.execute(table.update().where(*whose).values(name=sa.bindparam("name")), renamed)
 
 
 def _checked_people(rows: Sequence[WorkerRow]) -> Sequence[WorkerRow]:

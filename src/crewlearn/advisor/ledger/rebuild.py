@@ -21,6 +21,7 @@ from crewlearn.advisor.ledger.events import (
     ImportUndone,
     LedgerEntry,
     RecordedRow,
+    WorkersImported,
     canonical,
 )
 from crewlearn.advisor.ledger.events.fold import apply
@@ -146,6 +147,7 @@ class Rebuilt:
         self.replaced: dict[tuple[int, int, int], int] = {}
         self.corrected: dict[tuple[int, int, int], tuple[int, RecordedRow]] = {}
         self.erased: set[int] = set()
+        self.commitments: dict[int, str] = {}
         self.proposals: dict[int, Proposal] = {}
         self.stints: dict[tuple[int, int], stints.Stint] = {}
 
@@ -198,6 +200,8 @@ class Rebuilt:
         if isinstance(fact, ImportUndone):
             rows = self._take_rows_back(event.number, fact)
         self.erased.update(fact.erased)
+        if isinstance(fact, WorkersImported):
+            self.commitments.update(fact.commitments)
         seats = [] if self.site is None else self.site.seats
         self.site = apply(self.site, event, rows, self._history, stints=self._stints)
         self.proposals.update(self.site.proposals)

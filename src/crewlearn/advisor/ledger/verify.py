@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.anchors.checkpoints import Anchors
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.integrity import damage_to_store
+from crewlearn.advisor.ledger.identities import Identity, commitment
 from crewlearn.advisor.ledger.learned.stored_states import read_learned
 from crewlearn.advisor.ledger.queries import read_proposals, unusable_policy
 from crewlearn.advisor.ledger.rebuild import Progress, Rebuilt, rebuilt_from
@@ -143,10 +144,18 @@ def _row_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[s
 
 
 def _identity_faults(connection: sa.Connection, key: int, rebuilt: Rebuilt) -> list[str]:
-    """Check that every worker has an identity, and that exactly the erased ones are empty."""
+    """Check that every worker has an identity, that exactly the erased ones are empty, and each by its commitment."""
     table = schema.identities
-    rows = connection.execute(sa.select(table.c.worker, table.c.external_id, table.c.name).where(table.c.site == key))
-    nobody = {worker: external is None and name is None for worker, external, name in rows}
+    columns = (table.c.worker, table.c.external_id, table.c.name, table.c.salt)
+    rows = {row.worker: row for row in connection.execute(sa.select(*columns).where(table.c.site == key))}
+    nobody = {worker: (row.external_id, row.name, row.salt) == (None, None, None) for worker, row in rows.items()}
     assert rebuilt.site is not None
     expected = {worker: worker in rebuilt.erased for worker in range(len(rebuilt.site.workers))}
-    return [] if nobody == expected else ["the identities do not belong to the workers on record"]
+    if nobody != expected:
+        return ["the identities do not belong to the workers on record"]
+    named = ((rows[worker], digest) for worker, digest in sorted(rebuilt.commitments.items()) if not nobody[worker])
+    return [
+        f"the id or the name of worker {row.worker} is not the one on record: it was changed, or two were exchanged"
+        for row, digest in named
+        if commitment(Identity(row.worker, row.external_id, row.name), row.salt or "") != digest
+    ]

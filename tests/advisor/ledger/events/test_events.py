@@ -109,6 +109,7 @@ WIRE: dict[str, list[dict[str, Any]]] = {
             "workers": [{"worker": 1, "prior_n": 2, "prior_mean": 0.5, "prior_given": 9.0}],
             "renamed": [0],
         },
+        {"digest": "d", "workers": [], "renamed": [0], "identities": [[0, "e"]]},
     ],
     "worker-changed": [{"worker": 1, "changes": {"status": "left", "fee": None, "pinned": False}}],
     "worker-protected": [{"worker": 1}, {"worker": 1, "until": "2026-12-01", "reason": "trains the others"}],

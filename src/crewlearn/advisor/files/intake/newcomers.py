@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger import identities
 from crewlearn.advisor.ledger.events import WorkerFacts, WorkersImported, WorkerUpdate
+from crewlearn.advisor.ledger.identities import Identity
 from crewlearn.advisor.ledger.site import POOL
 from crewlearn.advisor.ledger.text import LONGEST_ID, LONGEST_NAME, checked_text
 from crewlearn.advisor.ledger.transaction import SiteTransaction
@@ -24,10 +25,10 @@ def enrol(work: SiteTransaction, workers: Iterable[str], names: Mapping[str, str
         name = names.get(worker)
         if name is not None:
             checked_text("name", name, LONGEST_NAME)
-        people.append({"site": work.key, "worker": number, "external_id": worker, "name": name})
-    work.connection.execute(schema.identities.insert(), people)
+        people.append(Identity(number, worker, name))
+    commitments = identities.enrol(work.connection, work.key, people)
     updates = tuple(WorkerUpdate(first + at, _unknown()) for at in range(len(fresh)))
-    work.add(WorkersImported(hashlib.sha256(data).hexdigest(), updates))
+    work.add(WorkersImported(hashlib.sha256(data).hexdigest(), updates, commitments=commitments))
     work.check_interviews()
     return len(fresh)
 

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-SCHEMA = "0004"
+SCHEMA = "0005"
 """The newest revision; `migrations` upgrade older stores to it."""
 
 VERSION_TABLE = "crewlearn_schema"
@@ -59,9 +59,13 @@ identities = sa.Table(
     sa.Column("worker", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("external_id", sa.String(100)),
     sa.Column("name", sa.String(200)),
+    sa.Column("salt", sa.String(32)),
     sa.UniqueConstraint("site", "external_id"),
 )
-"""Ids and names of the workers; erasing a person empties their row and changes nothing else."""
+"""Ids and names of the workers; erasing a person empties their row and changes nothing else.
+
+The record has a hash of each with the salt. Who was enrolled by an earlier version has neither.
+"""
 
 proposals = sa.Table(
     "proposals",

@@ -41,6 +41,7 @@ from crewlearn.advisor.ledger.events.output.imported import OutputImported
 from crewlearn.advisor.ledger.events.people.remarks import NoteAdded, WorkerBlocked, WorkerProtected
 from crewlearn.advisor.ledger.events.people.team import TeamRecorded
 from crewlearn.advisor.ledger.events.people.workers import (
+    Commitments,
     StaffFact,
     WorkerChanged,
     WorkerErased,
@@ -90,6 +91,7 @@ __all__ = [
     "AnswerTrail",
     "AnswerUndone",
     "Cached",
+    "Commitments",
     "DaysOpened",
     "Event",
     "Fact",

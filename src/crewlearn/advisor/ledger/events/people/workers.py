@@ -14,6 +14,9 @@ from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.beliefs.estimates import grown
 from crewlearn.problem.roster import Roster
 
+Commitments = tuple[tuple[int, str], ...]
+"""Workers' numbers, each with a hash that binds it to who they are; see `ledger.identities`."""
+
 
 class WorkerFacts(TypedDict, total=False):
     """The facts recorded about a worker; missing keys are unchanged."""
@@ -79,13 +82,16 @@ class StaffFact(Happening):
 class WorkersImported(StaffFact):
     """An import of workers: the file's digest, newcomers, changes to others, and whose name changed.
 
-    Names are stored apart from the record. The oldest records lack who was renamed.
+    Names are stored apart from the record, which has commitments to those of newcomers and of the renamed. The oldest
+    records lack who was renamed, and older ones the commitments.
     """
 
     digest: str
     workers: tuple[WorkerUpdate, ...]
     renamed: tuple[int, ...] | None = ()
+    commitments: Commitments = ()
 
+    internal = frozenset({"identities"})
     invalidates = frozenset({Cached.PAST, Cached.PEOPLE})
 
     @classmethod
@@ -93,12 +99,14 @@ class WorkersImported(StaffFact):
         """Rebuild the fact from its wire form."""
         renamed = payload.get("renamed")
         workers = tuple(WorkerUpdate.from_payload(update) for update in payload["workers"])
-        return cls(payload["digest"], workers, None if renamed is None else tuple(renamed))
+        commitments = tuple((worker, digest) for worker, digest in payload.get("identities", ()))
+        return cls(payload["digest"], workers, None if renamed is None else tuple(renamed), commitments)
 
     def to_payload(self) -> dict[str, Any]:
         """Return the wire form."""
-        plain = {"digest": self.digest, "workers": [update.to_payload() for update in self.workers]}
-        return plain if self.renamed is None else {**plain, "renamed": list(self.renamed)}
+        plain: dict[str, Any] = {"digest": self.digest, "workers": [update.to_payload() for update in self.workers]}
+        renamed = {} if self.renamed is None else {"renamed": list(self.renamed)}
+        return {**plain, **renamed, **({"identities": list(map(list, self.commitments))} if self.commitments else {})}
 
     def cause(self) -> Cause:
         """Return the cause, without details, which would be too many."""
