@@ -1,8 +1,7 @@
 """The store: readers get one consistent view; a writer takes the lock first and writes in one transaction."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +14,14 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import engine as database
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.db.engine import begun_to_write, clear_errors, make_engine, shown, snapshot_begun
+from crewlearn.advisor.ledger.db.engine import (
+    begun_to_write,
+    clear_errors,
+    make_engine,
+    shown,
+    snapshot_begun,
+    truncate_log,
+)
 from crewlearn.advisor.ledger.db.upgrade import make_tables, other_schema, schema_version
 from crewlearn.advisor.ledger.errors import Conflict, Overloaded, Stale, StoreUnavailable
 from crewlearn.advisor.ledger.events import FIRST_HASH, Cached, SiteCreated
@@ -32,6 +38,10 @@ from crewlearn.problem.errors import Unknown
 
 DEFAULT_URL = "sqlite:///crewlearn.db"
 LONGEST_ACTOR = 200
+LEFTOVER = (
+    "what was erased is still in {file}-wal, because another program is reading the store; end that program. A running "
+    "server then removes it within the hour, any command does if none runs"
+)
 _MOST_RETOLD = 20
 
 
@@ -76,6 +86,7 @@ class Store:
     writers: Writers | None = None
     turns: ClassVar[KeyedLocks] = KeyedLocks()
     _cache: SiteCache[SiteSnapshot] = field(default_factory=SiteCache, init=False, repr=False)
+    _leftovers: set[str] = field(default_factory=set, init=False, repr=False)
 
     def __enter__(self) -> "Store":
         return self
@@ -215,13 +226,21 @@ class Store:
         with self.reading() as connection:
             return self._names(connection)
 
-    def scrub(self) -> None:
-        """Truncate SQLite's write-ahead log, which still has erased text; PostgreSQL removes it when it vacuums."""
-        if self.engine.dialect.name == "sqlite":
-            with suppress(sqlite3.OperationalError), self.engine.connect() as connection:  # a reader may prevent it
-                raw = connection.connection.dbapi_connection
-                assert raw is not None
-                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+    def scrub(self) -> bool:
+        """Truncate SQLite's write-ahead log, which still has erased text; PostgreSQL removes it when it vacuums.
+
+        Return False while another program that reads the store prevents it: `leftover` then says so.
+        """
+        if self.engine.dialect.name != "sqlite" or truncate_log(self.engine):
+            self._leftovers.clear()
+            return True
+        self._leftovers.add(LEFTOVER.format(file=self.engine.url.database))
+        return False
+
+    @property
+    def leftover(self) -> str:
+        """Where text that was erased still is, and what to do about it; empty if it is gone."""
+        return "".join(self._leftovers)
 
     def _names(self, connection: sa.Connection) -> list[str]:
         return list(connection.execute(sa.select(schema.sites.c.name).order_by(schema.sites.c.name)).scalars())

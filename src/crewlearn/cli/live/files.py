@@ -86,6 +86,7 @@ def erase_command(
 
         erase_worker(store, site, worker, who(actor))
         print(f"Erased {worker} from the store; the record keeps only a number. {advice_of(store, site)}")
+        warn([store.leftover] if store.leftover else [])
 
 
 @workers.command("retention")

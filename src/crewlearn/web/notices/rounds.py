@@ -59,9 +59,12 @@ class Rounds:
             self._passed = now
             daily_pass(self.store)
             retention_pass(self.store)
+            if self.store.leftover and not self.store.scrub():
+                LOG.warning("%s", self.store.leftover)
         if now - self._pruned >= PRUNE_SECONDS:
             self._pruned = now
             prune(self.store)
+            self.store.scrub()  # after other programs that erased somebody
         while not self._stopping.is_set():
             due = digests.take_due(self.store, mail=self.settings.mail is not None)
             if due is None:

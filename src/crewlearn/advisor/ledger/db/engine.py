@@ -20,6 +20,9 @@ from crewlearn.problem.errors import InvalidInput
 LOCK_SECONDS = 30.0
 """Seconds a writer waits for the lock before it fails; read when a store is opened."""
 
+_SCRUB_SECONDS = 2.0
+"""Seconds to wait for the readers of a log that is to be emptied; writers wait meanwhile."""
+
 _CLASHES = ("40001", "40P01")
 """PostgreSQL's codes for a serialization failure and a deadlock."""
 
@@ -109,6 +112,20 @@ def begun_to_write(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
+def truncate_log(engine: sa.Engine) -> bool:
+    """Write SQLite's write-ahead log back to the database and empty it; return whether no other reader needs it."""
+    try:
+        with engine.connect() as connection:
+            raw: Any = connection.connection.dbapi_connection
+            raw.execute(f"PRAGMA busy_timeout={1000 * _SCRUB_SECONDS:.0f}").close()
+            try:
+                return int(raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]) == 0
+            finally:
+                raw.execute(f"PRAGMA busy_timeout={1000 * LOCK_SECONDS:.0f}").close()
+    except sqlite3.OperationalError:  # somebody else writes
+        return False
+
+
 def now_on(connection: sa.Connection) -> float:
     """Return the time in seconds on the clock that all servers of a store share."""
     if connection.dialect.name == "postgresql":
@@ -153,8 +170,21 @@ def _explained(engine: sa.Engine, error: sa.exc.DBAPIError) -> InvalidInput | No
         return StoreUnavailable(shown(engine), remedy)
     refused = _code_of(error) == "42501"  # insufficient privilege
     if refused or not isinstance(error, (sa.exc.ProgrammingError, sa.exc.DataError)):
-        return StoreUnavailable(shown(engine), f"cannot be used ({message}); nothing was done")
+        return StoreUnavailable(shown(engine), f"cannot be used ({message}); nothing was done{_advice_on(error)}")
     return None
+
+
+def _advice_on(error: sa.exc.DBAPIError) -> str:
+    """Return what to do about a disk that takes no more, or a store that may not be written; empty for the rest."""
+    extended = getattr(error.orig, "sqlite_errorcode", None) or 0
+    code = _code_of(error)
+    if extended & 0xFF == sqlite3.SQLITE_FULL or code == "53100":
+        return ": the disk is full; free some space, then try again"
+    if extended == sqlite3.SQLITE_IOERR_WRITE:
+        return ": the disk takes no more, or a limit on the size of files is reached; free some space, then try again"
+    if extended & 0xFF == sqlite3.SQLITE_READONLY or code in ("25006", "42501"):
+        return ": the store is read-only here; let this account write to its file and folder, or use another --db"
+    return ""
 
 
 def _is_busy(error: sa.exc.DBAPIError) -> bool:

@@ -163,8 +163,9 @@ def erase(
         return go(request, url, "Nothing was done: check the box to confirm.", "warn")
 
     def done() -> str:
-        commands.erase_worker(store_of(request), site, identifier, caller.name)
-        return "Erased. The record keeps only a number."
+        store = store_of(request)
+        commands.erase_worker(store, site, identifier, caller.name)
+        return f"Erased. The record keeps only a number. {store.leftover}".rstrip()
 
     return do(request, url, done)
 
