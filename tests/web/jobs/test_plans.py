@@ -53,7 +53,7 @@ def page(client: TestClient, mia: Api) -> TestClient:
 
 def run(store: Store, job: int) -> Job:
     """Run the queued plans; return one of them."""
-    while JobRunner(store, work.LANES[0]).run_one():
+    while JobRunner(store, work.SIMULATIONS).run_one():
         pass
     return queue.read(store, job)
 

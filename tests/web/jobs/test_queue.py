@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from crewlearn.advisor.files.tables import CsvError, CsvErrors
+from crewlearn.advisor.ledger.db import schema
+from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.jobs import queue
@@ -46,6 +48,25 @@ def test_jobs_are_done_in_turn_and_listed_newest_first(store: Store) -> None:
         queue.read(store, 999)
     with pytest.raises(InvalidInput, match="does not exist"):
         submit(store, site="nowhere")
+
+
+def test_sites_take_turns_however_many_jobs_one_has_queued(store: Store, other: Store) -> None:
+    many = [submit(store, number=number).id for number in range(5)]
+    order = list[int]()
+
+    def noted(store: Store, job: Job, progress: Progress) -> None:
+        order.append(job.id)
+
+    runners = [JobRunner(opened_store, {"work": noted}) for opened_store in (store, other)]
+    assert runners[0].run_one()
+    few = [submit(store, site="south", number=number).id for number in range(2)]
+    elsewhere = submit(store, "else", site="south").id
+    with store.changing() as connection:  # another lane's job, begun by a clock that was 20 years ahead
+        ahead = now_on(connection) + 20 * 365 * 86_400
+        connection.execute(schema.jobs.update().where(schema.jobs.c.id == elsewhere).values(started=ahead))
+    while any(runner.run_one() for runner in runners):
+        pass
+    assert order == [many[0], few[0], many[1], few[1], *many[2:]]
 
 
 def test_who_asks_for_the_same_at_once_gets_one_job(store: Store, other: Store) -> None:

@@ -156,7 +156,7 @@ class JobRunner:
                 self._stopping.wait(self._poll)
 
     def _claim(self) -> Job | None:
-        """Claim the oldest free job; of several runners that try, one gets it.
+        """Claim the free job whose turn it is; of several runners that try, one gets it.
 
         On a store with one writer, a heartbeat may be late because it waits for a long write to end. So a job that
         seems lost is claimed only by a runner that could write, saw no change one beat later, and could write again
@@ -198,22 +198,43 @@ class JobRunner:
             return read_in(connection, id) if connection.execute(taken).rowcount == 1 else None
 
     def _look(self) -> int | None:
-        """Return the oldest job that seems free: queued, or without a heartbeat for long enough."""
+        """Return the job that is next of those that seem free: queued, or without a heartbeat for long enough."""
         table = schema.jobs
         with self.store.reading() as connection:
             rows = connection.execute(
-                sa.select(table.c.id, table.c.status, table.c.owner, table.c.heartbeat)
+                sa.select(table.c.id, table.c.site, table.c.status, table.c.owner, table.c.heartbeat)
                 .where(table.c.status.in_((QUEUED, RUNNING)), table.c.kind.in_(list(self.handlers)))
                 .order_by(table.c.id)
             ).all()
         now, before = time.monotonic(), self._seen
         self._seen = {}
-        for id, status, owner, heartbeat in rows:
+        for id, _, status, owner, heartbeat in rows:
             state, known = (status, owner, heartbeat), before.get(id)
             if known is None or known.state != state:
                 known = _Sight(state, now + self._rest(status, heartbeat))
             self._seen[id] = known
-        return next((id for id, sight in self._seen.items() if sight.free_at <= now), None)
+        return self._next({row.id: row.site for row in rows if self._seen[row.id].free_at <= now})
+
+    def _next(self, free: Mapping[int, int]) -> int | None:
+        """Return the oldest job of the site that has waited longest since one of its jobs began, of free ones by site.
+
+        So sites take turns, however many jobs one of them has queued.
+        """
+        if len(set(free.values())) < 2:
+            return min(free, default=None)
+        table = schema.jobs
+        with self.store.reading() as connection:
+            began = connection.execute(
+                sa.select(table.c.site, sa.func.max(table.c.started))
+                .where(
+                    table.c.site.in_(set(free.values())),
+                    table.c.kind.in_(list(self.handlers)),
+                    table.c.started <= now_on(connection),  # not by a clock that was ahead
+                )
+                .group_by(table.c.site)
+            )
+            last: dict[int, float] = {row[0]: row[1] for row in began}
+        return min(free, key=lambda id: (last.get(free[id], 0.0), id))
 
     def _rest(self, status: str, heartbeat: float | None) -> float:
         """Return how long a job must stay unchanged to be free; a queued one with a heartbeat was put back."""

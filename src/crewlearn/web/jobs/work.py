@@ -37,6 +37,7 @@ from crewlearn.problem.errors import Unknown
 from crewlearn.problem.extras import REMEDY, SIM, can_simulate
 from crewlearn.web import snapshots
 from crewlearn.web.jobs import queue
+from crewlearn.web.jobs.apart import simulate_apart
 from crewlearn.web.jobs.queue import Job, file_of
 from crewlearn.web.jobs.runner import Handler, Progress
 from crewlearn.web.observing.meters import counting_import
@@ -226,8 +227,11 @@ def sealed_plan(store: Store, site: str, job: int) -> SealedPlan:
     return SealedPlan.from_json(made.result["plan"])
 
 
+SIMULATIONS: Mapping[str, Handler] = {PLAN: run_plan, BACKTEST: run_backtest}
+"""The kinds that run compiled code, each job in a process of its own."""
+
 LANES: Sequence[Mapping[str, Handler]] = (
-    {PLAN: run_plan, BACKTEST: run_backtest},
+    dict.fromkeys(SIMULATIONS, simulate_apart),
     {VERIFY: run_verify, OUTPUT_IMPORT: run_import, PILOT_PLAN: run_pilot_plan},
 )
 """The lanes of a server: plans and backtests, which may take minutes, and the kinds that people wait for."""
