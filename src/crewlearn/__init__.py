@@ -6,6 +6,8 @@ The public names below are imported on first use, so that `import crewlearn` sta
 import importlib
 from typing import TYPE_CHECKING
 
+from crewlearn.gymnasium_ids import register_environments
+
 __version__ = "0.1.0"
 
 _HOME = {
@@ -90,6 +92,7 @@ _HOME = {
     "KeepTeam": "policies.baselines",
     "Oracle": "policies.baselines",
     "Braked": "policies.brakes",
+    "AgentPolicy": "policies.learned.policy",
     "make_policy": "policies.registry",
     "check_policy": "policies.checks",
     "PolicyFault": "policies.checks",
@@ -108,6 +111,8 @@ _HOME = {
     "Grid": "engine.sweep",
     "plan_cells": "engine.sweep",
     "run_sweep": "engine.sweep",
+    "ReplacementEnv": "engine.gym.scaled",
+    "ReplacementVectorEnv": "engine.gym.vector",
     "trace": "engine.trace",
     "write_trace": "engine.trace",
     "reproduce": "study.studies",
@@ -127,6 +132,8 @@ _HOME = {
 if TYPE_CHECKING:
     from crewlearn.beliefs.estimates import Estimates as Estimates
     from crewlearn.beliefs.estimates import Prior as Prior
+    from crewlearn.engine.gym.scaled import ReplacementEnv as ReplacementEnv
+    from crewlearn.engine.gym.vector import ReplacementVectorEnv as ReplacementVectorEnv
     from crewlearn.engine.interpreted import Step as Step
     from crewlearn.engine.interpreted import play as play
     from crewlearn.engine.local import simulate as simulate
@@ -161,6 +168,7 @@ if TYPE_CHECKING:
     from crewlearn.policies.explanations import Level as Level
     from crewlearn.policies.explanations import PolicyWait as PolicyWait
     from crewlearn.policies.explanations import Reason as Reason
+    from crewlearn.policies.learned.policy import AgentPolicy as AgentPolicy
     from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient as KnowledgeGradient
     from crewlearn.policies.posterior.thompson import Thompson as Thompson
     from crewlearn.policies.registry import make_policy as make_policy
@@ -248,3 +256,6 @@ else:  # hidden from type checkers, which would let any misspelt name pass as `A
 
 def __dir__() -> list[str]:
     return sorted(["__version__", *_HOME])
+
+
+register_environments()

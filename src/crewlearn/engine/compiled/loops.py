@@ -176,6 +176,15 @@ def compiled_function(function: Callable[..., Any]) -> Callable[..., Any]:
         return _cached_on_disk(function, _folder(parts, [function]))
 
 
+@cache
+def compiled_in_memory(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return one of the package's functions compiled for this process, for arguments that carry a user's own laws."""
+    with _lock:
+        _make_compilable(reach([function]))
+        compiled: Callable[..., Any] = numba.njit(nogil=True)(function)
+        return compiled
+
+
 def _loop_in_memory(kind: LoopKind, own: Reached) -> Loop:
     """Return a loop that uses the user's own functions, compiled from copies of them."""
     _make_compilable(all_of(kind))

@@ -1,4 +1,4 @@
-"""The Gymnasium environment: Gymnasium's own checker, worlds bit-identical to the engine's, and a learner."""
+"""The first environment: Gymnasium's own checker, worlds bit-identical to the engine's, and a learner."""
 
 import copy
 import subprocess
@@ -22,26 +22,11 @@ from crewlearn.policies.dr_ucb.policy import DRUCB
 from crewlearn.policies.teams.simple import EpsilonGreedy
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.problem.instances import benchmark
-from crewlearn.problem.laws import AvailabilityDelay, FixedDelay, GeometricDelay, NoDelay, UniformOutput
-from crewlearn.problem.model import Pool, Problem, Start
-from crewlearn.problem.people import Presence
+from crewlearn.problem.laws import NoDelay, UniformOutput
+from crewlearn.problem.model import Pool, Problem
 from crewlearn.problem.transitions import LEGAL, request_fault
+from support.environments import EMPTY, PROBLEMS, SLOW
 from support.floors import QUIET, TOGETHER
-
-SLOW = Problem(team=2, horizon=12, cost=0.5, workers=Pool((0.1, 0.3, 0.5, 0.7, 0.9)), delay=FixedDelay(3))
-PROBLEMS = {
-    "the benchmark": benchmark(horizon=120),
-    "fees at completion": replace(benchmark(team=3, horizon=120, cost=0.3), fee_due="completion"),
-    "prior data": Problem(
-        team=2,
-        horizon=90,
-        cost=0.5,
-        workers=Pool((0.2, 0.4, 0.9, 0.6), prior_n=(0, 7, 300, 0), prior_mean=(0.0, 0.5, 0.8, 0.0)),
-        delay=GeometricDelay(mean=4.0),
-    ),
-    "one outside": Problem(team=2, horizon=40, cost=0.1, workers=Pool((0.1, 0.2, 0.9)), delay=NoDelay()),
-    "one period": Problem(team=1, horizon=1, cost=0.0, workers=Pool((0.1, 0.9)), delay=AvailabilityDelay(p=0.5)),
-}
 
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 
@@ -153,8 +138,7 @@ def test_floors_stay_in_their_spaces(problem: Problem) -> None:
 
 def test_an_empty_station_is_filled_by_its_own_choice() -> None:
     """Two stations are empty at the start, and the holder of a third quits in period 3."""
-    problem = replace(SLOW, team=3, start=Start((-1, 0, -1)), presence=Presence(quits=0.0, quit_at=(3, 4, 5, 6, 7)))
-    env = make(problem)
+    env = make(EMPTY)
     seen, info = env.reset(seed=1)
     assert info["action_mask"][:, 1:].tolist() == [[False, True, True, True, True]] * 3
     assert not seen["stations"][[0, 2]].any()

@@ -1,43 +1,23 @@
-"""The simulated world as a Gymnasium environment, for training reinforcement learners.
-
-Needs the extra `crewlearn[gym]`. Importing this module registers `crewlearn/DelayedReplacement-v0`. An id that names
-the module, as below, makes `gymnasium.make` import it.
-
->>> env = gymnasium.make("crewlearn.engine.gym:crewlearn/DelayedReplacement-v0", problem=benchmark(horizon=30))
->>> observation, info = env.reset(seed=1)
->>> legal = tuple(info["action_mask"].astype(np.int8))
->>> observation, profit, terminated, truncated, info = env.step(env.action_space.sample(mask=legal))
->>> len(info["requested"]) + info["dropped"] <= 10
-True
-"""
+"""The environment of the first version, whose observations are plain counts; `scaled` has the one to train in."""
 
 from collections.abc import Iterable
 from typing import Any
 
+import gymnasium
 import numpy as np
-
-try:
-    import gymnasium
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("crewlearn.engine.gym needs Gymnasium: pip install 'crewlearn[gym]'") from error
 from gymnasium import spaces
 
 from crewlearn.beliefs.estimates import Estimates
-from crewlearn.engine.course import Course, Opening
+from crewlearn.engine.course import Course, Opening, Work
 from crewlearn.engine.world import World
 from crewlearn.policies.contract import Pair, Situation
+from crewlearn.policies.learned.view import KEEP, checked_choices, list_requests, mask_choices
 from crewlearn.problem.arrays import NOBODY, BoolArray, IntArray
 from crewlearn.problem.errors import InvalidInput, whole
-from crewlearn.problem.floor import EXPERIENCED, floor_form, offer_fault
+from crewlearn.problem.floor import EXPERIENCED, floor_form
 from crewlearn.problem.instances import benchmark
-from crewlearn.problem.model import Problem
-from crewlearn.problem.roster import Pending, Roster
-from crewlearn.problem.transitions import FREE, LEGAL
-
-ID = "crewlearn/DelayedReplacement-v0"
-
-KEEP = 0
-"""The choice that requests no replacement; choice j+1 requests worker j."""
+from crewlearn.problem.model import MOST, Problem
+from crewlearn.problem.roster import Roster
 
 Observation = dict[str, Any]
 """Arrays by name, as sampled from a `gymnasium.spaces.Dict`."""
@@ -75,23 +55,25 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
     also `declined` pairs, those who were `absent`, those who `quit` at the beginning of the next period, and the
     period's `net`, which is for scoring as well.
 
-    `reset(seed=s)` begins run 0 of seed s; further resets begin runs 1, 2, ... These are the worlds of
-    `crewlearn.simulate(problem, ..., seed=s)`, so a trained agent can be compared with a policy run by run. A warm-up
-    is over when `reset` returns.
+    `reset(seed=s)` begins run 0 of seed s, and `reset(seed=s, options={"run": r})` run r; further resets begin the next
+    runs. These are the worlds of `crewlearn.simulate(problem, ..., seed=s)`, so a trained agent can be compared with a
+    policy run by run. A warm-up is over when `reset` returns.
     """
 
     world: World
     course: Course
 
     def __init__(self, problem: Problem | None = None) -> None:
-        if not isinstance(problem, Problem | None):
-            raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem returns")
-        self.problem = benchmark() if problem is None else problem
+        self.problem = checked_problem(problem)
         self.period = 0
         """The period about to be played, which counts the warm-up, from 1; 0 before the first reset."""
-        setting, seen, horizon = self.problem.setting, self.problem.seen_before()[0], self.problem.horizon
-        workers, team = setting.workers, setting.team
-        self.action_space = spaces.MultiDiscrete([workers + 1] * team)
+        setting = self.problem.setting
+        self.action_space = spaces.MultiDiscrete([setting.workers + 1] * setting.team)
+        self.observation_space = spaces.Dict(self._boxes(setting.workers, setting.team))
+
+    def _boxes(self, workers: int, team: int) -> dict[str, spaces.Space[Any]]:
+        """Return the space of each entry of an observation."""
+        seen, horizon = self.problem.seen_before()[0], self.problem.horizon
         boxes: dict[str, spaces.Space[Any]] = {
             "counts": spaces.Box(np.zeros_like(seen), seen + horizon, dtype=np.int64),
             "means": spaces.Box(0.0, 1.0, (workers,), dtype=np.float32),
@@ -105,7 +87,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
             self._longest = horizon + int(begun.max(where=begun < EXPERIENCED, initial=0))
             boxes["experience"] = spaces.Box(0, self._longest, (workers,), dtype=np.int64)
             boxes["present"] = spaces.Box(0, 1, (workers,), dtype=np.int8)
-        self.observation_space = spaces.Dict(boxes)
+        return boxes
 
     @property
     def roster(self) -> Roster:
@@ -120,11 +102,15 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin run 0 of `seed`, or the next run of the last seed if it is None; `options` are ignored."""
+        """Begin run 0 of `seed`, or the next run of the last seed if it is None.
+
+        `options={"run": r}` begins run r of a seed that is given; other options are ignored.
+        """
         new_seed = None if seed is None else whole("seed", seed, 0, 2**64 - 1)
+        run = first_run(options, new_seed)
         super().reset(seed=new_seed)
         if new_seed is not None:
-            self.world = World(self.problem, new_seed, run=0)
+            self.world = World(self.problem, new_seed, run)
         elif self.period == 0:
             self.world = World(self.problem, int(self.np_random.integers(2**63)), run=0)
         else:
@@ -140,7 +126,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
     def step(self, action: IntArray) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play a period in the order of the paper's Section 3: requests, arrivals, output."""
         self._need_reset(self.period > self.problem.horizon)
-        requests, dropped = self._legal(self._checked(action))
+        requests, dropped = self._legal(checked_choices(action, (self.problem.team,), self.roster.workers))
         requested, _ = self.course.request(requests)
         arrivals = self.course.arrive(lambda incoming: NOBODY)
         work = self.course.work()
@@ -159,7 +145,7 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         if self.problem.changes:
             info.update(declined=arrivals.declined, absent=work.absent, quit=opening.quit, net=work.expected - fees)
         over = self.period > self.problem.horizon
-        return self._observation(), sum(work.output.values()) - fees, over, False, info
+        return self._observation(), self._produced(work) - fees, over, False, info
 
     def action_masks(self) -> BoolArray:
         """Return the mask of legal choices, flattened station by station, as sb3-contrib's MaskablePPO expects it."""
@@ -175,7 +161,8 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
         """Return the action that requests these pairs (out, in), as returned by a policy's `decide`."""
         self._need_reset()
         action = np.full(self.problem.team, KEEP, dtype=np.int64)
-        empty = [station for station in self._unclaimed() if self.roster.stations[station] == NOBODY]
+        empty = [station for station, worker in enumerate(self.roster.stations) if worker == NOBODY]
+        empty = empty[sum(pending.out == NOBODY for pending in self.roster.pending) :]
         for out, into in pairs:
             if out == NOBODY and empty:
                 station = empty.pop(0)
@@ -186,62 +173,26 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
             action[station] = whole("pairs", into, 0, self.roster.workers - 1) + 1
         return action
 
+    @staticmethod
+    def _produced(work: Work) -> float:
+        return sum(work.output.values())
+
     def _begin_period(self) -> Opening:
         """Begin the next period, if there is one."""
         self.period += 1
         return self.course.begin() if self.period <= self.problem.horizon else Opening()
 
-    def _legal(self, choices: list[int]) -> tuple[list[Pair], int]:
+    def _legal(self, choices: IntArray) -> tuple[list[Pair], int]:
         """Return the pairs of the legal requests, station by station, and the number of requests dropped."""
-        pairs: list[Pair] = []
-        asked = [station for station, choice in enumerate(choices) if choice != KEEP]
-        unclaimed, taken = self._unclaimed(), set[int]()
-        for station in asked:
-            out, into = self.roster.stations[station], choices[station] - 1
-            legal = offer_fault(self.course.floor, self.roster.arrays, out, into) == LEGAL
-            if station in unclaimed and into not in taken and legal and self._may_enter()[into]:
-                pairs.append((out, into))
-                taken.add(into)
-        return pairs, len(asked) - len(pairs)
-
-    def _unclaimed(self) -> list[int]:
-        """Return the stations for which somebody may be requested: the holder may leave, or nobody is to fill it."""
-        arrays, coming = self.roster.arrays, self._open_hires()
-        unclaimed = []
-        for station, worker in enumerate(self.roster.stations):
-            if worker == NOBODY and coming:
-                coming.pop(0)
-            elif worker == NOBODY or (arrays.role[worker] == FREE and self.course.may_leave[worker]):
-                unclaimed.append(station)
-        return unclaimed
-
-    def _open_hires(self) -> list[Pending]:
-        """Return the pending hires that fill empty stations, in the order of their requests."""
-        return [pending for pending in self.roster.pending if pending.out == NOBODY]
-
-    def _may_enter(self) -> BoolArray:
-        arrays = self.roster.arrays
-        allowed: BoolArray = (arrays.station_of == NOBODY) & (arrays.role == FREE) & self.course.floor.may_enter
-        return allowed
-
-    def _checked(self, action: object) -> list[int]:
-        team, workers = self.problem.team, self.problem.setting.workers
-        try:
-            choices = np.asarray(action)
-        except ValueError:  # nested lists of unequal length
-            choices = np.empty(0)
-        whole_numbers = choices.shape == (team,) and np.issubdtype(choices.dtype, np.integer)
-        if not whole_numbers or choices.min() < 0 or choices.max() > workers:
-            remedy = f"must be {team} whole numbers, one per station, from 0 (keep) to {workers} (worker {workers - 1})"
-            raise InvalidInput("action", action, remedy)
-        checked: list[int] = choices.tolist()
-        return checked
+        outs, ins = np.empty_like(choices), np.empty_like(choices)
+        n = list_requests(self._mask(), self.roster.arrays, choices, outs, ins)
+        pairs = list(zip(outs[:n].tolist(), ins[:n].tolist(), strict=True))
+        return pairs, int((choices != KEEP).sum()) - n
 
     def _mask(self) -> BoolArray:
-        """Return which requests are legal by themselves; only the two roles matter."""
+        """Return which requests are legal by themselves."""
         mask = np.zeros((self.roster.team, self.roster.workers + 1), dtype=np.bool_)
-        mask[self._unclaimed(), 1:] = self._may_enter()
-        mask[:, KEEP] = True
+        mask_choices(mask, self.roster.arrays, self.course.floor.may_enter, self.course.may_leave)
         return mask
 
     def _observation(self) -> Observation:
@@ -278,4 +229,20 @@ class DelayedReplacement(gymnasium.Env[Observation, IntArray]):
             raise gymnasium.error.ResetNeeded("no run is under way: call reset() to begin one")
 
 
-gymnasium.register(id=ID, entry_point=f"{__name__}:{DelayedReplacement.__name__}")
+def checked_problem(problem: object) -> Problem:
+    """Return the problem to play, by default the paper's benchmark."""
+    if problem is None:
+        return benchmark()
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", problem, "must be a crewlearn.Problem, as crewlearn.read_problem returns")
+    return problem
+
+
+def first_run(options: dict[str, Any] | None, seed: object) -> int:
+    """Return the run to begin with: what the options say, else 0."""
+    run = (options or {}).get("run")
+    if run is None:
+        return 0
+    if seed is None:
+        raise InvalidInput("options run", run, "says which run of a seed to begin; give the seed as well")
+    return whole("options run", run, 0, MOST)
