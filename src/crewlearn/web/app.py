@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web import api, downloads, pages, threads
 from crewlearn.web.api import metrics, openapi
+from crewlearn.web.auth.sign_on.providers import providers_of
 from crewlearn.web.errors import handlers
 from crewlearn.web.errors.unreadable_sites import SiteUnreadable
 from crewlearn.web.jobs import work
@@ -42,6 +43,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
     )
     app.state.store = threads.bounded(store)
     app.state.settings = settings
+    app.state.sign_on = providers_of(app.state.store, settings)
     app.state.exporting = asyncio.Semaphore(downloads.AT_ONCE)
     app.state.jobs = Lanes(store, work.lanes_here() if lanes is None else lanes, work.unstoppable, work.tell_failure)
     app.state.deliverer = Deliverer(store, settings.notify_hosts)

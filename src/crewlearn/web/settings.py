@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crewlearn.problem.errors import InvalidInput, one_of
@@ -23,6 +24,30 @@ class MailSettings:
     user: str = ""
     password: str = field(default="", repr=False)
     security: str = "starttls"
+
+
+@dataclass(frozen=True)
+class SignOn:
+    """A provider of single sign-on, as the operator describes it in a file.
+
+    `roles` maps values of the role claim to roles, and `sites` those of the site claim to sites (None: all of them).
+    Without a site claim everybody sees all sites. `clock_skew` is in seconds.
+    """
+
+    name: str
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    label: str = "Sign in with single sign-on"
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    name_claim: str = "preferred_username"
+    role_claim: str = "groups"
+    site_claim: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    sites: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
+    clock_skew: int = 60
+    session_hours: float = 12.0
+    log_out: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,6 +75,7 @@ class Settings:
     mail: MailSettings | None = None
     root_path: str = ""
     log_format: str = TEXT
+    sign_on: tuple[SignOn, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("log_format", self.log_format, LOG_FORMATS)

@@ -320,15 +320,15 @@ def test_a_session_by_a_link_ends_with_all_others_however_late_it_begins(
 ) -> None:
     """The link is deleted and the session begun in one transaction: no revocation can come in between."""
     users.add(store, "ada", "viewer")
-    code, begun = users.new_link(store, "ada"), sessions._begin
+    code, begun = users.new_link(store, "ada"), sessions.begin
 
     def failing(*arguments: Any) -> str:
         begun(*arguments)
         raise StoreBusy("x", "is busy")
 
-    monkeypatch.setattr(sessions, "_begin", failing)
+    monkeypatch.setattr(sessions, "begin", failing)
     assert use_link(web, code).status_code == 409
-    monkeypatch.setattr(sessions, "_begin", begun)
+    monkeypatch.setattr(sessions, "begin", begun)
     with store.reading() as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(schema.sessions)).scalar() == 0
     assert use_link(web, code).status_code == 303, "the link is still valid"

@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,6 +66,13 @@ def serve_command(
     log_format: Annotated[
         str, typer.Option(envvar="CREWLEARN_LOG_FORMAT", help="Form of the log on stderr: text, or json for programs.")
     ] = "text",
+    sign_on: Annotated[
+        list[Path] | None,
+        typer.Option(
+            envvar="CREWLEARN_SIGN_ON",
+            help="A TOML file that describes a provider of single sign-on (OpenID Connect); repeatable.",
+        ),
+    ] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
@@ -78,6 +86,7 @@ def serve_command(
         from crewlearn.web import server
         from crewlearn.web.app import make_app
         from crewlearn.web.auth import users
+        from crewlearn.web.auth.sign_on.file import read_sign_on
         from crewlearn.web.settings import Settings
 
         whole("port", port, 0, 65_535)
@@ -92,8 +101,9 @@ def serve_command(
             mail=mail_settings(smtp_host, smtp_port, smtp_security, smtp_user, mail_from),
             root_path=root_path,
             log_format=log_format,
+            sign_on=tuple(read_sign_on(file) for file in sign_on or ()),
         )
-        if not settings.is_loopback and not users.any_users(store):
+        if not settings.is_loopback and not settings.sign_on and not users.any_users(store):
             remedy = (
                 "the server could be reached from other machines, but has no users yet; first run: "
                 "crewlearn users add NAME --role admin, then: crewlearn users token NAME"
@@ -108,6 +118,9 @@ def serve_command(
                 say(f"crewlearn is at {own}/ (stop it with Ctrl-C)")
                 if url != own:
                     say(f"Users reach it at {url}/, through the proxy.")
+                for provider in settings.sign_on:
+                    address = f"{url}/sign-on/{provider.name}/callback"
+                    say(f"Single sign-on by {provider.issuer}, which must know the redirect address {address}")
                 first = users.add_first(store, who(None)) if settings.is_loopback else None
                 if first is not None:
                     say(f"Sign in as {first.name} with this link, which works once and for 15 minutes:")

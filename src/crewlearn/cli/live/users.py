@@ -46,7 +46,7 @@ def list_command(db: DbOption = DEFAULT_DB, json: JsonOption = False) -> None:
     elif known_users:
         rows = [
             [
-                user.name + (" (disabled)" if user.disabled else ""),
+                user.name + (" (disabled)" if user.disabled else "") + (" (single sign-on)" if user.origin else ""),
                 user.role,
                 "all" if user.sites is None else ", ".join(user.sites),
                 "; ".join(
@@ -150,12 +150,27 @@ def link_command(
     print(f"{url.rstrip('/')}/sign-in/once?code={code}")
 
 
+@app.command("sign-on")
+def sign_on_command(
+    name: NameArgument,
+    issuer: Annotated[str, typer.Option(help="The issuer, as in the settings of single sign-on.")],
+    subject: Annotated[str, typer.Option(help="Who they are there: the claim `sub`, as the server's log tells it.")],
+    db: DbOption = DEFAULT_DB,
+) -> None:
+    """Let a user who exists already come in by single sign-on, which then sets their role and sites."""
+    with opened(db) as store:
+        from crewlearn.web.auth import users
+
+        users.join(store, name, issuer, subject)
+
+
 def _as_json(user: "User") -> dict[str, Any]:
     return {
         "name": user.name,
         "role": user.role,
         "sites": None if user.sites is None else list(user.sites),
         "disabled": user.disabled,
+        "origin": user.origin,
         "tokens": [
             {
                 "id": token.id,

@@ -26,7 +26,7 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
         count_failure(store, address)
         raise not_signed_in("This token is wrong, expired or revoked.")
     with store.changing() as connection:
-        return owner.caller, _begin(connection, now_of(store), settings, owner.user, owner.token, owner.expires)
+        return owner.caller, begin(connection, now_of(store), settings, owner.user, owner.token, owner.expires)
 
 
 def owner_of_link(store: Store, code: str, address: str) -> Caller:
@@ -46,7 +46,7 @@ def sign_in_by_link(store: Store, settings: Settings, code: str, address: str) -
         used = connection.execute(sa.delete(table).where(table.c.digest == digest_of(code))).rowcount
         if owner is not None and used:
             caller, user = owner
-            return caller, _begin(connection, now_of(store), settings, user)
+            return caller, begin(connection, now_of(store), settings, user)
     raise _no_link(store, address)
 
 
@@ -59,11 +59,21 @@ def _no_link(store: Store, address: str) -> HTTPException:
     )
 
 
-def sign_out(store: Store, session: str | None) -> None:
-    """End a session."""
-    if session is not None:
-        with store.changing() as connection:
-            connection.execute(sa.delete(schema.sessions).where(schema.sessions.c.digest == digest_of(session)))
+def sign_out(store: Store, session: str | None) -> bytes | None:
+    """End a session; return what was kept with it for signing out elsewhere too."""
+    if session is None:
+        return None
+    table, digest = schema.sessions, digest_of(session)
+    with store.changing() as connection:
+        kept = connection.execute(sa.select(table.c.sign_on).where(table.c.digest == digest)).scalar()
+        connection.execute(sa.delete(table).where(table.c.digest == digest))
+    return None if kept is None else bytes(kept)
+
+
+def keep(connection: sa.Connection, session: str, kept: bytes) -> None:
+    """Keep with a session what signing out elsewhere takes."""
+    table = schema.sessions
+    connection.execute(sa.update(table).where(table.c.digest == digest_of(session)).values(sign_on=kept))
 
 
 def set_cookie(response: Response, settings: Settings, session: str) -> None:
@@ -83,17 +93,18 @@ def set_cookie(response: Response, settings: Settings, session: str) -> None:
     )
 
 
-def _begin(
+def begin(
     connection: sa.Connection,
     now: float,
     settings: Settings,
     user: int,
     token: int | None = None,
     token_expires: float = math.inf,
+    hours: float = math.inf,
 ) -> str:
-    """Begin a session and return its secret; one begun by a token expires with the token."""
+    """Begin a session and return its secret; it lasts so many hours at most, and no longer than the token it is by."""
     session, digest = new_secret()
-    table, expires = schema.sessions, min(now + settings.session_days * DAY, token_expires)
+    table, expires = schema.sessions, min(now + settings.session_days * DAY, token_expires, now + hours * 3600.0)
     connection.execute(sa.delete(table).where(table.c.expires <= now))
     connection.execute(table.insert().values(digest=digest, user=user, token=token, expires=expires))
     return session

@@ -38,7 +38,7 @@ class Token:
 
 @dataclass(frozen=True)
 class User:
-    """A user; `sites` is None if they may see all."""
+    """A user; `sites` is None if they may see all, and `origin` is the issuer of their single sign-on, if any."""
 
     name: str
     role: str
@@ -46,6 +46,7 @@ class User:
     disabled: bool
     created: datetime
     tokens: tuple[Token, ...] = ()
+    origin: str | None = None
 
 
 def add(store: Store, name: str, role: str, sites: Sequence[str] | None = None) -> User:
@@ -55,7 +56,7 @@ def add(store: Store, name: str, role: str, sites: Sequence[str] | None = None) 
     with store.changing() as connection:
         if _row(connection, name) is not None:
             raise Conflict("user", name, "exists already; choose another name")
-        _insert(store, connection, name, role, sites)
+        insert(store, connection, name, role, sites)
         return _users(connection, name)[0]
 
 
@@ -78,7 +79,7 @@ def add_first(store: Store, name: str) -> User | None:
         if connection.execute(sa.select(schema.users.c.id).limit(1)).first() is not None:
             return None
         fitting = name if len(name) <= LONGEST_NAME and _NAME.fullmatch(name) else "admin"
-        _insert(store, connection, fitting, ADMIN, None)
+        insert(store, connection, fitting, ADMIN, None)
         return _users(connection, fitting)[0]
 
 
@@ -115,7 +116,7 @@ def update(
         if values:
             connection.execute(sa.update(table).where(table.c.id == user).values(values))
         if not isinstance(sites, _Unchanged):
-            _set_sites(store, connection, user, sites)
+            set_sites(store, connection, user, sites)
         if disabled:
             _end_sessions(connection, user)
         return _users(connection, name)[0]
@@ -152,6 +153,22 @@ def disable(store: Store, name: str) -> None:
 def enable(store: Store, name: str) -> None:
     """Let a disabled user sign in again with the tokens they have."""
     update(store, name, disabled=False)
+
+
+def join(store: Store, name: str, issuer: str, subject: str) -> None:
+    """Let a user sign in as a subject of an issuer from now on, instead of any other before."""
+    table = schema.sign_on_identities
+    checked_text("issuer", issuer, 500, 1)
+    checked_text("subject", subject, 255, 1)
+    with store.changing() as connection:
+        user = _known(connection, name).id
+        query = sa.select(schema.users.c.name).join(table).where(table.c.issuer == issuer, table.c.subject == subject)
+        held = connection.execute(query).scalar()
+        if held is not None and held != name:
+            raise Conflict("subject", subject, f"is {held} here already; who acted under that name stays on record")
+        connection.execute(sa.delete(table).where(table.c.user == user))
+        connection.execute(table.insert().values(issuer=issuer, subject=subject, user=user))
+        _end_sessions(connection, user)
 
 
 def new_token(store: Store, name: str, days: float = TOKEN_DAYS, label: str = "") -> tuple[Token, str]:
@@ -204,15 +221,17 @@ def _checked_name(name: str) -> None:
         raise InvalidInput("user", name, "must be letters, digits and . @ + - _, with spaces inside at most")
 
 
-def _insert(store: Store, connection: sa.Connection, name: str, role: str, sites: Sequence[str] | None) -> None:
+def insert(store: Store, connection: sa.Connection, name: str, role: str, sites: Sequence[str] | None) -> int:
+    """Add a user whose name was checked; return their key."""
     values = {"name": name, "role": role, "everywhere": True, "disabled": False, "created": now_of(store)}
     made = connection.execute(schema.users.insert().values(values)).inserted_primary_key
     assert made is not None
     if sites is not None:
-        _set_sites(store, connection, made[0], sites)
+        set_sites(store, connection, made[0], sites)
+    return int(made[0])
 
 
-def _set_sites(store: Store, connection: sa.Connection, user: int, sites: Sequence[str] | None) -> None:
+def set_sites(store: Store, connection: sa.Connection, user: int, sites: Sequence[str] | None) -> None:
     """Limit a user to some sites, which must exist, or to none."""
     if sites is not None and not sites:
         raise InvalidInput("sites", list(sites), "must name at least one site, or be left out for all")
@@ -251,7 +270,8 @@ def _able(connection: sa.Connection, name: str) -> int:
 
 def _users(connection: sa.Connection, name: str | None = None) -> list[User]:
     users, user_sites, tokens = schema.users, schema.user_sites, schema.tokens
-    query = sa.select(users).order_by(users.c.name)
+    identities = schema.sign_on_identities
+    query = sa.select(users, identities.c.issuer).outerjoin(identities).order_by(users.c.name)
     rows = connection.execute(query if name is None else query.where(users.c.name == name)).all()
     sites: dict[int, list[str]] = {}
     places = sa.select(user_sites.c.user, schema.sites.c.name).join(schema.sites).order_by(schema.sites.c.name)
@@ -268,6 +288,7 @@ def _users(connection: sa.Connection, name: str | None = None) -> list[User]:
             disabled=row.disabled,
             created=_moment(row.created),
             tokens=tuple(held.get(row.id, ())),
+            origin=row.issuer,
         )
         for row in rows
     ]

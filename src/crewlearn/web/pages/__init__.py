@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.pages import jobs, new_site, notifications, sign_in, sites, users, webhooks
+from crewlearn.web.pages import jobs, new_site, notifications, sign_in, sign_on, sites, users, webhooks
 from crewlearn.web.pages.site import (
     answers,
     backtest,
@@ -23,6 +23,7 @@ from crewlearn.web.pages.site import (
 router = APIRouter(include_in_schema=False)
 for part in (
     sign_in,
+    sign_on,
     sites,
     new_site,
     today,

@@ -1,5 +1,6 @@
 """The sign-in pages: by a token or a one-time link, and signing out."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -7,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from crewlearn.web.auth import sessions
-from crewlearn.web.auth.access import COOKIE
+from crewlearn.web.auth.access import COOKIE, Caller
 from crewlearn.web.auth.failures import address_of
 from crewlearn.web.auth.secrets import LONGEST_SECRET
 from crewlearn.web.rendering import page
@@ -20,7 +21,7 @@ _LONGEST_ADDRESS = 2000
 @router.get("/sign-in")
 def sign_in_page(request: Request, next: str = "/") -> Response:
     """Show the form for a token; `next` is the page that was requested."""
-    return page(request, "account/sign_in.html", {"fault": None, "next": here(next)})
+    return sign_in_form(request, None, here(next))
 
 
 @router.post("/sign-in")
@@ -74,10 +75,15 @@ def sign_in_once(
 
 @router.post("/sign-out")
 def sign_out(request: Request) -> Response:
-    """Sign out."""
-    settings: Settings = request.app.state.settings
-    sessions.sign_out(request.app.state.store, request.cookies.get(settings.cookie(COOKIE)))
-    response = RedirectResponse("/sign-in", 303)
+    """Sign out, and go on to do so at the provider of the session's single sign-on."""
+    state, settings = request.app.state, _settings(request)
+    session = request.cookies.get(settings.cookie(COOKIE))
+    kept = sessions.sign_out(state.store, session)
+    farewell = None if session is None or state.sign_on is None else state.sign_on.farewell(session, kept)
+    response: Response = RedirectResponse("/sign-in", 303)
+    if farewell is not None:  # a page, because browsers let no form be redirected to where it may not be sent
+        provider, url = farewell
+        response = page(request, "sign_on/signed_out.html", {"provider": provider, "url": url})
     where, https = settings.cookie_path, settings.secure_cookies
     response.delete_cookie(settings.cookie(COOKIE), path=where, secure=https, httponly=True)
     return response
@@ -85,20 +91,36 @@ def sign_out(request: Request) -> Response:
 
 def _signed_in(request: Request, by: sessions.SignIn, secret: str, next: str) -> Response:
     """Sign in and redirect; on failure show the form again, with the reason."""
-    state = request.app.state
     try:
-        caller, session = by(state.store, state.settings, secret, address_of(request))
+        caller, session = by(request.app.state.store, _settings(request), secret, address_of(request))
     except HTTPException as error:
         return _refused(request, error, next)
+    return begun(request, caller, session, next)
+
+
+def begun(request: Request, caller: Caller, session: str, next: str) -> Response:
+    """Hand over a new session, end the one before, and go to a page."""
     request.state.caller = caller
-    sessions.sign_out(state.store, request.cookies.get(state.settings.cookie(COOKIE)))
+    settings = _settings(request)
+    sessions.sign_out(request.app.state.store, request.cookies.get(settings.cookie(COOKIE)))
     response = RedirectResponse(next, 303)
-    sessions.set_cookie(response, state.settings, session)
+    sessions.set_cookie(response, settings, session)
     return response
+
+
+def sign_in_form(
+    request: Request, fault: str | None, next: str, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Show the ways to sign in, with what went wrong before."""
+    values = {"fault": fault, "next": next, "providers": _settings(request).sign_on}
+    return page(request, "account/sign_in.html", values, status, headers)
 
 
 def _refused(request: Request, error: HTTPException, next: str) -> Response:
     """Show the form again, with the reason."""
-    return page(
-        request, "account/sign_in.html", {"fault": error.detail, "next": next}, error.status_code, error.headers
-    )
+    return sign_in_form(request, str(error.detail), next, error.status_code, error.headers)
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings

@@ -31,6 +31,7 @@ class UserView:
     disabled: bool
     tokens: tuple[TokenView, ...]
     valid: str
+    origin: str | None
 
 
 def user_url(name: str) -> str:
@@ -61,4 +62,5 @@ def user_view(store: Store, user: User) -> UserView:
         disabled=user.disabled,
         tokens=tuple(tokens),
         valid=formats.count(count, "token") if count else "no token",
+        origin=user.origin,
     )

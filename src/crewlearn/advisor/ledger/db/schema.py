@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-SCHEMA = "0005"
+SCHEMA = "0006"
 """The newest revision; `migrations` upgrade older stores to it."""
 
 VERSION_TABLE = "crewlearn_schema"
@@ -161,8 +161,29 @@ sessions = sa.Table(
     sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False),
     sa.Column("token", sa.Integer, sa.ForeignKey("tokens.id")),
     sa.Column("expires", sa.Double, nullable=False),
+    sa.Column("sign_on", sa.LargeBinary),
 )
-"""Browser sessions, begun with a token or (if that is null) a link; signing out deletes them."""
+"""Browser sessions, begun with a token or (if that is null) a link or single sign-on; signing out deletes them.
+
+`sign_on` is what signing out at the provider takes, encrypted by the session's secret, which is not stored.
+"""
+
+sign_on_identities = sa.Table(
+    "sign_on_identities",
+    metadata,
+    sa.Column("issuer", sa.String(500), primary_key=True),
+    sa.Column("subject", sa.String(255), primary_key=True),
+    sa.Column("user", sa.Integer, sa.ForeignKey("users.id"), nullable=False, unique=True),
+)
+"""Who signs in by single sign-on: the user of each subject of a provider."""
+
+used_sign_ons = sa.Table(
+    "used_sign_ons",
+    metadata,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("expires", sa.Double, nullable=False),
+)
+"""Single sign-ons that have led to a session, by their state's digest: none does so twice."""
 
 sign_in_failures = sa.Table(
     "sign_in_failures",

@@ -27,6 +27,9 @@ class UserModel(Model):
     disabled: Flag
     created: str
     tokens: list[TokenModel]
+    origin: str | None = Field(
+        description="The issuer of their single sign-on, which sets role and sites at each sign-in; else null."
+    )
 
 
 class Users(Page[UserModel]):
