@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.advice.reasons import estimates_of
+from crewlearn.advisor.evidence import exports as decided
 from crewlearn.advisor.files import exports as export
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output, read_workers
@@ -189,7 +190,7 @@ def test_there_is_something_to_plan_with(store: Store) -> None:
 def test_its_exports_make_the_same_site_again(store: Store) -> None:
     site = site_of(store)
     commands.create_site(store, "again", site.config, "ann")
-    workers, output = ("".join(export.EXPORTS[what](store, "demo")).encode() for what in ("workers", "output"))
+    workers, output = ("".join(decided.EXPORTS[what](store, "demo")).encode() for what in ("workers", "output"))
     import_workers(store, "again", read_workers(workers), workers, "ann")
     rows = read_output(output)
     assert {row.attendance for row in rows if row.units is not None} == {"worked", "partial", "sent-home"}

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import io
 import tempfile
 import threading
 from collections.abc import Generator, Iterator
@@ -12,9 +13,10 @@ from typing import IO, Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from python_calamine import CalamineWorkbook
 from sqlalchemy.pool import QueuePool
 
-from crewlearn.advisor.files.exports import EXPORTS
+from crewlearn.advisor.evidence.exports import EXPORTS
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
@@ -288,3 +290,17 @@ def test_nothing_is_made_for_who_has_hung_up(
     asyncio.run(hung_up())
     assert begun.is_set() != waits
     assert lines <= 1
+
+
+@pytest.mark.parametrize(("path", "given"), [(API, {"what": "output", "format": "xlsx"}), (PAGE, {"format": "xlsx"})])
+def test_tables_are_workbooks_when_asked_for(app: FastAPI, token: str, path: str, given: dict[str, str]) -> None:
+    with TestClient(app, base_url=BASE) as client:
+        response = client.get(path, params=given, headers=bearer(token))
+        events = client.get(API, params={"format": "xlsx"}, headers=bearer(token))
+        text = client.get(API, params={"what": "output"}, headers=bearer(token))
+    assert response.headers["content-type"] == downloads.WORKBOOK
+    assert response.headers["content-disposition"].endswith('output.xlsx"')
+    sheet = CalamineWorkbook.from_filelike(io.BytesIO(response.content)).get_sheet_by_name("output")
+    assert sheet.height == len(text.text.splitlines())
+    assert events.status_code == 422
+    assert "is for tables only" in events.json()["detail"]

@@ -5,6 +5,7 @@ import logging
 import tempfile
 from contextlib import closing
 from functools import partial
+from itertools import takewhile
 from threading import Event
 from typing import IO
 
@@ -13,11 +14,13 @@ from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from crewlearn.advisor.files.exports import EXPORTS
+from crewlearn.advisor.evidence.exports import EXPORTS, TABLES, check_table
+from crewlearn.advisor.files.workbooks import write_workbook
 from crewlearn.advisor.ledger.store import Store
 
 LOG = logging.getLogger("crewlearn.web")
 LINES, CSV = "application/jsonl", "text/csv"
+WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 AT_ONCE = 2
 """The most exports written at once: each takes a connection, a thread and most of a processor."""
 
@@ -34,12 +37,16 @@ class Export(StreamingResponse):
     An error while the file is written is reported like any other, because nothing has been sent yet.
     """
 
-    def __init__(self, store: Store, site: str, what: str, prefix: str = "") -> None:
+    def __init__(self, store: Store, site: str, what: str, prefix: str = "", *, workbook: bool = False) -> None:
         ending, kind = ("jsonl", LINES) if what == "events" else ("csv", CSV)
+        media_type = f"{kind}; charset=utf-8"
+        if workbook:
+            check_table(what)
+            ending, media_type = "xlsx", WORKBOOK
         headers = {"Content-Disposition": f'attachment; filename="{prefix}{what}.{ending}"'}
-        super().__init__((), headers=headers, media_type=f"{kind}; charset=utf-8")
+        super().__init__((), headers=headers, media_type=media_type)
         self._gone = Event()
-        self._write = partial(_write, store, site, what, self._gone)
+        self._write = partial(_write, store, site, what, self._gone, workbook)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write the file, send it and close it, also when the client disconnects."""
@@ -75,14 +82,16 @@ async def _hung_up(receive: Receive) -> None:
         pass
 
 
-def _write(store: Store, site: str, what: str, gone: Event, file: IO[bytes]) -> int:
+def _write(store: Store, site: str, what: str, gone: Event, workbook: bool, file: IO[bytes]) -> int:
     """Write an export to a file, rewind it and return its size; stop early if the client is gone."""
     try:
-        with closing(EXPORTS[what](store, site)) as lines:
-            for line in lines:
-                if gone.is_set():
-                    break
-                file.write(line.encode())
+        if workbook:
+            with closing(TABLES[what](store, site)) as rows:
+                write_workbook(file, what, takewhile(lambda _: not gone.is_set(), rows))
+        else:
+            with closing(EXPORTS[what](store, site)) as lines:
+                for line in takewhile(lambda _: not gone.is_set(), lines):
+                    file.write(line.encode())
         size = file.tell()
         file.seek(0)
     except OSError as error:  # such as a full disk

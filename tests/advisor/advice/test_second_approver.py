@@ -5,7 +5,7 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.answering import answer_many, answered_before, approval, refusal
 from crewlearn.advisor.advice.answers import Answer, give_once
-from crewlearn.advisor.files.exports import decisions_as_csv
+from crewlearn.advisor.evidence.exports import decisions_as_csv
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.errors import Conflict, SecondApproverNeeded
 from crewlearn.advisor.ledger.events import ProposalApproved

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.evidence import exports as decided
 from crewlearn.advisor.files import exports as export
 from crewlearn.advisor.files.cells import neutralised, original
 from crewlearn.advisor.files.columns import OutputRow, WorkerRow
@@ -144,7 +145,7 @@ def with_proposals(store: Store) -> Site:
 
 
 def decisions(store: Store) -> dict[str, dict[str, str]]:
-    return {row["proposal"]: row for row in csv.DictReader(io.StringIO("".join(export.decisions_as_csv(store, "s"))))}
+    return {row["proposal"]: row for row in csv.DictReader(io.StringIO("".join(decided.decisions_as_csv(store, "s"))))}
 
 
 def test_decisions_say_who_answered_when_who_left_and_what_was_settled(store: Store) -> None:

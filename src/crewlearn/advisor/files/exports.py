@@ -1,11 +1,12 @@
-"""Exports for auditors: everything that was imported, and every decision.
+"""Exports of events, output and workers, as tables and as text.
 
-Exports of output and workers have the columns that imports read, so they can be imported again.
+Those of output and workers have the columns that imports read, so they can be imported again.
 """
 
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -15,15 +16,13 @@ from crewlearn.advisor.files.cells import neutralised, unchanged
 from crewlearn.advisor.files.columns import OUTPUT as OUTPUT_COLUMNS
 from crewlearn.advisor.files.columns import WORKERS as WORKER_COLUMNS
 from crewlearn.advisor.files.columns import Column
-from crewlearn.advisor.ledger.answers import answer_trails
 from crewlearn.advisor.ledger.db import schema
-from crewlearn.advisor.ledger.events import KINDS, AnswerTrail, RecordedRow, row_document
+from crewlearn.advisor.ledger.events import KINDS, RecordedRow, row_document
 from crewlearn.advisor.ledger.identities import People, read_people
-from crewlearn.advisor.ledger.queries import read_entries, read_proposals, rows_of_event, unused_columns
+from crewlearn.advisor.ledger.queries import read_entries, rows_of_event, unused_columns
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.problem.arrays import NOBODY
 
 _ROWS_AT_ONCE = 10_000
 
@@ -42,59 +41,11 @@ def events_as_json_lines(store: Store, name: str) -> Generator[str, None, None]:
             yield f"{json.dumps(document, ensure_ascii=False)}\n"
 
 
-_DECISIONS = (
-    *("proposal", "proposed_for", "out", "in", "status", "answered_in", "answered_by", "answered_at", "offered_at"),
-    *("accepted_at", "settled_as", "settled_on", "settled_by", "settled_at", "left", "fee", "fee_paid", "reason"),
-    *("first_approved_by", "first_approved_at"),
-)
+Rows = Generator[Sequence[object], None, None]
+"""A table row by row, the header first."""
 
 
-def decisions_as_csv(store: Store, name: str) -> Generator[str, None, None]:
-    """Yield every proposal: who answered it and when, its outcome, and who left.
-
-    Times are UTC. Text that a spreadsheet would run as a formula is neutralised.
-    """
-    with store.reading() as connection:
-        key, site, _ = store.site(connection, name)
-        people, calendar = read_people(connection, key), site.config.calendar
-        proposals = read_proposals(connection, key)
-        answered = answer_trails(connection, key, proposals)
-    rows = []
-    for proposal in proposals:
-        answer = answered.get(proposal.id, AnswerTrail())
-        rows.append(
-            [
-                proposal.id,
-                str(calendar.date_of(proposal.period)),
-                _id_of(people, proposal.out),
-                _id_of(people, proposal.into),
-                proposal.status,
-                str(calendar.date_of(proposal.decided_in)) if proposal.decided_in else None,
-                answer.answered_by,
-                answer.answered_at,
-                answer.offered_at,
-                answer.accepted_at,
-                answer.outcome,
-                None if answer.settled_in is None else str(calendar.date_of(answer.settled_in)),
-                answer.settled_by,
-                answer.settled_at,
-                _id_of(people, proposal.leaver),
-                proposal.fee,
-                "yes" if proposal.paid else "no",
-                proposal.reason,
-                answer.first_approved_by,
-                answer.first_approved_at,
-            ]
-        )
-    yield from _csv(_DECISIONS, rows)
-
-
-def _id_of(people: People, number: int) -> str | None:
-    """Return a worker's id at the firm: None for nobody, the bare number if they were erased."""
-    return None if number == NOBODY else people.ids.get(number) or f"worker {number}"
-
-
-def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+def output_table(store: Store, name: str) -> Rows:
     """Yield the current output as it was recorded; rows of erased people have no id.
 
     Columns that the site does not use are left out: shifts where a day has one, and added columns without a value.
@@ -164,7 +115,7 @@ def output_document(site: Site, people: People, event: int, row: RecordedRow) ->
     }
 
 
-def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+def workers_table(store: Store, name: str) -> Rows:
     """Yield the current workers, with prior means as they were given."""
     with store.reading() as connection:
         key, site, _ = store.site(connection, name)
@@ -183,10 +134,12 @@ def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
 
 def _table(
     columns: Sequence[Column], values: Values, entries: Iterable[Any], facts: Callable[[Any], Any] = unchanged
-) -> Iterator[str]:
-    """Return the lines of a CSV file with these columns, one row for each entry."""
+) -> Iterator[Sequence[object]]:
+    """Yield the header and a row for each entry; days stay dates, which text writes as ISO and workbooks as days."""
     cells = _cells(columns, values, facts)
-    return _csv([column.name for column in columns], ([cell(entry) for cell in cells] for entry in entries))
+    yield [column.name for column in columns]
+    for entry in entries:
+        yield [cell(entry) for cell in cells]
 
 
 def _cells(
@@ -200,7 +153,7 @@ def _cells(
     def cell_of(column: Column) -> Callable[[Any], object]:
         stored, write = attrgetter(column.name), column.type.write
         value = values.get(column.name) or (stored if facts is unchanged else lambda entry: stored(facts(entry)))
-        return value if write is unchanged else lambda entry: write(value(entry))
+        return value if write in (unchanged, str) else lambda entry: write(value(entry))
 
     return [cell_of(column) for column in columns]
 
@@ -208,11 +161,11 @@ def _cells(
 _WORD = re.compile(r"[\w.:+-]*")
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield a header and rows as lines; text that a spreadsheet would run as a formula is neutralised."""
-    yield f"{','.join(columns)}\n"
-    for row in rows:
-        yield f"{','.join(map(_cell, row))}\n"
+def as_csv(rows: Rows) -> Generator[str, None, None]:
+    """Yield rows as lines of CSV; text that a spreadsheet would run as a formula is neutralised."""
+    with closing(rows):
+        for row in rows:
+            yield f"{','.join(map(_cell, row))}\n"
 
 
 def _cell(value: object) -> str:
@@ -223,10 +176,11 @@ def _cell(value: object) -> str:
     return text if _WORD.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
-EXPORTS: Mapping[str, Callable[[Store, str], Generator[str, None, None]]] = {
-    "events": events_as_json_lines,
-    "decisions": decisions_as_csv,
-    "output": output_as_csv,
-    "workers": workers_as_csv,
-}
-"""The exports by name; each yields a site's lines one at a time, so that no file is held in memory."""
+def output_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield the lines of `output_table`."""
+    return as_csv(output_table(store, name))
+
+
+def workers_as_csv(store: Store, name: str) -> Generator[str, None, None]:
+    """Yield the lines of `workers_table`."""
+    return as_csv(workers_table(store, name))

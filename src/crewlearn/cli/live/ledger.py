@@ -73,17 +73,28 @@ def verify_command(
 def export_command(
     site: SiteArgument,
     what: Annotated[str, typer.Option(help="events (JSON Lines), decisions, output or workers (CSV).")] = "events",
-    out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write, a workbook if it ends in .xlsx; by default standard output."),
+    ] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Export the record: events for programs, decisions for auditors, or the imported output and workers."""
     with opened(db) as store:
-        from crewlearn.advisor.files import exports as export
+        from contextlib import closing
+
+        from crewlearn.advisor.evidence import exports as export
+        from crewlearn.advisor.files.workbooks import write_workbook
         from crewlearn.problem.errors import one_of
 
         make = export.EXPORTS[one_of("what", what, export.EXPORTS)]
         if out is not None:
             check_writable("out", out)
+        if out is not None and out.suffix.lower() == ".xlsx":
+            export.check_table(what)
+            with closing(export.TABLES[what](store, site)) as rows, out.open("wb") as file:
+                write_workbook(file, what, rows)
+            return
         text = "".join(make(store, site))
     if out is None:
         sys.stdout.write(text)

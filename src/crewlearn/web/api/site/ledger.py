@@ -12,7 +12,7 @@ from crewlearn.web.api import paging
 from crewlearn.web.api.common import READING, Here, answer, at, page
 from crewlearn.web.api.models.site import ledger as models
 from crewlearn.web.auth.access import VIEWER
-from crewlearn.web.downloads import CSV, LINES, Export
+from crewlearn.web.downloads import CSV, LINES, WORKBOOK, Export
 from crewlearn.web.settings import MOST_NUMBER
 
 router = APIRouter(prefix="/sites/{site}/ledger", tags=["ledger"])
@@ -40,8 +40,12 @@ def list_events(
     responses=READING
     | {
         200: {
-            "description": "The file: events as JSON Lines, the others as CSV.",
-            "content": {LINES: {"schema": {"type": "string"}}, CSV: {"schema": {"type": "string"}}},
+            "description": "The file: events as JSON Lines, the others as CSV or as a workbook.",
+            "content": {
+                LINES: {"schema": {"type": "string"}},
+                CSV: {"schema": {"type": "string"}},
+                WORKBOOK: {"schema": {"type": "string", "format": "binary"}},
+            },
         }
     },
 )
@@ -51,6 +55,10 @@ def export_ledger(
         Literal["events", "decisions", "output", "workers"],
         Query(description="events for programs, decisions for auditors, output and workers as imported."),
     ] = "events",
+    format: Annotated[
+        Literal["csv", "xlsx"],
+        Query(description="xlsx for a workbook, which any Excel opens rightly; not of events."),
+    ] = "csv",
 ) -> Export:
     """Return an export of the record, as `crewlearn ledger export` writes it."""
-    return Export(here.store, here.name, what)
+    return Export(here.store, here.name, what, workbook=format == "xlsx")

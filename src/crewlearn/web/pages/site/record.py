@@ -1,11 +1,11 @@
 """The Record page: events in words, checks, and exports."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from crewlearn.advisor.files.exports import EXPORTS
+from crewlearn.advisor.evidence.exports import EXPORTS
 from crewlearn.advisor.ledger.events import KINDS as EVENT_KINDS
 from crewlearn.advisor.ledger.queries import proposals_in, read_events
 from crewlearn.advisor.wording.names import RecordNames
@@ -79,10 +79,16 @@ def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
 
 
 @router.get("/export/{what}")
-def exported(request: Request, site: str, what: str, caller: Annotated[Caller, require(VIEWER)]) -> Response:
+def exported(
+    request: Request,
+    site: str,
+    what: str,
+    caller: Annotated[Caller, require(VIEWER)],
+    format: Literal["xlsx", ""] = "",
+) -> Response:
     """Return an export as a file."""
     reading = reading_of(request, site)
     if what not in EXPORTS:
         raise Unknown("what", what, f"cannot be exported; choose from {', '.join(EXPORTS)}")
     name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in reading.name)
-    return Export(store_of(request), site, what, f"{name}-")
+    return Export(store_of(request), site, what, f"{name}-", workbook=format == "xlsx")
