@@ -46,11 +46,12 @@ def record(
         {
             "number": event.number,
             "at": reading.moment(event.at),
-            "actor": event.actor,
-            "words": event.fact.tell(names),
+            "actor": event.actor if event.fact.told(event.actor, names) != words else "",
+            "words": words,
             "hash": event.hash[:12],
         }
         for event in events
+        for words in [event.fact.tell(names)]
     ]
     url = reading.url("record")
     chosen = f"&kind={kind}" if kind else ""
