@@ -131,18 +131,18 @@ def test_offers_are_marked_together(store: Store) -> None:
 
 
 def test_two_managers_at_once_lose_nothing_and_answer_nothing_twice(store: Store) -> None:
-    numbers = crowd(store, 12)
+    numbers = crowd(store, 150)
     start = Barrier(2)
 
     def answers(actor: str) -> list[Answered]:
         start.wait()
-        mine = numbers[:8] if actor == "ann" else numbers[4:]
+        mine = numbers[:100] if actor == "ann" else numbers[50:]
         return answer_many(store, "site", mine, approval() if actor == "ann" else refusal("not-now", "later"), actor)
 
     with ThreadPoolExecutor(2) as both:
         ann, ben = both.map(answers, ("ann", "ben"))
     told = refusals(ann) | refusals(ben)
-    assert told.keys() == set(numbers[4:8]), "the second is told of each that the first answered"
+    assert told.keys() == set(numbers[50:100]), "the second is told of each that the first answered"
     assert all("answered before: " in words for words in told.values())
     with store.reading() as connection:
         trails = answers_by_proposal(connection, store.key(connection, "site"))
