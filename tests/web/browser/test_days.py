@@ -106,7 +106,7 @@ def test_from_an_empty_store_to_a_checked_record(empty_database: Database, serve
     page.get_by_role("button", name="Check now").click()
     expect(page.locator(".chip.good", has_text="sound")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Decisions", exact=True).click()
+        page.get_by_role("link", name="CSV of decisions", exact=True).click()
     rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
     exported = {value for row in rows for value in row.values()}
     assert {person.partition("(")[2].rstrip(")") for person in (into, next_one)} <= exported
