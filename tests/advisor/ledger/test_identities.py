@@ -49,7 +49,7 @@ def change(store: Store, worker: int, **values: Any) -> None:
 
 def committed(store: Store) -> dict[int, str]:
     """The commitments in the record as it is exported, the last one of each worker."""
-    events = map(json.loads, "".join(exports.EXPORTS["events"](store, "site")).splitlines())
+    events = map(json.loads, "".join(exports.events_as_json_lines(store, "site")).splitlines())
     return {worker: digest for event in events for worker, digest in event["payload"].get("identities", ())}
 
 
