@@ -18,10 +18,14 @@ MINIMUM_TESTS := tests/theory tests/problem tests/cli/test_cli.py tests/engine/t
   tests/engine/test_trace.py tests/engine/test_conventions.py tests/engine/scale_out/test_cluster.py \
   tests/advisor/ledger/test_storage.py tests/advisor/ledger/test_record.py tests/web/api tests/web/pages tests/web/test_requests.py
 
+# The catalogues of the pages, as seen from src.
+LOCALE := crewlearn/web/locale
+LANGUAGES := de es fr
+
 # The long trials below bench/soak.
 SOAK ?= team webhooks kills
 
-.PHONY: help run demo docs test quick test-minimum lint types rooms unit loops chromium bench calibrate soak release release-check clean
+.PHONY: help run demo docs test quick test-minimum lint types rooms unit loops messages chromium bench calibrate soak release release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +66,12 @@ rooms: $(READY) ## Check that packages import only what they may (import-linter)
 
 unit: $(READY) chromium ## Run all tests
 	$(BIN)/pytest
+
+messages: $(READY) ## Find the messages of the pages, and bring every catalogue up to date with them
+	cd src && ../$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg --no-default-keywords -k _ -k plural:1,2 -k noted \
+	  --sort-by-file --add-location file --omit-header --width 110 -o $(LOCALE)/messages.pot crewlearn
+	for language in $(LANGUAGES); do cd src && ../$(BIN)/pybabel -q update -l $$language -i $(LOCALE)/messages.pot -d $(LOCALE) \
+	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 110 --init-missing; cd ..; done
 
 loops: $(READY) ## Compile what the tests simulate with; one or two minutes for a new version, then seconds
 	PYTHONPATH=tests $(BIN)/python -m support.compiling

@@ -1,4 +1,4 @@
-"""Numbers, money, days and errors as text, in the site's units and with only meaningful digits."""
+"""Numbers, money, days and errors as text, in the site's units, the reader's forms and with only meaningful digits."""
 
 import math
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from functools import cache
 from babel import Locale
 from babel.numbers import get_currency_symbol
 
+from crewlearn import language
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.units import Units
-from crewlearn.advisor.ledger.text import counted as count
 from crewlearn.advisor.ledger.text import options_said
+from crewlearn.language import _, localized, month, noted, percent
 from crewlearn.problem.errors import InvalidInput
 
 __all__ = [
     "LEAVE_OUT",
     "age",
-    "count",
     "day",
     "digits_of",
     "fault",
@@ -32,22 +32,19 @@ __all__ = [
     "short_day",
 ]
 
-LEAVE_OUT = "Leave out people not known here"
+LEAVE_OUT = noted("Leave out people not known here")
 """The label of the check box for `skip_unknown`."""
 
 _OPTIONS = {
-    "accept_unusual": "a tick at the next try",
-    "correct": "a tick at the next try",
-    "map": "the choice of columns",
-    "out": "the list beside the button",
-    "skip_unknown": f"“{LEAVE_OUT}”",
-    "team_from_output": "a tick at the next try",
-    "where": "a filter",
-    "yes": "“Read it like this”",
+    "accept_unusual": noted("a tick at the next try"),
+    "correct": noted("a tick at the next try"),
+    "map": noted("the choice of columns"),
+    "out": noted("the list beside the button"),
+    "skip_unknown": noted("“Leave out people not known here”"),
+    "team_from_output": noted("a tick at the next try"),
+    "where": noted("a filter"),
+    "yes": noted("“Read it like this”"),
 }
-
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def remedy(text: str) -> str:
@@ -56,17 +53,17 @@ def remedy(text: str) -> str:
     >>> remedy("say with `map=units=HEADER` which header it has")
     'say with the choice of columns which header it has'
     """
-    return options_said(text, lambda name, _: _OPTIONS[name])
+    return options_said(text, lambda name, _value: _(_OPTIONS[name]))
 
 
 _NAMES = {
     "undo": "",
-    "on": "the day",
-    "out": "who makes room,",
-    "reason": "the reason",
-    "in": "who comes in,",
-    "until": "the day",
-    "note": "the note",
+    "on": noted("the day"),
+    "out": noted("who makes room,"),
+    "reason": noted("the reason"),
+    "in": noted("who comes in,"),
+    "until": noted("the day"),
+    "note": noted("the note"),
 }
 """Labels of fields on pages, by their names in errors; empty where the remedy says it all."""
 
@@ -79,7 +76,7 @@ def fault(error: InvalidInput) -> str:
     >>> fault(InvalidInput("proposal", 17, "was answered before: ben approved it at 2026-11-16 03:54 UTC"))
     'proposal 17 was answered before: ben approved it at 2026-11-16 03:54 UTC'
     """
-    name = _NAMES.get(error.field, error.field)
+    name = _(_NAMES.get(error.field, error.field))
     return f"{name} {error.value} {remedy(error.remedy)}" if name else remedy(error.remedy)
 
 
@@ -92,7 +89,7 @@ def number(value: float, digits: int = 0) -> str:
     text = f"{value:,.{digits}f}"
     if float(text.replace(",", "")) == 0.0:
         text = text.lstrip("-")
-    return text.replace("-", "−")
+    return localized(text).replace("-", "−")
 
 
 def digits_of(units: Units) -> int:
@@ -126,23 +123,24 @@ def money_span(low: float, high: float, *, currency: str | None = None) -> str:
     """
     whole = max(abs(low), abs(high)) >= 100.0 or (low == int(low) and high == int(high))
     digits = 0 if whole else 2
-    return " to ".join(_amount(value, digits, currency, sign=True) for value in (low, high))
+    ends = [_amount(value, digits, currency, sign=True) for value in (low, high)]
+    return _("{low} to {high}", low=ends[0], high=ends[1])
 
 
 def _amount(value: float, digits: int, currency: str | None, sign: bool) -> str:
     """Return an amount with its sign first, and its currency where the language puts it."""
     text = number(value, digits)
     minus, text = ("−", text[1:]) if text.startswith("−") else ("", text)
-    before, after = _around(currency, "en")
+    before, after = _around(currency, language.current().code)
     return f"{'+' if sign and value > 0 else minus}{before}{text}{after}"
 
 
 @cache
-def _around(currency: str | None, language: str) -> tuple[str, str]:
+def _around(currency: str | None, code: str) -> tuple[str, str]:
     """Return what stands before and after an amount of a currency; a symbol of letters stands apart from digits."""
     if currency is None:
         return "", ""
-    pattern, symbol = Locale.parse(language).currency_formats["standard"], get_currency_symbol(currency, language)
+    pattern, symbol = Locale.parse(code).currency_formats["standard"], get_currency_symbol(currency, code)
     before, after = (part.replace("¤", symbol) for part in (pattern.prefix[0], pattern.suffix[0]))
     return (f"{before}\xa0" if before[-1:].isalpha() else before), (f"\xa0{after}" if after[:1].isalpha() else after)
 
@@ -153,24 +151,19 @@ def day(when: date, now: date | None = None) -> str:
     >>> day(date(2026, 11, 17)), day(date(2025, 11, 17), date(2026, 1, 5))
     ('Tue 17 Nov', 'Mon 17 Nov 2025')
     """
-    text = f"{_DAYS[when.weekday()]} {when.day} {_MONTHS[when.month - 1]}"
-    return text if now is None or when.year == now.year else f"{text} {when.year}"
-
-
-def month(number: int) -> str:
-    """Name a month briefly, 1 for January."""
-    return _MONTHS[number - 1]
+    return language.day(when, year=now is not None and when.year != now.year)
 
 
 def short_day(when: date) -> str:
     """Format a day briefly."""
-    return f"{when.day} {_MONTHS[when.month - 1]}"
+    return language.day(when, weekday=False)
 
 
 def period(calendar: WorkCalendar, which: int, now: date | None = None) -> str:
     """Format a period as its day, with the shift where a day has several."""
     text = day(calendar.date_of(which), now)
-    return text if calendar.shifts_per_day == 1 else f"{text}, shift {calendar.shift_of(which)}"
+    several = calendar.shifts_per_day > 1
+    return _("{day}, shift {shift}", day=text, shift=calendar.shift_of(which)) if several else text
 
 
 def moment(at: str | datetime, local_at: Callable[[datetime], datetime] = lambda when: when) -> str:
@@ -180,7 +173,7 @@ def moment(at: str | datetime, local_at: Callable[[datetime], datetime] = lambda
     except ValueError:
         return str(at)
     local = local_at((when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone())
-    return f"{day(local.date())} {local.year}, {local:%H:%M %Z}"
+    return f"{language.day(local.date(), year=True)}, {local:%H:%M %Z}"
 
 
 def age(when: datetime) -> int:
@@ -195,7 +188,7 @@ def share(value: float) -> str:
     ('50%', 'over 99%', 'under 1%', '100%')
     """
     if 0.0 < value < 0.01:
-        return "under 1%"
+        return _("under 1%")
     if 0.99 < value < 1.0:
-        return "over 99%"
-    return f"{value:.0%}"
+        return _("over 99%")
+    return percent(value)

@@ -15,6 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from crewlearn.language import ENGLISH, Language, _, reading_in
+from crewlearn.web import i18n
 from crewlearn.web.errors import handlers
 from crewlearn.web.errors.problems import ProblemDocument, problem
 from crewlearn.web.observing.logs import ID_HEADER, REQUEST_ID, id_for
@@ -60,6 +62,11 @@ class Guard:
         request = Request(scope)
         sent = request.headers.get(ID_HEADER) if self.settings.behind_proxy else None
         REQUEST_ID.set(id_for(sent))
+        with reading_in(_language_of(request, self.settings)):
+            await self._pass_on(request, routed, receive, answering)
+
+    async def _pass_on(self, request: Request, routed: Scope, receive: Receive, answering: "_Answering") -> None:
+        scope = request.scope
         try:
             fault = self._fault(request)
             if fault is not None:
@@ -77,7 +84,7 @@ class Guard:
             answering.end()
 
     async def _apologize(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        document = problem(500, "This is a bug; the server's log has more.")
+        document = problem(500, _("This is a bug; the server's log has more."))
         response: Response = handlers.answer(request, document)
         await response(scope, receive, send)
 
@@ -87,7 +94,7 @@ class Guard:
             detail = "This host name is not allowed; start the server with --allowed-host NAME to allow it."
             return problem(400, detail)
         if request.method not in SAFE and _is_cross_site(request.headers, hosts[0]):
-            return problem(403, "Another site's page sent this request, so nothing was done.")
+            return problem(403, _("Another site's page sent this request, so nothing was done."))
         length = request.headers.get("content-length")
         most = self._most_bytes(request)
         if length is not None and (not length.isdecimal() or int(length) > most):
@@ -97,6 +104,14 @@ class Guard:
     def _most_bytes(self, request: Request) -> int:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         return self.settings.import_bytes if kind in FILES else self.settings.json_bytes
+
+
+def _language_of(request: Request, settings: Settings) -> Language:
+    """Return the language of an answer: the reader's for a page, and English for programs."""
+    if request.scope["path"].startswith(("/api/", "/static/")):
+        return ENGLISH
+    chosen = request.cookies.get(settings.cookie(i18n.LANGUAGE_COOKIE))
+    return i18n.language(i18n.wanted(chosen, request.headers.get("accept-language", "")))
 
 
 def _head_as_get(scope: Scope) -> Scope:

@@ -10,8 +10,11 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from crewlearn import language
 from crewlearn.web import formats
+from crewlearn.web.i18n import LANGUAGES
 from crewlearn.web.settings import Settings
 
 FOLDER = Path(__file__).parent / "templates"
@@ -21,7 +24,10 @@ _rendering = Lock()
 
 @cache
 def environment() -> Environment:
-    """Return the template environment, in which an undefined name is an error."""
+    """Return the template environment, in which an undefined name is an error.
+
+    It serves every language: messages are looked up when a page is made.
+    """
     templates = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
@@ -29,9 +35,26 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.globals.update(count=formats.count, age=formats.age)
+    templates.globals.update(
+        _=_message, plural=_plural, figure=formats.number, age=formats.age, language=_language, languages=LANGUAGES
+    )
     templates.filters.update(remedy=formats.remedy)
     return templates
+
+
+def _language() -> str:
+    """Return the code of the reader's language."""
+    return language.current().code
+
+
+def _message(message: str, /, **values: object) -> Markup:
+    """Return a message in the reader's language: it may have markup, and its values are escaped."""
+    return Markup(language._(message)).format(**values) if values else Markup(language._(message))
+
+
+def _plural(one: str, many: str, n: int, /) -> Markup:
+    """Return the form of a message for a number of things."""
+    return Markup(language.plural(one, many, n))
 
 
 def page(
@@ -40,9 +63,16 @@ def page(
     """Return a rendered page; templates see the request's path and the caller, if signed in."""
     caller = getattr(request.state, "caller", None)
     with _rendering:
-        text = environment().get_template(name).render({"path": request.scope["path"], "caller": caller, **values})
+        known = {"path": request.scope["path"], "here": _here(request), "caller": caller}
+        text = environment().get_template(name).render({**known, **values})
     settings: Settings = request.app.state.settings
     return HTMLResponse(below(settings.root_path, text), status, dict(headers or {}))
+
+
+def _here(request: Request) -> str:
+    """Return the address of a page, to come back to; without its query where a form was sent."""
+    path: str = request.scope["path"]
+    return f"{path}?{request.url.query}" if request.method == "GET" and request.url.query else path
 
 
 _OWN_ADDRESS = re.compile(r'(\s(?:href|src|action|formaction)=")(?=/(?!/))')

@@ -1,4 +1,7 @@
-"""Immutable snapshots of sites, with values derived from them, cached until the site changes."""
+"""Immutable snapshots of sites, with values derived from them, cached until the site changes.
+
+Words among them are English, whoever asks first: programs read them too.
+"""
 
 import json
 import logging
@@ -30,6 +33,7 @@ from crewlearn.advisor.ledger.site_cache import SiteCache
 from crewlearn.advisor.ledger.store import SiteSnapshot, Store, Version
 from crewlearn.advisor.wording import documents
 from crewlearn.advisor.wording.explain import Member, members, sentence
+from crewlearn.language import ENGLISH, reading_in
 from crewlearn.policies.explanations import Readings
 from crewlearn.problem.errors import InvalidInput
 
@@ -92,7 +96,8 @@ class Snapshot:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """All workers, the team by station first."""
-        return tuple(members(self.site, self.people, self.estimates, self.learned))
+        with reading_in(ENGLISH):  # kept for all readers, and served to programs
+            return tuple(members(self.site, self.people, self.estimates, self.learned))
 
     @cached_property
     def track_record(self) -> TrackRecord:
@@ -107,7 +112,8 @@ class Snapshot:
     @cached_property
     def sentence(self) -> str:
         """The advice in a sentence."""
-        return sentence(self.site, self.people)
+        with reading_in(ENGLISH):
+            return sentence(self.site, self.people)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -117,7 +123,8 @@ class Snapshot:
     @cached_property
     def advice(self) -> dict[str, Any]:
         """The advice as a JSON document."""
-        return documents.advice(self.name, self.site, self.people, self.candidates)
+        with reading_in(ENGLISH):
+            return documents.advice(self.name, self.site, self.people, self.candidates)
 
     @cached_property
     def candidates(self) -> Mapping[int, Sequence[Candidate]]:
@@ -137,7 +144,8 @@ class Snapshot:
     @cached_property
     def status(self) -> dict[str, Any]:
         """The status as a JSON document."""
-        return documents.status(self.name, self.site, self.people, self.track_record, self.members, self.learned)
+        with reading_in(ENGLISH):
+            return documents.status(self.name, self.site, self.people, self.track_record, self.members, self.learned)
 
     @cached_property
     def advice_text(self) -> bytes:

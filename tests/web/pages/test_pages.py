@@ -33,7 +33,7 @@ from support.web.pages import (
 )
 
 store, demo = pages_store, pages_demo
-CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out|/notifications)([^"]*)"')
+CHANGING = re.compile(r'<form[^>]*method="post"[^>]*action="(?!/sign-out|/language|/notifications)([^"]*)"')
 
 
 def table_of(words: str) -> str:

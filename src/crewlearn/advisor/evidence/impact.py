@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.site import PROPOSED, REJECTED, STARTED, WITHDRAWN
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.team.stints import read_stints
 from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import noted
 from crewlearn.problem.arrays import NOBODY
 
 SMALL = 30
@@ -74,20 +75,21 @@ def rates(groups: Mapping[int, str], chosen: set[int], *, favourable: bool) -> l
     ]
 
 
-COMING_IN, GOING_OUT = "coming in", "going out"
+COMING_IN, GOING_OUT = noted("coming in"), noted("going out")
 
-NOTE = (
+NOTE = noted(
     "Coming in, ratios compare how often people are chosen; going out, how often they stay. Ratios of small groups say "
     "little. This is arithmetic, not legal clearance."
 )
 
-DOUBT = (
-    f"Groups of fewer than {SMALL} people are too small to tell anything by. One interval in twenty misses by chance, "
+DOUBT = noted(
+    "Groups of fewer than {small} people are too small to tell anything by. One interval in twenty misses by chance, "
     "so among many comparisons some seem to differ. A difference does not say why, and a wide interval does not say "
     "that there is none."
 )
+"""To be filled with `SMALL`."""
 
-TENURE_NOTE = (
+TENURE_NOTE = noted(
     "Only who was let go on advice counts as let go. Who left, or was replaced outside advice, counts until then. Time "
     "in the team before the record began is unknown and not counted; whoever was in the team then is no newcomer."
 )
@@ -104,13 +106,13 @@ def stages(proposals: Sequence[Proposal]) -> dict[str, dict[str, set[int]]]:
     started = [proposal for proposal in standing if proposal.status == STARTED]
     return {
         COMING_IN: {
-            "proposed": {proposal.into for proposal in standing},
-            "approved": {proposal.into for proposal in approved},
-            "started": {proposal.into for proposal in started},
+            noted("proposed"): {proposal.into for proposal in standing},
+            noted("approved"): {proposal.into for proposal in approved},
+            noted("started"): {proposal.into for proposal in started},
         },
         GOING_OUT: {
             "proposed": {proposal.out for proposal in standing} - {NOBODY},
-            "let go": {proposal.leaver for proposal in started} - {NOBODY},
+            noted("let go"): {proposal.leaver for proposal in started} - {NOBODY},
         },
     }
 

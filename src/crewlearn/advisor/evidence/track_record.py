@@ -13,9 +13,10 @@ from crewlearn.advisor.evidence.site_record import Past, SiteWork, learned_of, w
 from crewlearn.advisor.ledger.events.rows import RecordedRow
 from crewlearn.advisor.ledger.site import Proposal, Site
 from crewlearn.beliefs.posterior import TWO_SIDED_95
+from crewlearn.language import noted
 from crewlearn.problem.arrays import NOBODY
 
-BETTER, AS_PREDICTED, WORSE = "better", "as predicted", "worse"
+BETTER, AS_PREDICTED, WORSE = noted("better"), noted("as predicted"), noted("worse")
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from crewlearn.language import _, localized
 from crewlearn.problem.errors import InvalidInput
 
 LONGEST_ID, LONGEST_NAME, LONGEST_REASON = 100, 200, 10_000
@@ -39,8 +40,10 @@ def some_of(names: Sequence[str], shown: int = 5) -> str:
     ('a and b', 'a, b and 2 more')
     """
     if len(names) > shown:
-        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return _("{names} and {more} more", names=", ".join(names[:shown]), more=localized(f"{len(names) - shown:,}"))
+    if len(names) > 1:
+        return _("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+    return "".join(names)
 
 
 def checked_text(field: str, value: object, longest: int, least: int = 0) -> str:

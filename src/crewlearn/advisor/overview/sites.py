@@ -20,6 +20,7 @@ from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.ledger.store import Store, Version
 from crewlearn.advisor.overview.summaries import SiteSummary, summarise
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput
 
 LOG = logging.getLogger("crewlearn.overview")
@@ -214,7 +215,7 @@ def _read(store: Store, summaries: _Summaries, name: str) -> InvalidInput | None
         return error
     except Exception as error:  # such as an error in a policy's own code
         LOG.exception("site %r cannot be summarised", name)
-        fault = InvalidInput("site", name, "cannot be shown because of a bug; the server's log has more")
+        fault = InvalidInput("site", name, _("cannot be shown because of a bug; the server's log has more"))
         fault.__cause__ = error
         return fault
     return None

@@ -23,6 +23,7 @@ from crewlearn.advisor.files.tables import read_table
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import EARLIEST, SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST, Units
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput, unknown_name
 
 LESS_IS_BETTER = ("errors", "handle", "total_handle")
@@ -83,9 +84,9 @@ def read_first(file: ImportFile, today: date) -> FirstReading:
     first = _as_ours(file, view) if _is_ours(file) else _as_found(file, view)
     first.read.errors.raise_any()
     if not first.rows:
-        raise InvalidInput("file", file.what, "has no output; choose a file with days, workers and what they made")
+        raise InvalidInput("file", file.what, _("has no output; choose a file with days, workers and what they made"))
     if any(row.day is None for row in first.rows):
-        remedy = "a column of dates, from which the working days of the site follow"
+        remedy = _("a column of dates, from which the working days of the site follow")
         raise CsvErrors(file.what, [CsvError(1, "date", ", ".join(first.read.table.headers)[:200], remedy)], 1)
     return first
 
@@ -104,7 +105,10 @@ def _is_ours(file: ImportFile) -> bool:
 def _as_ours(file: ImportFile, view: SiteView) -> FirstReading:
     read = read_as_ours(file, view)
     header = read.table.headers[read.table.positions["units"]]
-    told = (f"The header is in line {read.table.header_line}.", f"A day's output is “{header}”.")
+    told = (
+        _("The header is in line {header_line}.", header_line=read.table.header_line),
+        _("A day's output is “{header}”.", header=header),
+    )
     return FirstReading(replace(read, sentences=told), header, "")
 
 

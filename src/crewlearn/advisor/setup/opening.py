@@ -17,6 +17,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store, open_ledger
 from crewlearn.advisor.setup.first_reading import FirstReading
 from crewlearn.advisor.setup.proposals import SiteProposal
+from crewlearn.language import _
 
 T = TypeVar("T")
 
@@ -58,7 +59,7 @@ def rehearsed(store: Store, new: NewSite, actor: str) -> Iterator[tuple[Store, I
     """
     check_new_name(new.name)
     if new.name in store.names():
-        raise Conflict("site", new.name, "exists already; choose another name")
+        raise Conflict("site", new.name, _("exists already; choose another name"))
     with open_ledger("sqlite://", store.derive, store.clock) as scratch:
         done = _set_up(scratch, new, actor)
         yield scratch, done

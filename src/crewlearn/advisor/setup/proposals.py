@@ -21,12 +21,13 @@ from crewlearn.advisor.ledger.events import AWAY
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST, Units
-from crewlearn.advisor.ledger.text import counted, some_of
+from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.setup.first_reading import LESS_IS_BETTER, FirstReading, read_first
+from crewlearn.language import _, localized, noted, plural
 
 ASKED = {
-    "fee": "No file can tell this: the full cost of one replacement, with agency, induction and paperwork.",
-    "value_per_unit": "No file can tell this: what one more unit brings, in the same currency as the cost.",
+    "fee": noted("No file can tell this: the full cost of one replacement, with agency, induction and paperwork."),
+    "value_per_unit": noted("No file can tell this: what one more unit brings, in the same currency as the cost."),
 }
 """What has to be asked, with the reason."""
 
@@ -46,7 +47,7 @@ _CLOSED = 0.1
 """More days without output than this share are no closures: the file has a gap."""
 _MOST, _LEAST = MOST / 10.0, 1e-6
 """Output beyond these is an error of the file, which the import tells."""
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DAYS = (noted("Mon"), noted("Tue"), noted("Wed"), noted("Thu"), noted("Fri"), noted("Sat"), noted("Sun"))
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def propose_site(file: ImportFile, today: date, hours: float | None = None) -> S
     """
     reading = read_first(file, today)
     rows = _observed(reading.rows)
-    by_hour = _hours(rows, reading) if hours is None else ProposedSetting(hours, "Output counts by the hour.")
+    by_hour = _hours(rows, reading) if hours is None else ProposedSetting(hours, _("Output counts by the hour."))
     settings = {
         "team": _team(rows),
         **_range(rows, reading, by_hour.value),
@@ -169,11 +170,24 @@ def _team(rows: Sequence[OutputRow]) -> ProposedSetting:
                 on_staff[place] += 1
     most, usual = max(at_work), round(median(on_staff))
     team = max(1, min(most, usual))
-    counted_too = " counting those away for a day or two" if usual > median(at_work) else ""
+    counted_too = _(" counting those away for a day or two") if usual > median(at_work) else ""
     others = len(there) - team
-    rest = f"; {counted(others, 'other person', 'other people')} came and went" if others > 0 else ""
+    rest = (
+        _("; {others} came and went", others=plural("{n} other person", "{n} other people", others))
+        if others > 0
+        else ""
+    )
     comma = "," if counted_too else ""
-    return ProposedSetting(team, f"{counted(team, 'person', 'people')} on a usual day{comma}{counted_too}{rest}.")
+    return ProposedSetting(
+        team,
+        _(
+            "{team} on a usual day{comma}{counted_too}{rest}.",
+            team=plural("{n} person", "{n} people", team),
+            comma=comma,
+            counted_too=counted_too,
+            rest=rest,
+        ),
+    )
 
 
 # --- the output
@@ -184,37 +198,60 @@ def _hours(rows: Sequence[OutputRow], reading: FirstReading) -> ProposedSetting:
     hours = sorted(row.hours for row in rows if row.hours)
     usual = round(median(hours), 2) if hours else USUAL_HOURS
     if reading.kind == "rate" and reading.measure.is_level:
-        known = f"a usual day has {usual:g}" if hours else f"taken as {usual:g}, as the file has none"
-        return ProposedSetting(usual, f"The output is a rate by the hour; of hours, {known}.")
+        known = (
+            _("a usual day has {usual}", usual=localized(f"{usual:g}"))
+            if hours
+            else _("taken as {usual}, as the file has none", usual=localized(f"{usual:g}"))
+        )
+        return ProposedSetting(usual, _("The output is a rate by the hour; of hours, {known}.", known=known))
     if reading.measure.is_level:
-        return ProposedSetting(None, "The output is a level and not a number of pieces, so hours do not matter.")
+        return ProposedSetting(None, _("The output is a level and not a number of pieces, so hours do not matter."))
     if len(hours) < _TIMED * len(rows):
-        return ProposedSetting(None, "The file does not tell how long people worked, so output counts by the day.")
+        return ProposedSetting(None, _("The file does not tell how long people worked, so output counts by the day."))
     low, high = hours[len(hours) // 10], hours[-1 - len(hours) // 10]
     if low >= _STEADY * high:
-        return ProposedSetting(None, f"Everybody works about {usual:g} hours a day, so output counts by the day.")
-    why = f"Days have from {low:g} to {high:g} hours, so output counts by the hour and short days are judged fairly."
+        return ProposedSetting(
+            None,
+            _("Everybody works about {usual} hours a day, so output counts by the day.", usual=localized(f"{usual:g}")),
+        )
+    why = _(
+        "Days have from {low} to {high} hours, so output counts by the hour and short days are judged fairly.",
+        low=localized(f"{low:g}"),
+        high=localized(f"{high:g}"),
+    )
     return ProposedSetting(usual, why)
 
 
 def _range(rows: Sequence[OutputRow], reading: FirstReading, hours: float | None) -> dict[str, ProposedSetting]:
     """Propose the range of output: what counts as nothing, and what is the best."""
     made = sorted(_outputs(rows, reading, hours))
-    words = measure_words(reading.measure) + (" by the hour" if hours is not None else "")
+    words = measure_words(reading.measure) + (_(" by the hour") if hours is not None else "")
     usual = median(made)
     sound = [value for value in made if abs(value) <= _FAR * max(abs(usual), 1e-9)] or made
     top = quantiles(sound, n=100, method="inclusive")[98] if len(sound) > 1 else sound[0]
     ceiling = nice_above(_SPARE * max(top, 0.0)) or 1.0
     beyond = sum(value > ceiling for value in made)
-    left = f" {beyond:,} {'lies above and counts' if beyond == 1 else 'lie above and count'} as this." if beyond else ""
-    reached = f"99 of 100 outputs are at most {_shown(top)} ({words}); a tenth is added for better days."
+    left = plural(" {n} lies above and counts as this.", " {n} lie above and count as this.", beyond) if beyond else ""
+    reached = _(
+        "99 of 100 outputs are at most {shown} ({words}); a tenth is added for better days.",
+        shown=_shown(top),
+        words=words,
+    )
     floor = 0.0 if made[0] >= 0.0 else -nice_above(_SPARE * -made[0])
-    least = "Output is never below 0." if floor == 0.0 else f"The least output is {_shown(made[0])}."
+    least = _("Output is never below 0.") if floor == 0.0 else _("The least output is {shown}.", shown=_shown(made[0]))
     if reading.kind in LESS_IS_BETTER:
         worse = reached.replace("for better days", "for worse days")
         return {
-            "low": ProposedSetting(ceiling, f"Less is better, by the words “{reading.measured}”. {worse}{left}"),
-            "high": ProposedSetting(floor, f"Less is better, so the best is the least. {least}"),
+            "low": ProposedSetting(
+                ceiling,
+                _(
+                    "Less is better, by the words “{measured}”. {worse}{left}",
+                    measured=reading.measured,
+                    worse=worse,
+                    left=left,
+                ),
+            ),
+            "high": ProposedSetting(floor, _("Less is better, so the best is the least. {least}", least=least)),
         }
     return {
         "low": ProposedSetting(floor, least),
@@ -261,10 +298,17 @@ def _calendar(rows: Sequence[OutputRow], reading: FirstReading) -> dict[str, Pro
     weekdays = weekdays or tuple(sorted({day.weekday() for day in days}))
     short = tuple(range(5)) if len(days) < 5 and set(weekdays) <= set(range(5)) else weekdays
     overtime = sum(day.weekday() not in short for day in days)
-    more = f" Output on {counted(overtime, 'other day')} counts as overtime." if overtime else ""
-    why = f"Output on most {_named(weekdays)}.{more}"
+    more = (
+        _(" Output on {overtime} counts as overtime.", overtime=plural("{n} other day", "{n} other days", overtime))
+        if overtime
+        else ""
+    )
+    why = _("Output on most {named}.{more}", named=_named(weekdays), more=more)
     if short != weekdays:
-        why = f"The file has {counted(len(days), 'day')} only, all from Monday to Friday; change what is different."
+        why = _(
+            "The file has {days} only, all from Monday to Friday; change what is different.",
+            days=plural("{n} day", "{n} days", len(days)),
+        )
     worked = set(days)
     planned = [days[0] + timedelta(days=at) for at in range((days[-1] - days[0]).days + 1)]
     planned = [day for day in planned if day.weekday() in short]
@@ -273,12 +317,17 @@ def _calendar(rows: Sequence[OutputRow], reading: FirstReading) -> dict[str, Pro
     shifts = max((row.shift or 1 for row in rows), default=1)
     cutoff = reading.cutoff_hour
     return {
-        "start": ProposedSetting(days[0], "The first day with output."),
+        "start": ProposedSetting(days[0], _("The first day with output.")),
         "weekdays": ProposedSetting(short, why),
         "closures": ProposedSetting(() if gap else closed, _closed_words(closed, gap)),
-        "shifts_per_day": ProposedSetting(shifts, f"The file has {counted(shifts, 'shift')} a day."),
+        "shifts_per_day": ProposedSetting(
+            shifts, _("The file has {shifts} a day.", shifts=plural("{n} shift", "{n} shifts", shifts))
+        ),
         "cutoff_hour": ProposedSetting(
-            cutoff, f"Work goes on over midnight and rests at {cutoff}:00." if cutoff else "Days change at midnight."
+            cutoff,
+            _("Work goes on over midnight and rests at {cutoff}:00.", cutoff=cutoff)
+            if cutoff
+            else _("Days change at midnight."),
         ),
     }
 
@@ -290,16 +339,26 @@ def _named(weekdays: Sequence[int]) -> str:
     ('days from Mon to Fri', 'days of Mon, Wed to Fri and Sun')
     """
     runs = [
-        [weekday for _, weekday in run]
-        for _, run in groupby(enumerate(weekdays), key=lambda placed: placed[1] - placed[0])
+        [weekday for _place, weekday in run]
+        for _first, run in groupby(enumerate(weekdays), key=lambda placed: placed[1] - placed[0])
     ]
-    parts = [_DAYS[run[0]] if len(run) == 1 else f"{_DAYS[run[0]]} to {_DAYS[run[-1]]}" for run in runs]
-    return f"days from {parts[0]}" if len(runs) == 1 and len(runs[0]) > 1 else f"days of {some_of(parts, 7)}"
+    parts = [
+        _(_DAYS[run[0]]) if len(run) == 1 else _("{first} to {last}", first=_(_DAYS[run[0]]), last=_(_DAYS[run[-1]]))
+        for run in runs
+    ]
+    return (
+        _("days from {days}", days=parts[0])
+        if len(runs) == 1 and len(runs[0]) > 1
+        else _("days of {days}", days=some_of(parts, 7))
+    )
 
 
 def _closed_words(closed: Sequence[date], gap: bool) -> str:
     if not closed:
-        return "There is output on every working day."
+        return _("There is output on every working day.")
     if gap:
-        return f"{counted(len(closed), 'working day')} without output: too many for closures, so none is proposed."
-    return f"Nobody had output on {some_of([str(day) for day in closed], 3)}."
+        return _(
+            "{closed} without output: too many for closures, so none is proposed.",
+            closed=plural("{n} working day", "{n} working days", len(closed)),
+        )
+    return _("Nobody had output on {days}.", days=some_of([str(day) for day in closed], 3))

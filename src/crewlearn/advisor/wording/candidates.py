@@ -5,8 +5,8 @@ from typing import Any
 
 from crewlearn.advisor.advice.candidates import Candidate
 from crewlearn.advisor.ledger.identities import People
-from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.figures import TO_THE_CENT, Figures
+from crewlearn.language import _, localized, plural
 
 
 def candidate_name(candidate: Candidate, named: Callable[[int], str]) -> str:
@@ -14,15 +14,23 @@ def candidate_name(candidate: Candidate, named: Callable[[int], str]) -> str:
     if not candidate.unseen:
         return named(candidate.worker)
     if candidate.alike == 1:
-        return f"{named(candidate.worker)}, not seen yet"
-    return f"any of {candidate.alike:,} not seen yet, such as {named(candidate.worker)}"
+        return _("{named}, not seen yet", named=named(candidate.worker))
+    return _(
+        "any of {alike} not seen yet, such as {named}",
+        alike=localized(f"{candidate.alike:,}"),
+        named=named(candidate.worker),
+    )
 
 
 def candidate_lines(people: People, candidates: Sequence[Candidate], figures: Figures = TO_THE_CENT) -> list[str]:
     """Return a line for each candidate: who, and what they are expected to bring, net of the fee."""
     return [
-        f"{candidate_name(candidate, people.label)}: expected net gain {figures.signed(candidate.value)} over "
-        f"{counted(round(candidate.facts.periods), 'period')}"
+        _(
+            "{candidate}: expected net gain {gain} over {periods}",
+            candidate=candidate_name(candidate, people.label),
+            gain=figures.signed(candidate.value),
+            periods=plural("{n} period", "{n} periods", round(candidate.facts.periods)),
+        )
         for candidate in candidates
     ]
 

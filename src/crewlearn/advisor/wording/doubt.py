@@ -2,6 +2,8 @@
 
 import math
 
+from crewlearn.language import _
+
 
 def chance(share: float) -> str:
     """Return a probability in whole percent; never none or all.
@@ -10,8 +12,8 @@ def chance(share: float) -> str:
     ('over 99%', 'over 99%', '87%', 'under 1%')
     """
     if share > 0.99:
-        return "over 99%"
-    return "under 1%" if share < 0.01 else f"{share:.0%}"
+        return _("over 99%")
+    return _("under 1%") if share < 0.01 else f"{share:.0%}"
 
 
 def rounded(low: float, high: float, *amounts: float) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from crewlearn.advisor.advice.reasons import estimates_of
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.notices.sources import takes_too_long
 from crewlearn.advisor.ledger.site import OPEN, POOL, PROPOSED, UNDER_WAY, Proposal, Site
-from crewlearn.advisor.ledger.text import counted, some_of
+from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording.candidates import candidate_lines
 from crewlearn.advisor.wording.doubt import chance
 from crewlearn.advisor.wording.figures import Figures, to_the_cent
@@ -21,6 +21,7 @@ from crewlearn.advisor.wording.limits import reached_words
 from crewlearn.advisor.wording.names import RecordNames, place
 from crewlearn.advisor.wording.past.narration import cause_told
 from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
+from crewlearn.language import _, localized, noted, plural
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.arrays import NOBODY
 
@@ -30,18 +31,22 @@ def sentence(site: Site, people: People) -> str:
     open_now = site.open_proposals(PROPOSED)
     if open_now:
         pairs = "; ".join(proposed(people, proposal) for proposal in open_now)
-        return f"Proposed for {day(site)}: {pairs}."
-    return f"Wait ({day(site)}): {waits(site, people)}"
+        return _("Proposed for {day}: {pairs}.", day=day(site), pairs=pairs)
+    return _("Wait ({day}): {waits}", day=day(site), waits=waits(site, people))
 
 
 def proposed(people: People, proposal: Proposal) -> str:
     """Return what a proposal asks for, as the end of a sentence."""
     into = people.label(proposal.into)
     if proposal.out != NOBODY:
-        return f"replace {people.label(proposal.out)} by {into}"
+        return _("replace {out} by {into}", out=people.label(proposal.out), into=into)
     if proposal.why.leaver == NOBODY:
-        return f"bring in {into} to fill an empty station"
-    return f"bring in {into}; who makes room is settled on arrival, now {people.label(proposal.why.leaver)}"
+        return _("bring in {into} to fill an empty station", into=into)
+    return _(
+        "bring in {into}; who makes room is settled on arrival, now {leaver}",
+        into=into,
+        leaver=people.label(proposal.why.leaver),
+    )
 
 
 def what_changed(site: Site, people: People) -> str:
@@ -53,53 +58,74 @@ def what_changed(site: Site, people: People) -> str:
     gone = [site.proposals[number] for number in sorted(at_first - now) if number in site.proposals]
     became: dict[str, list[str]] = {}
     for proposal in gone:
-        became.setdefault(proposal.status, []).append(f"{people.label(proposal.into)} for {place(people, proposal)}")
+        became.setdefault(proposal.status, []).append(
+            _("{into} for {place}", into=people.label(proposal.into), place=place(people, proposal))
+        )
     for number in sorted(now - at_first):
-        became.setdefault("new", []).append(people.label(site.proposals[number].into))
+        became.setdefault(noted("new"), []).append(people.label(site.proposals[number].into))
     if not became:
         return ""
-    parts = (f"{some_of(who, 3)} {'is' if len(who) == 1 else 'are'} {what}" for what, who in became.items())
+    parts = (
+        plural("{names} is {status}", "{names} are {status}", len(who), names=some_of(who, 3), status=_(status))
+        for status, who in became.items()
+    )
     names = RecordNames(people, site.proposals, site.config.calendar)
     facts_behind = [words for cause in site.advice.because if (words := cause_told(cause, names))]
     since = f" ({'; '.join(dict.fromkeys(facts_behind))})" if facts_behind else ""
-    return f"Changed since the first advice{since}: {'; '.join(parts)}."
+    return _("Changed since the first advice{since}: {parts}.", since=since, parts="; ".join(parts))
 
 
 def day(site: Site, period: int | None = None) -> str:
     """Return a period's date and number; the coming period if left out."""
     when = site.period if period is None else period
-    return f"{site.config.calendar.date_of(when)}, period {when}"
+    return _("{day}, period {period}", day=site.config.calendar.date_of(when), period=when)
 
 
 def waits(site: Site, people: People, written: Callable[[date], str] = str) -> str:
     """Return what the site waits for, or why nothing is proposed; `written` formats dates."""
     waiting = site.advice.waiting
     if not site.workers:
-        return "import workers first."
+        return _("import workers first.")
     awaited = [people.label(proposal.into) for proposal in site.open_proposals(*UNDER_WAY)]
     if awaited:
-        return f"{some_of(awaited, 3)} {'is' if len(awaited) == 1 else 'are'} on the way."
+        return plural("{names} is on the way.", "{names} are on the way.", len(awaited), names=some_of(awaited, 3))
     if site.held_back:
-        return f"{len(site.held_back)} more would be proposed, but {reached_words(site)}."
+        return _(
+            "{held_back} more would be proposed, but {limits}.",
+            held_back=len(site.held_back),
+            limits=reached_words(site),
+        )
     if waiting.get("too_dear"):
         dear = some_of([people.label(number) for number in waiting["too_dear"]], 3)
-        return f"{dear} would be proposed, but not at the fee that they cost."
+        return _("{names} would be proposed, but not at the fee that they cost.", names=dear)
     if waiting.get("still_needed") and not has_readings(site.policy):
         who, times = people.label(waiting["least_observed"]), waiting["still_needed"]
-        return f"{who} must be seen on {times} more {'day' if times == 1 else 'days'} before the next decision."
+        return plural(
+            "{who} must be seen on {n} more day before the next decision.",
+            "{who} must be seen on {n} more days before the next decision.",
+            times,
+            who=who,
+        )
     outside = [number for number in site.roster.outside if site.may_enter(number)]
     if not outside:
         empty = site.roster.empty
-        stations = f"{empty} {'station is' if empty == 1 else 'stations are'} empty, and " if empty else ""
-        return f"{stations}nobody outside the team may come in now; import workers, or wait until somebody is free."
+        if empty:
+            return plural(
+                "{n} station is empty, and nobody outside the team may come in now; import workers, or wait until "
+                "somebody is free.",
+                "{n} stations are empty, and nobody outside the team may come in now; import workers, or wait until "
+                "somebody is free.",
+                empty,
+            )
+        return _("nobody outside the team may come in now; import workers, or wait until somebody is free.")
     if site.period > site.setting().horizon:
-        return "the planned periods are over; set a longer horizon, or make it rolling."
+        return _("the planned periods are over; set a longer horizon, or make it rolling.")
     staying, most = _staying(site, written)
     if most:
-        return f"nobody in the team may be replaced now: {staying}."
-    verdict = "no replacement is worth its fee now"
+        return _("nobody in the team may be replaced now: {staying}.", staying=staying)
+    verdict = _("no replacement is worth its fee now")
     if not site.policy.weighs_fees:
-        verdict = f"policy {site.config.policy.partition(':')[0]} asks for nothing now"
+        verdict = _("policy {policy} asks for nothing now", policy=site.config.policy.partition(":")[0])
     judged = judged_words(site, people)
     rest = f"; {judged}" if judged else _looks_again(site, waiting, written)
     return f"{verdict}{f' ({staying})' if staying else ''}{rest}."
@@ -111,16 +137,22 @@ def _staying(site: Site, written: Callable[[date], str]) -> tuple[str, bool]:
     new = [number for number in site.roster.active if number not in pinned and not site.may_leave(number)]
     parts = []
     if pinned:
-        parts.append(f"{len(pinned)} {'is' if len(pinned) == 1 else 'are'} pinned")
+        parts.append(plural("{n} is pinned", "{n} are pinned", len(pinned)))
     if new:
         calendar = site.config.calendar
         earliest = min(calendar.order_of(site.workers[number].since) for number in new)
         first = calendar.period_at(earliest + site.config.least_tenure)
-        stay = "stays" if len(new) == 1 else "stay"
         until = written(site.config.calendar.date_of(first))
-        parts.append(f"{len(new)} {stay} for the least tenure, the first to {until}")
+        parts.append(
+            plural(
+                "{n} stays for the least tenure, the first to {until}",
+                "{n} stay for the least tenure, the first to {until}",
+                len(new),
+                until=until,
+            )
+        )
     everybody = bool(site.roster.active) and len(pinned) + len(new) == len(site.roster.active) and not site.roster.empty
-    return " and ".join(parts), everybody
+    return some_of(parts), everybody
 
 
 def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date], str]) -> str:
@@ -129,8 +161,10 @@ def _looks_again(site: Site, waiting: Mapping[str, Any], written: Callable[[date
     if when <= site.period + 1:
         return ""
     if when > site.setting().horizon:
-        return ", nor before the end as things stand"
-    return f"; it is looked at again on {written(site.config.calendar.date_of(when))}, or when facts change"
+        return _(", nor before the end as things stand")
+    return _(
+        "; it is looked at again on {when}, or when facts change", when=written(site.config.calendar.date_of(when))
+    )
 
 
 def explain(
@@ -143,45 +177,71 @@ def explain(
     """Explain a proposal as of the time it was made, line by line; `candidates` are who could come in instead now."""
     numbers, into = facts(site, proposal), people.label(proposal.into)
     figures = figures or to_the_cent(site.config.currency)
-    lines = [f"{proposal.status.capitalize()}: {into} in the place of {place(people, proposal)} ({proposal.id})."]
+    lines = [
+        _(
+            "{status}: {into} in the place of {place} ({id}).",
+            status=_(proposal.status).capitalize(),
+            into=into,
+            place=place(people, proposal),
+            id=proposal.id,
+        )
+    ]
     if numbers.out is None:
-        lines.append("The station is empty, so all output there is a gain.")
+        lines.append(_("The station is empty, so all output there is a gain."))
     else:
-        when = "now" if proposal.status in OPEN else "then"
-        where = f"who would make room {when}" if numbers.settled_on_arrival else f"in the team {when}"
+        if proposal.status in OPEN:
+            where = _("who would make room now") if numbers.settled_on_arrival else _("in the team now")
+        else:
+            where = _("who would make room then") if numbers.settled_on_arrival else _("in the team then")
         lines.append(_about(people.label(numbers.leaver), numbers.out, where, figures))
-    lines.append(_about(into, numbers.into, "coming in", figures))
+    lines.append(_about(into, numbers.into, _("coming in"), figures))
     if numbers.out is not None:
-        lines.append(f"Chance that {into} does better: {chance(numbers.chance_better or 0.0)}.")
+        lines.append(
+            _("Chance that {into} does better: {chance}.", into=into, chance=chance(numbers.chance_better or 0.0))
+        )
     lines.append(_gain(numbers, figures))
     if proposal.reason:
-        lines.append(f"Reason given for the answer: {proposal.reason}")
-    others = [f"Next best: {line}." for line in candidate_lines(people, candidates, figures)]
+        lines.append(_("Reason given for the answer: {reason}", reason=proposal.reason))
+    others = [_("Next best: {line}.", line=line) for line in candidate_lines(people, candidates, figures)]
     return [*lines, *_policy_lines(proposal, numbers, figures), *others]
 
 
 def _about(who: str, estimate: PeopleEstimate, where: str, figures: Figures) -> str:
-    ramped = " after ramp-up" if estimate.after_ramp_up else ""
+    ramped = _(" after ramp-up") if estimate.after_ramp_up else ""
     mean, low, high = (figures.output(value) for value in (estimate.mean, estimate.low, estimate.high))
-    between = f"{mean}{ramped} (95% between {low} and {high})"
+    between = _("{mean}{ramped} (95% between {low} and {high})", mean=mean, ramped=ramped, low=low, high=high)
     if estimate.days == estimate.prior == 0:
-        return f"{who}, {where}: never seen here; judged by the pool, {between}."
-    earlier = f" and {estimate.prior} before" if estimate.prior else ""
+        return _(
+            "{who}, {where}: never seen here; judged by the pool, {between}.", who=who, where=where, between=between
+        )
+    earlier = _(" and {prior} before", prior=estimate.prior) if estimate.prior else ""
     notes = "".join(f"; {note}" for note in (ramp_words(estimate.ramp_up), trend_words(estimate.trend)) if note)
-    return f"{who}, {where}: {between} after {counted(estimate.days, 'day')} here{earlier}{notes}."
+    return _(
+        "{who}, {where}: {between} after {days} here{earlier}{notes}.",
+        who=who,
+        where=where,
+        between=between,
+        days=plural("{n} day", "{n} days", estimate.days),
+        earlier=earlier,
+        notes=notes,
+    )
 
 
 def _gain(numbers: ProposalFacts, figures: Figures) -> str:
     left, lasting = round(numbers.periods_left), round(numbers.periods)
-    over = f"Over the {counted(left, 'period')} left after a wait of about {numbers.mean_delay:.1f}"
+    over = _(
+        "Over the {left} left after a wait of about {mean_delay}",
+        left=plural("{n} period", "{n} periods", left),
+        mean_delay=localized(f"{numbers.mean_delay:.1f}"),
+    )
     if lasting < left:
-        over += f", of which {lasting} count as people quit"
+        over += _(", of which {lasting} count as people quit", lasting=lasting)
     if numbers.gain >= 0.0:
-        gain = f"a permanent replacement is expected to gain {figures.money(numbers.gain)}"
+        gain = _("a permanent replacement is expected to gain {gain}", gain=figures.money(numbers.gain))
     else:
         loss = figures.money(-numbers.gain)
-        gain = f"a permanent replacement is expected to lose {loss}, but trying it out may still pay"
-    return f"{over}, {gain}; the fee is {figures.money(numbers.fee)}."
+        gain = _("a permanent replacement is expected to lose {loss}, but trying it out may still pay", loss=loss)
+    return _("{over}, {gain}; the fee is {fee}.", over=over, gain=gain, fee=figures.money(numbers.fee))
 
 
 def _policy_lines(proposal: Proposal, numbers: ProposalFacts, figures: Figures) -> list[str]:
@@ -189,38 +249,57 @@ def _policy_lines(proposal: Proposal, numbers: ProposalFacts, figures: Figures) 
     name = proposal.why.by.partition(":")[0]
     if numbers.trial_value is not None and numbers.trial_periods is not None:
         return [
-            f"With the option to go back after about {counted(round(numbers.trial_periods), 'period')} if it does not "
-            f"work out, replacing is worth {figures.money(numbers.trial_value)} in expectation before fees.",
-            f"{_asked_for(numbers)}the advice would change if the fee were above about "
-            f"{figures.money(numbers.break_even or 0.0)}, or if more days brought them closer.",
+            _(
+                "With the option to go back after about {trial_periods} if it does not work out, replacing "
+                "is worth {trial_value} in expectation before fees.",
+                trial_periods=plural("{n} period", "{n} periods", round(numbers.trial_periods)),
+                trial_value=figures.money(numbers.trial_value),
+            ),
+            _(
+                "{asked_for}the advice would change if the fee were above about {amount}, or if more days "
+                "brought them closer.",
+                asked_for=_asked_for(numbers),
+                amount=figures.money(numbers.break_even or 0.0),
+            ),
         ]
     if numbers.needed_gain is not None:
         at_best = (
-            "without limit, as one of them was never seen"
+            _("without limit, as one of them was never seen")
             if numbers.optimistic_gain is None
-            else f"{figures.money(numbers.optimistic_gain)} a period"
+            else _("{optimistic_gain} a period", optimistic_gain=figures.money(numbers.optimistic_gain))
         )
         return [
-            f"In the best case that fits the data, the exchange gains {at_best}; to pay its fee it must gain "
-            f"{figures.money(numbers.needed_gain)}.",
-            "The advice would change if that best case fell below what the fee needs.",
+            _(
+                "In the best case that fits the data, the exchange gains {at_best}; to pay its fee it must "
+                "gain {needed_gain}.",
+                at_best=at_best,
+                needed_gain=figures.money(numbers.needed_gain),
+            ),
+            _("The advice would change if that best case fell below what the fee needs."),
         ]
-    line = REGISTRY[name].line if name in REGISTRY else "a policy of your own"
+    line = _(REGISTRY[name].line) if name in REGISTRY else _("a policy of your own")
     if numbers.break_even is not None:
         return [
-            f"The policy is {name}: {line}.",
-            f"The advice would change if the fee were above {figures.money(numbers.break_even)}, or with more days.",
+            _("The policy is {name}: {line}.", name=name, line=line),
+            _(
+                "The advice would change if the fee were above {break_even}, or with more days.",
+                break_even=figures.money(numbers.break_even),
+            ),
         ]
     return [
-        f"The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
-        "The advice would change with the policy's own dates and scores, or with another policy.",
+        _(
+            "The policy is {name}: {line}. It weighs no money, so the numbers above are for you to judge by.",
+            name=name,
+            line=line,
+        ),
+        _("The advice would change with the policy's own dates and scores, or with another policy."),
     ]
 
 
 def _asked_for(numbers: ProposalFacts) -> str:
     """Return how many times the fee a replacement must be worth, as the beginning of a sentence."""
     times = numbers.trial_value / numbers.break_even if numbers.trial_value and numbers.break_even else 1.0
-    return f"The policy asks for a gain of {times:.3g} times the fee: "
+    return _("The policy asks for a gain of {times} times the fee: ", times=localized(f"{times:.3g}"))
 
 
 @dataclass(frozen=True)
@@ -255,7 +334,7 @@ def members(
     `everybody` are their estimates, `learned` is what the policy has learned, by which they are then ranked.
     """
     if everybody is None:
-        everybody, _ = estimates_of(site)
+        everybody = estimates_of(site)[0]
     under_way: dict[int, list[str]] = {}
     for proposal in site.open_proposals():
         for number, words in _under_way(site, people, proposal):
@@ -267,8 +346,10 @@ def members(
         barred = worker.status == POOL and worker.barred_until > site.period and station < 0
         notes = [
             pinned_words(site, number),
-            blocked_words(site, number) or ("" if worker.status == POOL else worker.status),
-            f"not before {site.config.calendar.date_of(worker.barred_until)}" if barred else "",
+            blocked_words(site, number) or ("" if worker.status == POOL else _(worker.status)),
+            _("not before {barred_until}", barred_until=site.config.calendar.date_of(worker.barred_until))
+            if barred
+            else "",
             *under_way.get(number, ()),
         ]
         note = ", ".join(note for note in notes if note)
@@ -288,10 +369,13 @@ def members(
 
 def _under_way(site: Site, people: People, proposal: Proposal) -> Iterator[tuple[int, str]]:
     """Yield the number of each worker in a proposal, and what it means for them."""
-    late = ", overdue" if is_overdue(site, proposal) else ""
-    yield proposal.into, f"{proposal.status} for {place(people, proposal)}{late}"
+    late = _(", overdue") if is_overdue(site, proposal) else ""
+    yield (
+        proposal.into,
+        _("{status} for {place}{late}", status=proposal.status, place=place(people, proposal), late=late),
+    )
     if proposal.out != NOBODY:
-        yield proposal.out, f"to be replaced by {people.label(proposal.into)}"
+        yield proposal.out, _("to be replaced by {into}", into=people.label(proposal.into))
 
 
 def is_overdue(site: Site, proposal: Proposal) -> bool:

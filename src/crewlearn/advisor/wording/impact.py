@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from crewlearn.advisor.evidence.impact import DOUBT, NOTE, TENURE_NOTE, GroupRate, Impact
+from crewlearn.advisor.evidence.impact import DOUBT, NOTE, SMALL, TENURE_NOTE, GroupRate, Impact
 from crewlearn.advisor.evidence.intervals import Ratio
 from crewlearn.advisor.evidence.tenure import NEW, Newcomers
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, localized, noted, plural
 
-LOWER = "lower, beyond chance"
+LOWER = noted("lower, beyond chance")
 """What is said of a group whose whole interval lies below the best group."""
 
 
@@ -19,8 +19,13 @@ def ratio_words(ratio: Ratio) -> str:
     ('1.27 (0.40 to 3.92)', 'at least 0.31', '–')
     """
     if ratio.value is None or ratio.high is None:
-        return f"at least {ratio.low:.2f}" if ratio.low else "–"
-    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+        return _("at least {low}", low=localized(f"{ratio.low:.2f}")) if ratio.low else "–"
+    return _(
+        "{ratio} ({low} to {high})",
+        ratio=localized(f"{ratio.value:.2f}"),
+        low=localized(f"{ratio.low:.2f}"),
+        high=localized(f"{ratio.high:.2f}"),
+    )
 
 
 def verdicts(rates: Sequence[GroupRate]) -> list[str]:
@@ -32,30 +37,44 @@ def verdicts(rates: Sequence[GroupRate]) -> list[str]:
 
 def _verdict(rate: GroupRate, few: bool, nothing: bool) -> str:
     if nothing:
-        return "nothing to compare"
+        return _("nothing to compare")
     if rate.low is None or rate.high is None:
-        return "too small to tell" if few else "compared with"
+        return _("too small to tell") if few else _("compared with")
     if few:
-        return "too small to tell"
-    return LOWER if rate.high < 1.0 else "could be chance"
+        return _("too small to tell")
+    return _(LOWER) if rate.high < 1.0 else _("could be chance")
+
+
+def _spans(many: int, period: str) -> str:
+    """Count periods, by what they are called."""
+    if period == "working day":
+        return plural("{n} working day", "{n} working days", many)
+    return plural("{n} period", "{n} periods", many)
 
 
 def newcomers_words(told: Newcomers, period: str = "period") -> str:
     """Return how newcomers fare against the others, in sentences; `period` is what a period is called."""
     if not told.days or not told.later_days:
-        return "Newcomers: nothing to compare yet; there must be time in the team both as a newcomer and later."
+        return _("Newcomers: nothing to compare yet; there must be time in the team both as a newcomer and later.")
     if not told.let_go + told.later_let_go:
-        return "Newcomers: advice has let nobody go yet."
+        return _("Newcomers: advice has let nobody go yet.")
     ratio = told.ratio
-    verdict = "Newcomers are not shown to be let go sooner or later than others."
+    verdict = _("Newcomers are not shown to be let go sooner or later than others.")
     if ratio.low > 1.0:
-        verdict = "Newcomers are let go sooner than others."
+        verdict = _("Newcomers are let go sooner than others.")
     elif ratio.high is not None and ratio.high < 1.0:
-        verdict = "Newcomers are let go less often than others."
-    return (
-        f"{verdict} In their first {NEW} {period}s {told.let_go} were let go, in {counted(told.days, period)} in the "
-        f"team. Later, and among those there from the start, it was {told.later_let_go}, in "
-        f"{counted(told.later_days, period)}. Ratio of the rates with its 95% interval: {ratio_words(ratio)}."
+        verdict = _("Newcomers are let go less often than others.")
+    return _(
+        "{verdict} In their first {first} {let_go} were let go, in {days} in the team. "
+        "Later, and among those there from the start, it was {later_let_go}, in {later_days}. Ratio of the"
+        " rates with its 95% interval: {ratio}.",
+        verdict=verdict,
+        first=_spans(NEW, period),
+        let_go=told.let_go,
+        days=_spans(told.days, period),
+        later_let_go=told.later_let_go,
+        later_days=_spans(told.later_days, period),
+        ratio=ratio_words(ratio),
     )
 
 
@@ -67,11 +86,11 @@ def impact_document(told: Impact) -> dict[str, Any]:
             for direction, stages in told.stages.items()
         },
         "warnings": list(told.warnings),
-        "note": NOTE,
+        "note": _(NOTE),
         "tenure": [
             {**vars(group), "ratio": vars(group.ratio), "kept": [vars(kept) for kept in group.kept]}
             for group in told.tenures
         ],
         "newcomers": {**vars(told.newcomers), "ratio": vars(told.newcomers.ratio)},
-        "notes": [DOUBT, TENURE_NOTE],
+        "notes": [_(DOUBT, small=SMALL), _(TENURE_NOTE)],
     }

@@ -8,6 +8,7 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import DEFAULT_POLICY, STATIONARY_POLICY
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.wording.doubt import chance
+from crewlearn.language import _, localized
 
 RECENT = 10
 """Periods for which an unusual day is mentioned in the status."""
@@ -21,7 +22,7 @@ def ramp_words(ramp_up: RampUp | None) -> str:
     """
     if ramp_up is None or ramp_up.day == 0:
         return ""
-    return f"day {ramp_up.day} of about {ramp_up.days} of ramp-up"
+    return _("day {day} of about {days} of ramp-up", day=ramp_up.day, days=ramp_up.days)
 
 
 def trend_words(trend: PeopleTrend | None, written: Callable[[date], str] = str) -> str:
@@ -29,8 +30,18 @@ def trend_words(trend: PeopleTrend | None, written: Callable[[date], str] = str)
     if trend is None:
         return ""
     way = "down" if trend.difference < 0.0 else "up"
-    amount = f"by {abs(trend.difference):,.2f}" if trend.change is None else f"{abs(trend.change):.0%}"
-    return f"{way} {amount} since {written(trend.date)} ({chance(trend.chance)} likely real)"
+    amount = (
+        _("by {difference}", difference=localized(f"{abs(trend.difference):,.2f}"))
+        if trend.change is None
+        else f"{abs(trend.change):.0%}"
+    )
+    return _(
+        "{way} {amount} since {date} ({chance} likely real)",
+        way=way,
+        amount=amount,
+        date=written(trend.date),
+        chance=chance(trend.chance),
+    )
 
 
 def person_notes(person: PersonLearned | None, written: Callable[[date], str] = str) -> tuple[str, ...]:
@@ -44,7 +55,7 @@ def effect_words(day: UnusualDay) -> str:
     """Return how an unusual day differed from an ordinary one; empty where output has no shares."""
     if day.effect is None:
         return ""
-    return f"{_apart(day.effect)} an ordinary day"
+    return _("{apart} an ordinary day", apart=_apart(day.effect))
 
 
 def _apart(change: float) -> str:
@@ -67,7 +78,13 @@ def unusual_lines(site: Site, learned: SiteLearned, written: Callable[[date], st
     lines = []
     for day in recent_days(site, learned):
         effect = effect_words(day)
-        lines.append(f"{written(day.date)} was unusual for everybody{f': {effect}' if effect else ''}.")
+        lines.append(
+            _(
+                "{date} was unusual for everybody{effect}.",
+                date=written(day.date),
+                effect=f": {effect}" if effect else "",
+            )
+        )
     return lines
 
 
@@ -75,10 +92,12 @@ def ramp_line(learned: SiteLearned) -> str:
     """Return what newcomers lack at first and for how long; empty if there is no ramp-up."""
     if learned.ramp_days is None:
         return ""
-    days = f"about {learned.ramp_days} days"
+    days = _("about {ramp_days} days", ramp_days=learned.ramp_days)
     if learned.ramp is None:
-        return f"Newcomers reach their level in {days}."
-    return f"Newcomers start about {_apart(learned.ramp.mean)} their level and reach it in {days}."
+        return _("Newcomers reach their level in {days}.", days=days)
+    return _(
+        "Newcomers start about {apart} their level and reach it in {days}.", apart=_apart(learned.ramp.mean), days=days
+    )
 
 
 def judged_words(site: Site, people: People, named: Callable[[int], str] | None = None) -> str:
@@ -93,8 +112,8 @@ def judged_words(site: Site, people: People, named: Callable[[int], str] | None 
     worker = waiting["least_observed"]
     days = int(site.estimates.counts[worker])
     name = (named or people.label)(worker)
-    so_far = f"is on day {days}" if days else "has not worked yet"
-    return f"{name} {so_far}; judged after about day {days + needed}"
+    so_far = _("is on day {days}", days=days) if days else _("has not worked yet")
+    return _("{name} {so_far}; judged after about day {days}", name=name, so_far=so_far, days=days + needed)
 
 
 def newer_policy(site: Site) -> str | None:
@@ -104,7 +123,9 @@ def newer_policy(site: Site) -> str | None:
 
 def newer_policy_line(site: str) -> str:
     """Return how to try the newer policy, for the command line."""
-    return (
-        f"New: the policy {DEFAULT_POLICY} learns how newcomers ramp up, who changes and which days were unusual. "
-        f"To change over: crewlearn site set {site} policy={DEFAULT_POLICY}"
+    return _(
+        "New: the policy {default_policy} learns how newcomers ramp up, who changes and which days were "
+        "unusual. To change over: crewlearn site set {site} policy={default_policy}",
+        default_policy=DEFAULT_POLICY,
+        site=site,
     )

@@ -8,6 +8,7 @@ from crewlearn.advisor.ledger.errors import Retold
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.site import STARTED, Proposal
+from crewlearn.language import _
 from crewlearn.problem.arrays import NOBODY
 
 SOMEBODYS, EMPTY, ON_ARRIVAL = ("worker", "empty station", "settled on arrival")
@@ -24,7 +25,7 @@ def place_kind(proposal: Proposal) -> str:
 def place(people: People, proposal: Proposal) -> str:
     """Name whose place the incoming worker takes."""
     if place_kind(proposal) == ON_ARRIVAL:
-        return "whoever makes room on arrival"
+        return _("whoever makes room on arrival")
     return people.label(proposal.makes_room)
 
 
@@ -49,7 +50,11 @@ class RecordNames:
     def exchange(self, proposal: int) -> str:
         """Return ` (IN for OUT)` for a proposal; empty if it is unknown."""
         known = self.proposals.get(proposal)
-        return "" if known is None else f" ({self.people.label(known.into)} for {place(self.people, known)})"
+        return (
+            ""
+            if known is None
+            else _(" ({into} for {place})", into=self.people.label(known.into), place=place(self.people, known))
+        )
 
     def incoming(self, proposal: int) -> str | None:
         """Name the incoming worker of a proposal; None if it is unknown."""

@@ -7,10 +7,15 @@ from crewlearn.advisor.ledger.settings.changes import DAYS
 from crewlearn.advisor.ledger.settings.config import BUDGETS, SiteConfig
 from crewlearn.advisor.ledger.settings.locale import in_currency
 from crewlearn.advisor.ledger.site import Site
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, localized, noted, plural
 
-NO_LIMIT = "no limit"
-_NOT_SET = {"currency": "none", "time_zone": "this machine's", "erase_after": "never", "second_approver": "no"}
+NO_LIMIT = noted("no limit")
+_NOT_SET = {
+    "currency": noted("none"),
+    "time_zone": noted("this machine's"),
+    "erase_after": noted("never"),
+    "second_approver": noted("no"),
+}
 """What a setting means that is not listed by `in_words`; others have no limit."""
 
 
@@ -33,34 +38,44 @@ def in_words(config: SiteConfig) -> dict[str, str]:
     ('250 a replacement', '0 to 80 units a period', 'mon, tue, wed, thu, fri')
     """
     units, calendar = config.units, config.calendar
-    per = "an hour" if units.hours_per_period is not None else "a period"
-    better = ", less is better" if units.lower_is_better else ""
-    ahead = "always ahead" if config.rolling else "planned"
+    per = _("an hour") if units.hours_per_period is not None else _("a period")
+    better = _(", less is better") if units.lower_is_better else ""
+    ahead = _("always ahead") if config.rolling else _("planned")
     return {
-        "team": counted(config.team, "station"),
-        "fee": f"{in_currency(f'{config.fee:,.10g}', config.currency)} a replacement",
-        "fee_due": f"at {config.fee_due}",
-        "output_range": f"{units.low:,.10g} to {units.high:,.10g} units {per}{better}",
-        "value_per_unit": f"{in_currency(f'{units.value_per_unit:,.10g}', config.currency)} a unit",
-        "hours": "none: output is no rate" if units.hours_per_period is None else _hours(units.hours_per_period),
-        "horizon": f"{counted(config.horizon, 'period')} {ahead}",
+        "team": plural("{n} station", "{n} stations", config.team),
+        "fee": _("{fee} a replacement", fee=in_currency(localized(f"{config.fee:,.10g}"), config.currency)),
+        "fee_due": _("at initiation") if config.fee_due == "initiation" else _("at completion"),
+        "output_range": _(
+            "{low} to {high} units {per}{better}",
+            low=localized(f"{units.low:,.10g}"),
+            high=localized(f"{units.high:,.10g}"),
+            per=per,
+            better=better,
+        ),
+        "value_per_unit": _(
+            "{value} a unit", value=in_currency(localized(f"{units.value_per_unit:,.10g}"), config.currency)
+        ),
+        "hours": _("none: output is no rate") if units.hours_per_period is None else _hours(units.hours_per_period),
+        "horizon": f"{plural('{n} period', '{n} periods', config.horizon)} {ahead}",
         "rolling": _yes(config.rolling),
-        "mean_delay": f"{_periods(config.mean_delay)} from an offer to the first day",
+        "mean_delay": _("{periods} from an offer to the first day", periods=_periods(config.mean_delay)),
         "learn_delay": _yes(config.learn_delay),
         "policy": config.policy,
         "conventions": config.conventions,
-        "least_tenure": counted(config.least_tenure, "period"),
-        "most_a_week": NO_LIMIT if config.most_a_week is None else counted(config.most_a_week, "replacement"),
+        "least_tenure": plural("{n} period", "{n} periods", config.least_tenure),
+        "most_a_week": _(NO_LIMIT)
+        if config.most_a_week is None
+        else plural("{n} replacement", "{n} replacements", config.most_a_week),
         **{name: _budget(name, config) for name in BUDGETS if getattr(config, name) is not None},
-        "ask_again_after": counted(config.ask_again_after, "period"),
+        "ask_again_after": plural("{n} period", "{n} periods", config.ask_again_after),
         **_retention(config),
         **({"second_approver": _yes(config.second_approver)} if config.second_approver else {}),
         **({"currency": config.currency} if config.currency else {}),
         **({"time_zone": config.time_zone} if config.time_zone else {}),
         "start": str(calendar.start),
         "weekdays": ", ".join(DAYS[day] for day in calendar.weekdays),
-        "closed": ", ".join(map(str, calendar.closures)) or "no days",
-        "shifts": f"{calendar.shifts_per_day} a day",
+        "closed": ", ".join(map(str, calendar.closures)) or _("no days"),
+        "shifts": _("{shifts_per_day} a day", shifts_per_day=calendar.shifts_per_day),
         "cutoff_hour": f"{calendar.cutoff_hour}:00",
     }
 
@@ -70,43 +85,55 @@ def learned_delay(site: Site) -> str:
 
     The value that was set counts as one offer.
     """
-    count, _ = site.delays
+    count = site.delays[0]
     if not site.config.learn_delay:
         return ""
-    return f"{_periods(round(site.mean_delay, 2))} as learned from {counted(count, 'offer')}"
+    return _(
+        "{periods} as learned from {count}",
+        periods=_periods(round(site.mean_delay, 2)),
+        count=plural("{n} offer", "{n} offers", count),
+    )
 
 
 def _retention(config: SiteConfig) -> dict[str, str]:
-    return {} if config.erase_after is None else {"erase_after": f"{counted(config.erase_after, 'day')} after leaving"}
+    return (
+        {}
+        if config.erase_after is None
+        else {
+            "erase_after": _(
+                "{erase_after} after leaving", erase_after=plural("{n} day", "{n} days", config.erase_after)
+            )
+        }
+    )
 
 
 def _budget(name: str, config: SiteConfig) -> str:
     most = getattr(config, name)
     return (
-        counted(most, "replacement")
+        plural("{n} replacement", "{n} replacements", most)
         if name == "most_a_month"
-        else f"{in_currency(f'{most:,.10g}', config.currency)} in fees"
+        else _("{most} in fees", most=in_currency(localized(f"{most:,.10g}"), config.currency))
     )
 
 
 def _periods(mean: float) -> str:
-    return f"{mean:.10g} {'period' if mean == 1 else 'periods'}"
+    return _("{n} period", n=1) if mean == 1 else _("{n} periods", n=localized(f"{mean:.10g}"))
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:g} {'hour' if hours == 1 else 'hours'} a period"
+    return _("1 hour a period") if hours == 1 else _("{hours} hours a period", hours=localized(f"{hours:g}"))
 
 
 def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+    return _("yes") if value else _("no")
 
 
 def differences(before: SiteConfig, after: SiteConfig) -> list[Difference]:
     """Return the settings that differ, in words; amounts do not differ by their currency, which is told alone."""
-    old = {**in_words(replace(before, currency=after.currency)), "currency": before.currency or _NOT_SET["currency"]}
-    new = {"currency": _NOT_SET["currency"], **in_words(after)}
+    old = {**in_words(replace(before, currency=after.currency)), "currency": before.currency or _(_NOT_SET["currency"])}
+    new = {"currency": _(_NOT_SET["currency"]), **in_words(after)}
     keys = dict.fromkeys((*old, *new))
-    absent = {key: _NOT_SET.get(key, NO_LIMIT) for key in keys}
+    absent = {key: _(_NOT_SET.get(key, NO_LIMIT)) for key in keys}
     return [
         Difference(key, *(words.get(key, absent[key]) for words in (old, new)))
         for key in keys

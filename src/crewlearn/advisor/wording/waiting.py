@@ -4,9 +4,9 @@ from typing import Any
 
 from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import UNDER_WAY, Site
-from crewlearn.advisor.ledger.text import counted
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words
+from crewlearn.language import _, localized, plural
 
 
 def cycle_of(site: Site, people: People) -> dict[str, Any]:
@@ -24,9 +24,14 @@ def cycle_line(site: Site, people: People) -> str:
     """Return a line about the policy: its phase, what it waits for, or its next review."""
     waiting = site.advice.waiting
     if "cycle" in waiting:
-        return f"Cycle {waiting['cycle']}, {waiting['phase']}: {_of_cycle(site, people)}"
+        return _(
+            "Cycle {cycle}, {phase}: {of_cycle}",
+            cycle=waiting["cycle"],
+            phase=_(waiting["phase"]),
+            of_cycle=_of_cycle(site, people),
+        )
     if not waiting:
-        return "No advice yet: import workers first."
+        return _("No advice yet: import workers first.")
     judged = judged_words(site, people)
     return f"{_looks_again(site, waiting.get('look_again', 0))}{f' {judged}.' if judged else ''}"
 
@@ -36,29 +41,47 @@ def _of_cycle(site: Site, people: People) -> str:
     parts = []
     awaited = [people.label(proposal.into) for proposal in site.open_proposals(*UNDER_WAY)]
     if awaited:
-        parts.append(f"{', '.join(awaited)} {'is' if len(awaited) == 1 else 'are'} awaited")
+        parts.append(plural("{names} is awaited", "{names} are awaited", len(awaited), names=", ".join(awaited)))
     if site.open_proposals("proposed"):
-        parts.append("proposals wait for an answer")
+        parts.append(_("proposals wait for an answer"))
     if waiting["still_needed"]:
-        count = counted(waiting["still_needed"], "more time")
-        parts.append(f"{people.label(waiting['least_observed'])} must be seen {count} before the next decision")
-    return f"{'; '.join(parts) or 'it decides for the coming period'}."
+        count = plural("{n} more time", "{n} more times", waiting["still_needed"])
+        parts.append(
+            _(
+                "{least_observed} must be seen {count} before the next decision",
+                least_observed=people.label(waiting["least_observed"]),
+                count=count,
+            )
+        )
+    return f"{'; '.join(parts) or _('it decides for the coming period')}."
 
 
 def _looks_again(site: Site, period: int) -> str:
     if period <= site.period:
-        return "The policy looks again every period."
+        return _("The policy looks again every period.")
     if period > site.setting().horizon:
-        return "The policy looks again only when something changes: nothing pays before the planned end."
-    return f"The policy looks again for {site.config.calendar.date_of(period)}, or when something changes."
+        return _("The policy looks again only when something changes: nothing pays before the planned end.")
+    return _(
+        "The policy looks again for {period}, or when something changes.", period=site.config.calendar.date_of(period)
+    )
 
 
 def overdue_lines(site: Site, people: People) -> list[str]:
     """Return a line for each overdue offer: its time so far, and the usual time."""
-    usual = f"about {site.mean_delay:.3g} {'is' if site.mean_delay == 1 else 'are'} usual"
+    usual = (
+        _("about 1 is usual")
+        if site.mean_delay == 1
+        else _("about {mean_delay} are usual", mean_delay=localized(f"{site.mean_delay:.3g}"))
+    )
     return [
-        f"OVERDUE: {people.label(offer.into)} has been awaited for "
-        f"{counted(site.period - offer.decided_in, 'period')}, and {usual} (proposal {offer.id}, {offer.status})."
+        _(
+            "OVERDUE: {into} has been awaited for {period}, and {usual} (proposal {id}, {status}).",
+            into=people.label(offer.into),
+            period=plural("{n} period", "{n} periods", site.period - offer.decided_in),
+            usual=usual,
+            id=offer.id,
+            status=_(offer.status),
+        )
         for offer in site.open_proposals(*UNDER_WAY)
         if is_overdue(site, offer)
     ]

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.auth.failures import address_of, count_failure
 from crewlearn.web.auth.secrets import LONGEST_SECRET, TOKEN_PREFIX, digest_of, now_of
@@ -108,9 +109,9 @@ def let_in(request: Request, credentials: Credentials, caller: Caller | None, ro
     """
     if caller is None and credentials.token is not None:
         count_failure(request.app.state.store, address_of(request))
-        raise not_signed_in("the token is wrong, expired or revoked")
+        raise not_signed_in(_("the token is wrong, expired or revoked"))
     if caller is None:
-        raise not_signed_in("sign in, or send a token: Authorization: Bearer …")
+        raise not_signed_in(_("sign in, or send a token: Authorization: Bearer …"))
     request.state.caller = caller
     check_role(caller, role, request.path_params.get("site"))
     return caller
@@ -119,15 +120,24 @@ def let_in(request: Request, credentials: Credentials, caller: Caller | None, ro
 def check_role(caller: Caller, role: str, site: str | None) -> None:
     """Refuse a caller who does not have `role` at a site or, without one, everywhere."""
     if site is not None and not caller.sees(site):
-        raise Unknown("site", site, "is not one of yours")
+        raise Unknown("site", site, _("is not one of yours"))
     if not caller.may(role, site):
-        where = "" if caller.sites is None else " for all sites" if site is None else f" at {site}"
-        raise HTTPException(403, f"this takes the role {role}{where}; {caller.name} is {caller.role}")
+        where = "" if caller.sites is None else _(" for all sites") if site is None else _(" at {site}", site=site)
+        raise HTTPException(
+            403,
+            _(
+                "this takes the role {role}{where}; {name} is {own_role}",
+                role=role,
+                where=where,
+                name=caller.name,
+                own_role=caller.role,
+            ),
+        )
 
 
 def not_signed_in(detail: str) -> HTTPException:
     """Return the 401 refusal."""
-    return HTTPException(401, detail, {"WWW-Authenticate": 'Bearer realm="crewlearn"'})
+    return HTTPException(401, detail, {"WWW-Authenticate": _('Bearer realm="crewlearn"')})
 
 
 # --- looking up the owner of a secret

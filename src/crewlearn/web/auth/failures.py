@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _
 from crewlearn.web.auth.secrets import now_of
 
 MOST_FAILURES = 10
@@ -93,5 +94,7 @@ def _refuse_if_many(connection: sa.Connection, address: str, now: float) -> None
 def _too_many(wait: int) -> HTTPException:
     """Return the 429 refusal, for some seconds."""
     return HTTPException(
-        429, f"Too many failed attempts; try again in {wait // 60 + 1} minutes.", {"Retry-After": str(wait)}
+        429,
+        _("Too many failed attempts; try again in {wait} minutes.", wait=wait // 60 + 1),
+        {"Retry-After": str(wait)},
     )

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _
 from crewlearn.web.auth.access import COOKIE, Caller, not_signed_in, owner_of_code, owner_of_token
 from crewlearn.web.auth.failures import count_failure
 from crewlearn.web.auth.secrets import DAY, digest_of, new_secret, now_of
@@ -24,7 +25,7 @@ def sign_in_by_token(store: Store, settings: Settings, token: str, address: str)
         owner = owner_of_token(connection, now_of(store), token.strip())
     if owner is None:
         count_failure(store, address)
-        raise not_signed_in("This token is wrong, expired or revoked.")
+        raise not_signed_in(_("This token is wrong, expired or revoked."))
     with store.changing() as connection:
         return owner.caller, begin(connection, now_of(store), settings, owner.user, owner.token, owner.expires)
 
@@ -54,8 +55,10 @@ def _no_link(store: Store, address: str) -> HTTPException:
     """Count a failed sign-in and return its 401 error."""
     count_failure(store, address)
     return not_signed_in(
-        "This link is incomplete, was used already or is too old. Ask whoever runs this server for another, or sign in "
-        "by your token."
+        _(
+            "This link is incomplete, was used already or is too old. Ask whoever runs this server for "
+            "another, or sign in by your token."
+        )
     )
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from crewlearn.advisor.ledger.errors import UnusablePolicy
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput, Unknown
 
 
@@ -43,17 +44,17 @@ def diagnosis_of(error: InvalidInput) -> Diagnosis:
         why = cause.__cause__ or cause.remedy
         return Diagnosis(
             site,
-            f"Its policy, {cause.value}, cannot be used on this server: {why}.",
+            _("Its policy, {policy}, cannot be used on this server: {why}.", policy=cause.value, why=why),
             (
-                "Install what it names where this server runs, and restart the server; nothing on record is lost.",
-                "If a newer crewlearn has this policy, upgrade this one.",
+                _("Install what it names where this server runs, and restart the server; nothing on record is lost."),
+                _("If a newer crewlearn has this policy, upgrade this one."),
             ),
         )
     return Diagnosis(
         site,
-        "Its stored state is damaged, or was written by a newer crewlearn.",
+        _("Its stored state is damaged, or was written by a newer crewlearn."),
         (
-            "If a newer crewlearn wrote it, upgrade this one.",
-            "Otherwise check the record to find out what is damaged, and restore a backup.",
+            _("If a newer crewlearn wrote it, upgrade this one."),
+            _("Otherwise check the record to find out what is damaged, and restore a backup."),
         ),
     )

@@ -15,12 +15,13 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.ledger.text import checked_text
+from crewlearn.language import noted
 from crewlearn.problem.errors import Unknown
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES
-WAITS = "waits for its turn"
+WAITS = noted("waits for its turn")
 MOST_WAITING = 20
 """The most jobs of a kind that one person may have queued at a site."""
 

@@ -31,6 +31,7 @@ from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.setup.first_reading import read_first
 from crewlearn.advisor.setup.opening import fill_site
 from crewlearn.advisor.wording import documents
+from crewlearn.language import noted
 from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import Unknown
@@ -55,7 +56,7 @@ BIG_LINES = 20_000
 """Files with more lines than this are imported by a job."""
 BIG_WORKBOOK = 500_000
 """So are workbooks with more bytes, which have about as many rows."""
-PREPARING = "preparing: compiling the simulation, once per machine"
+PREPARING = noted("preparing: compiling the simulation, once per machine")
 
 CANNOT_SIMULATE = f"cannot simulate: whoever runs it installs the compiler there: {REMEDY.format(extra=SIM)}"
 """Why a server of a plain install refuses plans and backtests."""

@@ -17,6 +17,7 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.notices.addresses import checked_url
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import checked_text
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web.auth.access import Caller, caller_of_row
 from crewlearn.web.notices.confirmations import count_confirmation
@@ -97,29 +98,29 @@ def _check(store: Store, caller: Caller, wanted: DigestChoice) -> None:
     if wanted.email:
         checked_text("email", wanted.email, LONGEST_EMAIL)
         if not _EMAIL.fullmatch(wanted.email):
-            raise InvalidInput("email", wanted.email, "must be an address such as ann@example.org")
+            raise InvalidInput("email", wanted.email, _("must be an address such as ann@example.org"))
     if wanted.chat_url:
         checked_url("chat_url", wanted.chat_url)
     _minute(wanted.time)
     known = set(store.names())
     for site in wanted.sites:
         if site not in known or not caller.sees(site):
-            raise Unknown("site", site, "does not exist, or is not one of yours")
+            raise Unknown("site", site, _("does not exist, or is not one of yours"))
     if (wanted.email or wanted.chat_url) and not wanted.sites:
-        raise InvalidInput("sites", [], "must name at least one site; or leave out both addresses for no digest")
+        raise InvalidInput("sites", [], _("must name at least one site; or leave out both addresses for no digest"))
 
 
 def _minute(time: str) -> int:
     match = _TIME.fullmatch(time)
     if match is None:
-        raise InvalidInput("time", time, "must be a time of day such as 06:30")
+        raise InvalidInput("time", time, _("must be a time of day such as 06:30"))
     return int(match[1]) * 60 + int(match[2])
 
 
 def _key_of(connection: sa.Connection, user: str) -> int:
     key = connection.execute(sa.select(schema.users.c.id).where(schema.users.c.name == user)).scalar()
     if key is None:
-        raise Unknown("user", user, "does not exist; see: crewlearn users list")
+        raise Unknown("user", user, _("does not exist; see: crewlearn users list"))
     return int(key)
 
 
@@ -185,7 +186,9 @@ def _by_code(connection: sa.Connection, code: str) -> Any:
     known = code.isascii() and code.isprintable()  # PostgreSQL refuses some characters
     row = connection.execute(sa.select(table).where(table.c.code == code)).one_or_none() if known else None
     if row is None:
-        raise Unknown("code", "of this link", "belongs to no digest any more; choose again on the page Notifications")
+        raise Unknown(
+            "code", "of this link", _("belongs to no digest any more; choose again on the page Notifications")
+        )
     return row
 
 

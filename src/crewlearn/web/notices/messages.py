@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web import formats
+from crewlearn.language import plural
 from crewlearn.web.auth.access import MANAGER, Caller
 from crewlearn.web.rendering import environment
 from crewlearn.web.snapshots import Unreadable, each, snapshot
@@ -80,7 +80,7 @@ def digest_of(store: Store, base: str, to: Addressed) -> Message | None:
     if not listed:
         return None
     urgent = sum(map(_is_urgent, listed))
-    where = listed[0].name if len(listed) == 1 else formats.count(len(listed), "site")
+    where = listed[0].name if len(listed) == 1 else plural("{n} site", "{n} sites", len(listed))
     subject = f"{where}: {listed[0].tasks[0].text}" if len(listed) == 1 else f"{where} with something to do"
     if len(listed) > 1 and urgent:
         subject = f"{where} with something to do, {urgent:,} with proposals or overdue offers"

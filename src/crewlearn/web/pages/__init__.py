@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from crewlearn.web.pages import jobs, new_site, notifications, sign_in, sign_on, sites, users, webhooks
+from crewlearn.web.pages import jobs, language, new_site, notifications, sign_in, sign_on, sites, users, webhooks
 from crewlearn.web.pages.site import (
     answers,
     backtest,
@@ -41,6 +41,7 @@ for part in (
     printed,
     settings,
     jobs,
+    language,
     webhooks,
     notifications,
     users,

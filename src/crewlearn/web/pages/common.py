@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _, noted
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, Role
@@ -30,15 +31,15 @@ MESSAGE_COOKIE = "crewlearn_said"
 """The cookie that carries a message across a redirect."""
 
 TABS: tuple[tuple[str, str, Role], ...] = (
-    ("Today", "", VIEWER),
-    ("People", "workers", VIEWER),
-    ("History", "history", VIEWER),
-    ("Plan", "plan", VIEWER),
-    ("Backtest", "backtest", VIEWER),
-    ("Pilot", "pilot", VIEWER),
-    ("Import", "import", MANAGER),
-    ("Record", "record", VIEWER),
-    ("Settings", "settings", MANAGER),
+    (noted("Today"), "", VIEWER),
+    (noted("People"), "workers", VIEWER),
+    (noted("History"), "history", VIEWER),
+    (noted("Plan"), "plan", VIEWER),
+    (noted("Backtest"), "backtest", VIEWER),
+    (noted("Pilot"), "pilot", VIEWER),
+    (noted("Import"), "import", MANAGER),
+    (noted("Record"), "record", VIEWER),
+    (noted("Settings"), "settings", MANAGER),
 )
 """The pages of a site in order: what the tab says, the end of its path, and who sees it."""
 
@@ -214,7 +215,7 @@ def do(request: Request, url: str, action: Callable[[], str | Flash]) -> Respons
     except InvalidInput as error:
         if isinstance(error, StoreUnavailable):  # handled as a server error
             raise
-        return go(request, url, f"Nothing was done: {formats.fault(error)}.", "bad")
+        return go(request, url, _("Nothing was done: {fault}.", fault=formats.fault(error)), "bad")
     flash = Flash(outcome) if isinstance(outcome, str) else outcome
     return go(request, url, flash.text, flash.tone, flash.more, flash.undo)
 

@@ -6,6 +6,7 @@ import zlib
 
 from starlette.datastructures import FormData
 
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -26,7 +27,7 @@ def unpacked(text: str, most: int) -> bytes:
         unpacker = zlib.decompressobj()
         data = unpacker.decompress(base64.b64decode(text, validate=True), most)
     except (binascii.Error, ValueError, zlib.error):
-        raise InvalidInput("file", "", "The file got lost on the way. Choose it again.") from None
+        raise InvalidInput("file", "", _("The file got lost on the way. Choose it again.")) from None
     if unpacker.unconsumed_tail:
-        raise InvalidInput("file", "", "The file is too large. Split it.")
+        raise InvalidInput("file", "", _("The file is too large. Split it."))
     return data

@@ -11,44 +11,53 @@ from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.config import BY_TEAM, EARLIEST, LATEST, SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.setup.proposals import HORIZON, MEAN_DELAY
+from crewlearn.language import _, localized, noted
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.settings import MOST_NUMBER
 
 T = TypeVar("T")
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = (
+    noted("Monday"),
+    noted("Tuesday"),
+    noted("Wednesday"),
+    noted("Thursday"),
+    noted("Friday"),
+    noted("Saturday"),
+    noted("Sunday"),
+)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 _LONGEST = 40
 
 SITE_LABELS = {
-    "name": "Name",
-    "team": "Stations",
-    "fee": "Fee of a replacement",
-    "low": "Lowest plausible output",
-    "high": "Highest plausible output",
-    "value_per_unit": "Value per unit",
-    "hours_per_period": "Hours of a working day",
-    "horizon": "Planning horizon, days",
-    "mean_delay": "Days from an offer to the first day",
-    "start": "First day",
-    "weekdays": "Working days",
-    "closures": "Closed on",
-    "cutoff_hour": "A night shift belongs to the day before until",
-    "shifts_per_day": "Shifts a day",
-    "fee_due": "The fee falls due",
-    "least_tenure": "Least stay",
-    "most_a_week": "Most replacements a week",
-    "most_a_month": "Most replacements a month",
-    "budget_a_week": "Budget a week",
-    "budget_a_month": "Budget a month",
-    "ask_again_after": "Don't propose again for",
-    "erase_after": "Erase who left",
-    "second_approver": "Second approver",
-    "currency": "Currency",
-    "time_zone": "Time zone",
-    "policy": "Policy",
+    "name": noted("Name"),
+    "team": noted("Stations"),
+    "fee": noted("Fee of a replacement"),
+    "low": noted("Lowest plausible output"),
+    "high": noted("Highest plausible output"),
+    "value_per_unit": noted("Value per unit"),
+    "hours_per_period": noted("Hours of a working day"),
+    "horizon": noted("Planning horizon, days"),
+    "mean_delay": noted("Days from an offer to the first day"),
+    "start": noted("First day"),
+    "weekdays": noted("Working days"),
+    "closures": noted("Closed on"),
+    "cutoff_hour": noted("A night shift belongs to the day before until"),
+    "shifts_per_day": noted("Shifts a day"),
+    "fee_due": noted("The fee falls due"),
+    "least_tenure": noted("Least stay"),
+    "most_a_week": noted("Most replacements a week"),
+    "most_a_month": noted("Most replacements a month"),
+    "budget_a_week": noted("Budget a week"),
+    "budget_a_month": noted("Budget a month"),
+    "ask_again_after": noted("Don't propose again for"),
+    "erase_after": noted("Erase who left"),
+    "second_approver": noted("Second approver"),
+    "currency": noted("Currency"),
+    "time_zone": noted("Time zone"),
+    "policy": noted("Policy"),
 }
 """Labels of a site's fields."""
 
@@ -116,22 +125,26 @@ def decimal(name: str, text: str) -> float:
     (12.5, 300.0)
     """
     if not text:
-        raise InvalidInput(name, text, "is needed")
+        raise InvalidInput(name, text, _("is needed"))
     if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
-        raise InvalidInput(name, text[:_LONGEST], "must be a number, such as 120 or 12.5")
+        raise InvalidInput(name, text[:_LONGEST], _("must be a number, such as 120 or 12.5"))
     if _TWO_WAYS.fullmatch(text):
         bare, point = text.replace(",", ""), text.replace(",", ".")
-        raise InvalidInput(name, text, f"may mean {bare} or {point}: write it without a comma")
+        raise InvalidInput(
+            name, text, _("may mean {bare} or {point}: write it without a comma", bare=bare, point=point)
+        )
     return float(text.replace(",", "."))
 
 
 def whole_number(name: str, text: str) -> int:
     """Parse a whole number."""
     if text and not (len(text) <= _LONGEST and _WHOLE.fullmatch(text)):
-        raise InvalidInput(name, text[:_LONGEST], "must be a whole number, such as 12")
+        raise InvalidInput(name, text[:_LONGEST], _("must be a whole number, such as 12"))
     number = int(decimal(name, text))
     if abs(number) > MOST_NUMBER:
-        raise InvalidInput(name, text, f"must be between −{MOST_NUMBER:,} and {MOST_NUMBER:,}")
+        raise InvalidInput(
+            name, text, _("must be between −{most_number} and {most_number}", most_number=localized(f"{MOST_NUMBER:,}"))
+        )
     return number
 
 
@@ -140,7 +153,7 @@ def a_day(name: str, text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise InvalidInput(name, text, "must be a day, such as 2026-11-16") from None
+        raise InvalidInput(name, text, _("must be a day, such as 2026-11-16")) from None
 
 
 def range_of_days(since: str, until: str) -> tuple[date | None, date | None]:
@@ -148,7 +161,11 @@ def range_of_days(since: str, until: str) -> tuple[date | None, date | None]:
     first, last = (a_day(name, day) if day else None for name, day in (("since", since), ("until", until)))
     for name, day in (("since", first), ("until", last)):
         if day is not None and not EARLIEST <= day.year <= LATEST:
-            raise InvalidInput(name, str(day), f"must lie between the years {EARLIEST} and {LATEST}")
+            raise InvalidInput(
+                name,
+                str(day),
+                _("must lie between the years {earliest} and {latest}", earliest=EARLIEST, latest=LATEST),
+            )
     return first, last
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from crewlearn.language import _
 from crewlearn.problem.errors import Unknown
 from crewlearn.web.auth.access import MANAGER, Caller, require
 from crewlearn.web.jobs import queue, work
@@ -28,11 +29,11 @@ def cancel(request: Request, site: str, job: JobNumber, caller: Annotated[Caller
     store = store_of(request)
     queued = queue.read(store, job)
     if queued.site != site:
-        raise Unknown("job", str(job), "does not exist")
+        raise Unknown("job", str(job), _("does not exist"))
     url = site_url(site, SHOWN[queued.kind], job) if queued.kind in SHOWN else site_url(site, "record")
 
     def cancelled() -> str:
         work.cancel(store, job, caller.name)
-        return "Cancelled."
+        return _("Cancelled.")
 
     return do(request, url, cancelled)

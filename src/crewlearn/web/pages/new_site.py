@@ -15,6 +15,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
+from crewlearn import language
 from crewlearn.advisor.files.columns import OUTPUT
 from crewlearn.advisor.files.dry_run import readable_table
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
@@ -24,6 +25,7 @@ from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.setup.opening import NewSite, begin_site, open_site, rehearsed
 from crewlearn.advisor.setup.proposals import ASKED, SiteProposal, propose_site, stream_of
+from crewlearn.language import _, localized, noted, plural
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats as wording
 from crewlearn.web.auth.access import ADMIN, Caller, require
@@ -42,7 +44,7 @@ from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter()
 
-ROLES = (("date", "Day"), ("worker_id", "Worker's id"), ("units", "Output"))
+ROLES = (("date", noted("Day")), ("worker_id", noted("Worker's id")), ("units", noted("Output")))
 """The columns that a person may choose."""
 
 _LISTED = 8
@@ -119,7 +121,9 @@ def _begin(request: Request, caller: Caller, file: ImportFile, form: Form) -> Re
         if isinstance(error, (Stale, StoreUnavailable)):
             raise
         return None  # the form says why
-    return go(request, site_url(name, "import", job.id), f"{name} is set up. Its output is being recorded.")
+    return go(
+        request, site_url(name, "import", job.id), _("{name} is set up. Its output is being recorded.", name=name)
+    )
 
 
 def _form(given: FormData) -> Form:
@@ -135,13 +139,13 @@ def _file(given: FormData, data: bytes, name: str, most: int) -> ImportFile:
     """Return the file, which is uploaded, pasted, or carried over from the page before."""
     text, carried = form_text(given, "text"), form_text(given, "packed")
     if not data and text.strip():
-        data, name = text.encode(), "pasted rows"
+        data, name = text.encode(), _("pasted rows")
     elif not data and carried:
         data, name = unpacked(carried, most), form_text(given, "file_name")
     if not data.strip():
-        raise InvalidInput("file", name, "Choose a file, or paste its contents.")
-    mapping = {role: header for role, _ in ROLES if (header := form_text(given, f"column-{role}"))}
-    return ImportFile(OUTPUT.kind, data, ImportOptions(mapping), name[:100] or "the file")
+        raise InvalidInput("file", name, _("Choose a file, or paste its contents."))
+    mapping = {role: header for role, _words in ROLES if (header := form_text(given, f"column-{role}"))}
+    return ImportFile(OUTPUT.kind, data, ImportOptions(mapping), name[:100] or _("the file"))
 
 
 def _proposed_form(proposal: SiteProposal, name: str) -> Form:
@@ -158,7 +162,7 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
     form, name = asked.form, asked.form.value("name").strip()
     config = forms.read_site(form)
     if not name:
-        form.errors["name"] = "is needed"
+        form.errors["name"] = _("is needed")
     if config is None or form.errors:
         return _show(request, asked, status=422)
     config = dataclasses.replace(config, stream_key=stream_of(asked.proposal.digest))
@@ -167,7 +171,7 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
     try:
         if create and form.value("shown") == agreed:
             open_site(store, new, caller.name)
-            return go(request, site_url(name), f"{name} is set up, with its people, output and team.")
+            return go(request, site_url(name), _("{name} is set up, with its people, output and team.", name=name))
         with rehearsed(store, new, caller.name) as (scratch, imported):
             reading = Reading(snapshot(scratch, name), config.day_of(store.clock()))
             first = first_advice(reading, imported)
@@ -178,7 +182,7 @@ def _advise(request: Request, caller: Caller, asked: _Asked, store: Store, *, cr
             return _show(request, asked, faults=_lines(error), status=422)
         form.errors["name" if error.field == "site" else error.field] = wording.remedy(error.remedy)
         return _show(request, asked, status=422)
-    notice = "The settings have changed since the advice was shown. This is the advice now." if create else ""
+    notice = _("The settings have changed since the advice was shown. This is the advice now.") if create else ""
     return _show(request, asked, first, agreed, notice)
 
 
@@ -200,21 +204,27 @@ def _show(
 ) -> Response:
     proposal, file = asked.proposal, asked.file
     begin, end, days = proposal.days
-    rows = wording.count(len(proposal.reading.rows), "day of output", "days of output")
-    people = wording.count(proposal.people, "person", "people")
+    rows = plural("{n} day of output", "{n} days of output", len(proposal.reading.rows))
+    people = plural("{n} person", "{n} people", proposal.people)
     values = {
         "form": asked.form,
         "labels": forms.SITE_LABELS,
         "why": _reasons(asked),
         "policies": policies(),
-        "weekdays": forms.WEEKDAYS,
+        "weekdays": [_(day) for day in forms.WEEKDAYS],
         "file_name": file.name,
         "packed": packed(file.data),
-        "summary": f"{rows} by {people}, on {wording.count(days, 'date')} from {wording.day(begin, end)} "
-        f"to {wording.day(end)} {end.year}",
+        "summary": _(
+            "{rows} by {people}, on {days} from {begin} to {end}",
+            rows=rows,
+            people=people,
+            days=plural("{n} date", "{n} dates", days),
+            begin=wording.day(begin, end),
+            end=language.day(end, year=True),
+        ),
         "reading": [wording.remedy(sentence) for sentence in proposal.reading.read.sentences],
         "notes": proposal.reading.read.notices,
-        "roles": ROLES,
+        "roles": [(role, _(words)) for role, words in ROLES],
         "headers": [header for header in proposal.reading.read.table.headers if header],
         "mapping": file.options.mapping,
         "first": first,
@@ -228,14 +238,14 @@ def _show(
 def _reasons(asked: _Asked) -> Mapping[str, str]:
     """Return why each value is proposed, or that it was changed, by field."""
     proposed = _proposed_form(asked.proposal, "")
-    reasons = dict[str, str](ASKED)
+    reasons = {name: _(why) for name, why in ASKED.items()}
     for name, setting in asked.proposal.settings.items():
         same = (
             proposed.ticked(name) == tuple(asked.form.ticked(name))
             if name == "weekdays"
             else proposed.value(name) == asked.form.value(name)
         )
-        reasons[name] = setting.why if same else f"Changed by you. Proposed from the file: {setting.why}"
+        reasons[name] = setting.why if same else _("Changed by you. Proposed from the file: {why}", why=setting.why)
     return reasons
 
 
@@ -247,11 +257,13 @@ def _unreadable(request: Request, file: ImportFile, error: InvalidInput) -> Resp
         "headers": headers,
         "packed": packed(file.data) if headers else "",
         "file_name": file.name,
-        "roles": ROLES,
+        "roles": [(role, _(words)) for role, words in ROLES],
         "mapping": file.options.mapping,
     }
     if isinstance(error, CsvErrors):
-        fault = f"{file.name} could not be read: {wording.count(error.total, 'error')}."
+        fault = _(
+            "{name} could not be read: {total}.", name=file.name, total=plural("{n} error", "{n} errors", error.total)
+        )
         return show_new_site(request, fault=fault, faults=_lines(error), **values)
     return show_new_site(request, fault=wording.remedy(str(error)), **values)
 
@@ -260,8 +272,15 @@ def _lines(error: CsvErrors) -> list[str]:
     """Describe the first errors of a file."""
     lines = []
     for fault in error.errors[:_LISTED]:
-        place = f"Line {fault.line}, {fault.column}" if fault.line else fault.column
-        lines.append(f"{place}: {fault.value or 'nothing'} – expected {wording.remedy(fault.expected)}")
+        place = _("Line {line}, {column}", line=fault.line, column=fault.column) if fault.line else fault.column
+        lines.append(
+            _(
+                "{place}: {value} – expected {remedy}",
+                place=place,
+                value=fault.value or _("nothing"),
+                remedy=wording.remedy(fault.expected),
+            )
+        )
     if error.total > len(lines):
-        lines.append(f"and {error.total - len(lines):,} more")
+        lines.append(_("and {total} more", total=localized(f"{error.total - len(lines):,}")))
     return lines

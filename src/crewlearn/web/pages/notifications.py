@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.language import _, noted
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.auth.access import VIEWER, Caller, require
 from crewlearn.web.notices import digests
@@ -18,7 +19,12 @@ router = APIRouter()
 
 Viewer = Annotated[Caller, require(VIEWER)]
 Code = Annotated[str, Query(max_length=100)]
-_LABELS = {"email": "E-mail address", "chat_url": "Chat address", "time": "At", "sites": "Sites"}
+_LABELS = {
+    "email": noted("E-mail address"),
+    "chat_url": noted("Chat address"),
+    "time": noted("At"),
+    "sites": noted("Sites"),
+}
 
 
 @router.get("/notifications")
@@ -44,10 +50,18 @@ def choose(request: Request, caller: Viewer, form: Filled) -> Response:
         form.errors["sites" if error.field == "site" else error.field] = error.remedy
         return _ask(request, caller, digests.choice_of(store, caller.name), form, 422)
     if not (chosen.email or chosen.chat_url):
-        return go(request, "/notifications", "You get no digest.")
+        return go(request, "/notifications", _("You get no digest."))
     if chosen.email and chosen.state != CONFIRMED:
-        return go(request, "/notifications", f"Saved. Open the link that is sent to {chosen.email} to confirm it.")
-    return go(request, "/notifications", f"Saved. The digest comes at {chosen.time}, if something waits for an answer.")
+        return go(
+            request,
+            "/notifications",
+            _("Saved. Open the link that is sent to {email} to confirm it.", email=chosen.email),
+        )
+    return go(
+        request,
+        "/notifications",
+        _("Saved. The digest comes at {time}, if something waits for an answer.", time=chosen.time),
+    )
 
 
 def _ask(request: Request, caller: Caller, chosen: DigestChoice, form: Form, status: int = 200) -> Response:

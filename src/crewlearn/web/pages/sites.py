@@ -11,9 +11,9 @@ from crewlearn.advisor.advice import commands
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.overview.people import people_at
 from crewlearn.advisor.overview.sites import overview, totals_of
+from crewlearn.language import _, localized, plural
 from crewlearn.policies.registry import live_policies
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web import formats
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.errors.unreadable_sites import Diagnosis, SiteUnreadable
 from crewlearn.web.pages import forms
@@ -53,7 +53,11 @@ def sites(
     values |= {
         "rows": [site_row(line, now) for line in shown],
         "more": len(found) - len(shown),
-        "found": f"{len(found):,} of {formats.count(len(lines), 'site')}" if q else formats.count(len(lines), "site"),
+        "found": _(
+            "{found} of {lines}", found=localized(f"{len(found):,}"), lines=plural("{n} site", "{n} sites", len(lines))
+        )
+        if q
+        else plural("{n} site", "{n} sites", len(lines)),
         "total": sites_total(totals_of(lines), everybody),
     }
     return show(request, "sites/sites.html", values)
@@ -98,7 +102,7 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
     name = form.value("name").strip()
     config = forms.read_site(form)
     if not name:
-        form.errors["name"] = "is needed"
+        form.errors["name"] = _("is needed")
     if config is not None and not form.errors:
         try:
             commands.create_site(store_of(request), name, config, caller.name)
@@ -107,7 +111,11 @@ def create_site(request: Request, caller: Annotated[Caller, require(ADMIN)], for
                 raise
             form.errors["name" if error.field == "site" else error.field] = error.remedy
         else:
-            return go(request, site_url(name, "import"), f"{name} is set up. Now import its people or their output.")
+            return go(
+                request,
+                site_url(name, "import"),
+                _("{name} is set up. Now import its people or their output.", name=name),
+            )
     return _ask(request, form, 422)
 
 
@@ -121,8 +129,8 @@ def _ask(request: Request, form: Form, status: int = 200, **values: Any) -> Resp
         "form": form,
         "labels": forms.SITE_LABELS,
         "policies": policies(),
-        "weekdays": forms.WEEKDAYS,
-        "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
+        "weekdays": [_(day) for day in forms.WEEKDAYS],
+        "most": _("{import_bytes} MB", import_bytes=request.app.state.settings.import_bytes // 1_000_000),
         "fault": "",
         "faults": (),
         "headers": (),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _, plural
 from crewlearn.web import formats
 from crewlearn.web.auth import users
 from crewlearn.web.auth.users import User
@@ -58,9 +59,9 @@ def user_view(store: Store, user: User) -> UserView:
         name=user.name,
         url=user_url(user.name),
         role=user.role,
-        sites="all sites" if user.sites is None else ", ".join(user.sites),
+        sites=_("all sites") if user.sites is None else ", ".join(user.sites),
         disabled=user.disabled,
         tokens=tuple(tokens),
-        valid=formats.count(count, "token") if count else "no token",
+        valid=plural("{n} token", "{n} tokens", count) if count else _("no token"),
         origin=user.origin,
     )

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.language import _, noted, plural
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
 from crewlearn.web.auth import users
@@ -21,11 +22,17 @@ router = APIRouter(prefix="/users")
 Admin = Annotated[Caller, require(ADMIN)]
 TokenNumber = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 ROLES = (
-    (VIEWER, "viewer: looks"),
-    (MANAGER, "manager: records, answers"),
-    (ADMIN, "admin: sets up sites"),
+    (VIEWER, noted("viewer: looks")),
+    (MANAGER, noted("manager: records, answers")),
+    (ADMIN, noted("admin: sets up sites")),
 )
-_LABELS = {"name": "Name", "role": "Role", "sites": "Sites", "days": "Days it is valid", "label": "What it is for"}
+_LABELS = {
+    "name": noted("Name"),
+    "role": noted("Role"),
+    "sites": noted("Sites"),
+    "days": noted("Days it is valid"),
+    "label": noted("What it is for"),
+}
 
 
 @router.get("")
@@ -45,7 +52,7 @@ def add(request: Request, caller: Admin, form: Filled) -> Response:
 
     if not _done(form, made, user="name"):
         return _list(request, form, 422)
-    return go(request, user_url(name), f"{name} is added. Give them a token or a link.")
+    return go(request, user_url(name), _("{name} is added. Give them a token or a link.", name=name))
 
 
 @router.get("/{name}")
@@ -65,7 +72,7 @@ def change(request: Request, caller: Admin, name: str, form: Filled) -> Response
 
     if not _done(form, changed):
         return _show(request, name, form, status=422)
-    return go(request, user_url(name), f"{name} is changed.")
+    return go(request, user_url(name), _("{name} is changed.", name=name))
 
 
 @router.post("/{name}/tokens")
@@ -79,7 +86,7 @@ def add_token(request: Request, caller: Admin, name: str, form: Filled) -> Respo
 
     if form.errors or not _done(form, new):
         return _show(request, name, token_form=form, status=422)
-    return _show(request, name, shown=("Token", made[0]))
+    return _show(request, name, shown=(_("Token"), made[0]))
 
 
 @router.post("/{name}/tokens/{token}/revoke")
@@ -88,7 +95,7 @@ def revoke_token(request: Request, caller: Admin, name: str, token: TokenNumber)
 
     def revoked() -> str:
         users.revoke(store_of(request), name, token)
-        return f"Token {token} is revoked, and its sessions have ended."
+        return _("Token {token} is revoked, and its sessions have ended.", token=token)
 
     return do(request, user_url(name), revoked)
 
@@ -99,7 +106,11 @@ def revoke_all(request: Request, caller: Admin, name: str) -> Response:
 
     def revoked() -> str:
         count = users.revoke(store_of(request), name)
-        return f"{formats.count(count, 'token')} revoked; all sessions and links of {name} have ended."
+        return _(
+            "{count} revoked; all sessions and links of {name} have ended.",
+            count=plural("{n} token", "{n} tokens", count),
+            name=name,
+        )
 
     return do(request, user_url(name), revoked)
 
@@ -112,10 +123,10 @@ def add_link(request: Request, caller: Admin, name: str) -> Response:
     except InvalidInput as error:
         if isinstance(error, StoreUnavailable):
             raise
-        return go(request, user_url(name), f"Nothing was done: {formats.fault(error)}.", "bad")
+        return go(request, user_url(name), _("Nothing was done: {fault}.", fault=formats.fault(error)), "bad")
     settings: Settings = request.app.state.settings
     base = settings.url or str(request.base_url).rstrip("/") + settings.root_path
-    return _show(request, name, shown=("Link", f"{base}/sign-in/once?code={code}"))
+    return _show(request, name, shown=(_("Link"), f"{base}/sign-in/once?code={code}"))
 
 
 @router.post("/{name}/disable")
@@ -124,7 +135,7 @@ def disable(request: Request, caller: Admin, name: str) -> Response:
 
     def disabled() -> str:
         users.disable(store_of(request), name)
-        return f"{name} is blocked and signed out. Their name stays in the record."
+        return _("{name} is blocked and signed out. Their name stays in the record.", name=name)
 
     return do(request, user_url(name), disabled)
 
@@ -135,7 +146,7 @@ def enable(request: Request, caller: Admin, name: str) -> Response:
 
     def enabled() -> str:
         users.enable(store_of(request), name)
-        return f"{name} may sign in again, with the tokens they have."
+        return _("{name} may sign in again, with the tokens they have.", name=name)
 
     return do(request, user_url(name), enabled)
 
@@ -160,7 +171,12 @@ def _done(form: Form, action: Callable[[], None], **fields: str) -> bool:
 
 def _list(request: Request, form: Form, status: int = 200) -> Response:
     store = store_of(request)
-    values = {"users": listed_users(store), "form": form, "roles": ROLES, "sites": store.names()}
+    values = {
+        "users": listed_users(store),
+        "form": form,
+        "roles": [(role, _(words)) for role, words in ROLES],
+        "sites": store.names(),
+    }
     return show(request, "account/users.html", values, status)
 
 
@@ -180,7 +196,7 @@ def _show(
         "form": form or Form({"role": user.role, "where": limited}, {"sites": user.sites or ()}, labels=_LABELS),
         "token_form": token_form or Form({"days": f"{users.TOKEN_DAYS:g}"}, labels=_LABELS),
         "shown": shown,
-        "roles": ROLES,
+        "roles": [(role, _(words)) for role, words in ROLES],
         "sites": store.names(),
         "minutes": f"{users.LINK_SECONDS / 60:g}",
     }

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.notices import webhooks
 from crewlearn.advisor.ledger.notices.kinds import ABOUT, KINDS
+from crewlearn.language import _, noted
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.auth.access import ADMIN, Caller, require
 from crewlearn.web.notices import deliveries
@@ -21,7 +22,7 @@ router = APIRouter(prefix="/sites/{site}/webhooks")
 Admin = Annotated[Caller, require(ADMIN)]
 Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 AT_ONCE = 50
-_LABELS = {"url": "Address", "kinds": "Told of"}
+_LABELS = {"url": noted("Address"), "kinds": noted("Told of")}
 
 
 @router.get("")
@@ -70,7 +71,7 @@ def send_test(request: Request, site: str, caller: Admin, number: Number) -> Res
 
     def sent() -> str:
         webhooks.send_test(store_of(request), site, number)
-        return "A test is on its way. Look again in a moment."
+        return _("A test is on its way. Look again in a moment.")
 
     return do(request, site_url(site, "webhooks", number), sent)
 
@@ -79,7 +80,7 @@ def send_test(request: Request, site: str, caller: Admin, number: Number) -> Res
 def remove(request: Request, site: str, caller: Admin, number: Number) -> Response:
     """Remove a webhook."""
     webhooks.remove(store_of(request), site, number)
-    return go(request, site_url(site, "webhooks"), "The webhook is removed.")
+    return go(request, site_url(site, "webhooks"), _("The webhook is removed."))
 
 
 @router.post("/{number}/deliveries/{delivery}/retry")
@@ -88,7 +89,7 @@ def retry(request: Request, site: str, caller: Admin, number: Number, delivery: 
 
     def again() -> str:
         deliveries.send_again(store_of(request), site, number, delivery)
-        return "It is sent again. Look again in a moment."
+        return _("It is sent again. Look again in a moment.")
 
     return do(request, site_url(site, "webhooks", number), again)
 
@@ -120,6 +121,6 @@ def _show(
         "deliveries": sent[:AT_ONCE],
         "secret": secret,
         "moment": reading.moment,
-        "page": Pager("Deliveries", "", url if before is not None else "", older),
+        "page": Pager(_("Deliveries"), "", url if before is not None else "", older),
     }
     return show_site(request, caller, reading, "Settings", "notices/webhook.html", values)

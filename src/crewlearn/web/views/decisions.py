@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from crewlearn.advisor.ledger.events import Event, ProposalAnswer
 from crewlearn.advisor.ledger.site import FAILURES, OPEN, REJECTED, STARTED, Proposal
+from crewlearn.language import _
 from crewlearn.web.views.proposals import STATUS_WORDS, Exchange, exchange
 from crewlearn.web.views.reading import Reading
 
@@ -33,7 +34,7 @@ def decisions(
             exchange(reading, proposal),
             reading.day(proposal.period),
             tuple(
-                (f"{event.actor} {_answer(event)}{' (taken back)' if undone else ''}", reading.moment(event.at))
+                (f"{event.actor} {_answer(event)}{_(' (taken back)') if undone else ''}", reading.moment(event.at))
                 for event, undone in answers.get(proposal.id, ())
             ),
         )
@@ -44,4 +45,4 @@ def decisions(
 def _answer(event: Event) -> str:
     """Return what somebody answered."""
     assert isinstance(event.fact, ProposalAnswer)
-    return event.fact.full_reply(STATUS_WORDS)
+    return event.fact.full_reply({status: _(words) for status, words in STATUS_WORDS.items()})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from crewlearn.advisor.files.recording.import_result import ImportResult
 from crewlearn.advisor.ledger.site import PROPOSED
 from crewlearn.advisor.wording import explain
-from crewlearn.web import formats
+from crewlearn.language import _, localized, plural
 from crewlearn.web.views.proposals import Exchange, exchange
 from crewlearn.web.views.reading import Reading
 
@@ -29,9 +29,9 @@ def first_advice(reading: Reading, imported: ImportResult) -> FirstAdvice:
     site = reading.site
     proposed = site.open_proposals(PROPOSED)
     said = (
-        f"{formats.count(len(proposed), 'replacement')} proposed"
+        _("{proposed} proposed", proposed=plural("{n} replacement", "{n} replacements", len(proposed)))
         if proposed
-        else f"Wait: {explain.waits(site, reading.people, reading.written)}"
+        else _("Wait: {waits}", waits=explain.waits(site, reading.people, reading.written))
     )
     filled = site.config.team - site.roster.empty
     return FirstAdvice(
@@ -39,6 +39,10 @@ def first_advice(reading: Reading, imported: ImportResult) -> FirstAdvice:
         saying=said,
         exchanges=tuple(exchange(reading, proposal) for proposal in proposed[:SHOWN]),
         more=max(0, len(proposed) - SHOWN),
-        recorded=f"To be recorded: {formats.count(imported.recorded, 'row')} of output, "
-        f"{formats.count(imported.enrolled, 'person', 'people')}, {filled:,} of them in the team now.",
+        recorded=_(
+            "To be recorded: {recorded} of output, {enrolled}, {filled} of them in the team now.",
+            recorded=plural("{n} row", "{n} rows", imported.recorded),
+            enrolled=plural("{n} person", "{n} people", imported.enrolled),
+            filled=localized(f"{filled:,}"),
+        ),
     )

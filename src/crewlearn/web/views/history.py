@@ -13,6 +13,7 @@ from crewlearn.advisor.ledger.events import RecordedRow, observation
 from crewlearn.advisor.ledger.site import STARTED, UNDER_WAY, Proposal
 from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.learned import effect_words
+from crewlearn.language import _, plural
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web import formats
 from crewlearn.web.views.charts import (
@@ -140,7 +141,11 @@ def history(
 
 def span_of(reading: Reading, window: Window) -> str:
     """Return the days of a window as text."""
-    return f"{reading.day(reading.period(window.first))} to {reading.day(reading.period(window.last))}"
+    return _(
+        "{first} to {last}",
+        first=reading.day(reading.period(window.first)),
+        last=reading.day(reading.period(window.last)),
+    )
 
 
 def marks(reading: Reading, window: Window, within: float = 0.5) -> list[AxisMark]:
@@ -175,18 +180,26 @@ def _gantt(
                 continue
             name = reading.name_of(stint.worker)
             begins, ends = _ends(reading, stint)
-            title = f"Station {station + 1}: {people.label(stint.worker)}, {begins} to {ends}"
+            title = _(
+                "Station {station}: {worker}, {begins} to {ends}",
+                station=station + 1,
+                worker=people.label(stint.worker),
+                begins=begins,
+                ends=ends,
+            )
             kind = "first" if stint in first_team else "later"
             spans.append(Span(window.at(since), window.at(until), name, title, kind))
         for begun, ended, title in _transitions(reading, at_station, proposals):
             if ended > window.first and begun <= window.last:
                 spans.append(Span(window.at(begun), window.at(ended), "", title, TRANSITION))
         rows.append(spans)
-    description = (
-        f"One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the time from an "
-        "approval to the first day, or to the end of the offer. The table below shows the same."
+    description = _(
+        "One row a station, {span}. Grey spans are the first team, green ones came later; hatched is the"
+        " time from an approval to the first day, or to the end of the offer. The table below shows the "
+        "same.",
+        span=span,
     )
-    return gantt("who-when", "Who worked where", description, rows, marks(reading, window, 0.0))
+    return gantt("who-when", _("Who worked where"), description, rows, marks(reading, window, 0.0))
 
 
 def _transitions(
@@ -212,13 +225,18 @@ def _transitions(
             for stint in stints
         )
         if here and place(ended) > place(proposal.decided_in):
-            words = "on the way" if proposal.status in UNDER_WAY else proposal.status
+            words = _("on the way") if proposal.status in UNDER_WAY else proposal.status
             transitions.append(
                 (
                     place(proposal.decided_in),
                     place(ended),
-                    f"{reading.label(proposal.into)}: approved for {reading.day(proposal.decided_in)}, "
-                    f"{words} {reading.day(ended)}",
+                    _(
+                        "{into}: approved for {decided_in}, {words} {ended}",
+                        into=reading.label(proposal.into),
+                        decided_in=reading.day(proposal.decided_in),
+                        words=words,
+                        ended=reading.day(ended),
+                    ),
                 )
             )
     return transitions
@@ -228,7 +246,7 @@ def _station(reading: Reading, station: int, stints: Sequence[Stint]) -> Station
     at_station = [stint for stint in stints if stint.station == station]
     in_time = sorted(at_station, key=lambda stint: reading.place(stint.since))
     listed = tuple((reading.label(stint.worker), *_ends(reading, stint)) for stint in in_time)
-    return Station(f"Station {station + 1}", listed)
+    return Station(_("Station {station}", station=station + 1), listed)
 
 
 def _ends(reading: Reading, stint: Stint) -> tuple[str, str]:
@@ -269,11 +287,15 @@ def _output(
     highs = {period: hoped[period] + reach * math.sqrt(doubt[period]) for period in periods}
     scale = scale_over([*(made[p] for p in periods), *lows.values(), *highs.values()], 4)
     dots = [(window.middle(p), made[p], "dot" if lows[p] <= made[p] <= highs[p] else "odd") for p in periods]
-    odd = sum(kind == "odd" for _, _, kind in dots)
+    odd = sum(kind == "odd" for _at, _made, kind in dots)
     picture = chart(
         "output-by-day",
-        "Output by day against what was expected",
-        f"{formats.count(len(periods), 'day')}; on {odd} of them the team's output lay outside the expected range.",
+        _("Output by day against what was expected"),
+        _(
+            "{periods}; on {odd} of them the team's output lay outside the expected range.",
+            periods=plural("{n} day", "{n} days", len(periods)),
+            odd=odd,
+        ),
         scale,
         [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),
@@ -335,10 +357,14 @@ def _money(reading: Reading, window: Window) -> tuple[Markup, tuple[tuple[float,
     gains = [(window.middle(p), float(series.expected[p - 1])) for p in periods]
     picture = chart(
         "money-by-day",
-        "Fees and gain up to each day",
-        f"Up to {reading.day(reading.period(window.last))} fees come to "
-        f"{reading.money(float(series.fees[window.last - 1]))}, and the "
-        f"gain over the same site without the replacements, net of fees, to {reading.money(gains[-1][1], sign=True)}.",
+        _("Fees and gain up to each day"),
+        _(
+            "Up to {last} fees come to {amount}, and the gain over the same site without the replacements, "
+            "net of fees, to {gains}.",
+            last=reading.day(reading.period(window.last)),
+            amount=reading.money(float(series.fees[window.last - 1])),
+            gains=reading.money(gains[-1][1], sign=True),
+        ),
         scale,
         [formats.money(tick) for tick in scale.ticks],
         marks(reading, window),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from crewlearn.advisor.evidence.impact import COMING_IN, Impact
 from crewlearn.advisor.evidence.tenure import LENGTHS
 from crewlearn.advisor.wording.impact import LOWER, newcomers_words, ratio_words, verdicts
+from crewlearn.language import _, localized, percent
 from crewlearn.web import formats
 
 
@@ -60,8 +61,8 @@ def impact_view(told: Impact, period: str) -> ImpactView:
     """Return a comparison between groups as its page shows it; `period` is what a period is called."""
     stages = [
         StageView(
-            f"{direction.capitalize()}: {stage}",
-            "Ratio to the best" if direction == COMING_IN else "Ratio of staying",
+            f"{_(direction).capitalize()}: {_(stage)}",
+            _("Ratio to the best") if direction == COMING_IN else _("Ratio of staying"),
             tuple(
                 RateRow(
                     group=rate.group,
@@ -69,9 +70,11 @@ def impact_view(told: Impact, period: str) -> ImpactView:
                     chosen=formats.number(rate.chosen),
                     share=formats.share(rate.rate),
                     ratio=f"{rate.ratio:.2f}",
-                    interval="" if rate.low is None else f"{rate.low:.2f} to {rate.high:.2f}",
+                    interval=""
+                    if rate.low is None
+                    else _("{low} to {high}", low=localized(f"{rate.low:.2f}"), high=localized(f"{rate.high:.2f}")),
                     verdict=verdict,
-                    marked=verdict == LOWER,
+                    marked=verdict == _(LOWER),
                 )
                 for rate, verdict in zip(rates, verdicts(rates), strict=True)
             ),
@@ -82,7 +85,13 @@ def impact_view(told: Impact, period: str) -> ImpactView:
     tenures = []
     for group in told.tenures:
         kept = {
-            share.periods: f"{formats.share(share.share)} ({share.low:.0%} to {share.high:.0%})" for share in group.kept
+            share.periods: _(
+                "{share} ({low} to {high})",
+                share=formats.share(share.share),
+                low=percent(share.low),
+                high=percent(share.high),
+            )
+            for share in group.kept
         }
         tenures.append(
             TenureRow(
@@ -91,7 +100,7 @@ def impact_view(told: Impact, period: str) -> ImpactView:
                 days=formats.number(group.days),
                 let_go=formats.number(group.let_go),
                 ratio=ratio_words(group.ratio),
-                kept=tuple(kept.get(length, "too few") for length in LENGTHS),
+                kept=tuple(kept.get(length, _("too few")) for length in LENGTHS),
                 small=group.small,
             )
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from crewlearn.advisor.files.recording.recorded_imports import RecordedImport
+from crewlearn.language import _, localized
 from crewlearn.web.views.reading import Reading
 
 
@@ -22,10 +23,14 @@ def import_line(reading: Reading, imported: RecordedImport) -> ImportLine:
     """Return an import as the page lists it."""
     ends = imported.ends(reading.site.config.calendar)
     first, last = (reading.day(period) for period in ends)
-    corrections = f", {imported.corrected:,} of them corrections" if imported.corrected else ""
+    corrections = (
+        _(", {corrected} of them corrections", corrected=localized(f"{imported.corrected:,}"))
+        if imported.corrected
+        else ""
+    )
     return ImportLine(
         number=imported.number,
-        days=first if first == last else f"{first} to {last}",
+        days=first if first == last else _("{first} to {last}", first=first, last=last),
         rows=f"{imported.rows:,}{corrections}",
         recorded=f"{imported.actor}, {reading.moment(imported.at)}",
         can_undo=not imported.obstacle,
@@ -35,9 +40,9 @@ def import_line(reading: Reading, imported: RecordedImport) -> ImportLine:
 
 def _state(imported: RecordedImport) -> str:
     if imported.undone is not None:
-        return f"undone by {imported.undone.actor}"
+        return _("undone by {actor}", actor=imported.undone.actor)
     if imported.replaced:
-        return f"{imported.replaced:,} corrected since"
+        return _("{replaced} corrected since", replaced=localized(f"{imported.replaced:,}"))
     if imported.answered is not None:
-        return "answered since"
-    return "" if imported.team is None else "team taken from it"
+        return _("answered since")
+    return "" if imported.team is None else _("team taken from it")

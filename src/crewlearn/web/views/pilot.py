@@ -6,13 +6,19 @@ from markupsafe import Markup
 
 from crewlearn.advisor.ledger.pilots.sealed import wave_names
 from crewlearn.advisor.wording.sections import Section
+from crewlearn.language import _, localized, noted
 from crewlearn.planning.pilot.report import report
 from crewlearn.planning.pilot.running import PilotStatus
 from crewlearn.planning.pilot.wording import progress_line, result_lines
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis, scale_over, spread
 
-STATES = {"running": "under way", "complete": "ready for its analysis", "ended": "ended", "given-up": "given up"}
+STATES = {
+    "running": noted("under way"),
+    "complete": noted("ready for its analysis"),
+    "ended": noted("ended"),
+    "given-up": noted("given up"),
+}
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,17 @@ def pilot_view(status: PilotStatus) -> PilotView:
         picture = spread(scale, result["gain"], (result["low"], result["high"]))
         scale_axis = axis(scale, [formats.money(tick, sign=True) for tick in scale.ticks])
         gain = f"{result['gain']:+,.2f}"
-        interval = f"{100 * (1 - result['level']):.4g}% interval {result['low']:+,.2f} to {result['high']:+,.2f}"
+        interval = _(
+            "{level}% interval {low} to {high}",
+            level=localized(f"{100 * (1 - result['level']):.4g}"),
+            low=localized(f"{result['low']:+,.2f}"),
+            high=localized(f"{result['high']:+,.2f}"),
+        )
     return PilotView(
         state=status.state,
-        chip=STATES[status.state],
+        chip=_(STATES[status.state]),
         saying=saying,
-        days=f"{formats.day(plan.steps[0])} to {formats.day(plan.last)}",
+        days=_("{steps} to {last}", steps=formats.day(plan.steps[0]), last=formats.day(plan.last)),
         done=status.recorded,
         arms=tuple(
             (group.name, arm) for group, arm in zip(plan.groups, wave_names(status.waves, plan.waves - 1), strict=True)

@@ -15,27 +15,27 @@ from crewlearn.advisor.wording.candidates import candidate_name
 from crewlearn.advisor.wording.doubt import chance
 from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.names import place
+from crewlearn.language import _, noted, plural
 from crewlearn.problem.arrays import NOBODY
-from crewlearn.web import formats
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.reading import Reading
 
 STATUS_WORDS = {
-    PROPOSED: "to be answered",
-    APPROVED: "approved",
-    "offered": "offered",
-    "accepted": "accepted",
-    STARTED: "started",
-    "declined": "declined",
-    "expired": "expired",
-    "no-show": "did not show up",
-    "cancelled": "cancelled",
-    REJECTED: "rejected",
-    "withdrawn": "withdrawn",
+    PROPOSED: noted("to be answered"),
+    APPROVED: noted("approved"),
+    "offered": noted("offered"),
+    "accepted": noted("accepted"),
+    STARTED: noted("started"),
+    "declined": noted("declined"),
+    "expired": noted("expired"),
+    "no-show": noted("did not show up"),
+    "cancelled": noted("cancelled"),
+    REJECTED: noted("rejected"),
+    "withdrawn": noted("withdrawn"),
 }
 """Labels of a proposal's statuses."""
 
-HALF_APPROVED = "approved by one of two"
+HALF_APPROVED = noted("approved by one of two")
 """The label of a proposal that waits for the second approver."""
 
 TONES = {PROPOSED: "wait", STARTED: "good", "declined": "bad", "expired": "bad", "no-show": "bad", REJECTED: "bad"}
@@ -50,7 +50,7 @@ def arrival(site: Site, proposal: Proposal) -> int:
 def expected(reading: Reading, proposal: Proposal) -> str:
     """Return in words when an offer's worker is expected, or was."""
     when = arrival(reading.site, proposal)
-    return f"{'was expected' if when < reading.site.period else 'expected'} {reading.day(when)}"
+    return f"{_('was expected') if when < reading.site.period else 'expected'} {reading.day(when)}"
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,10 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
     out = None if reasons.out is None else _side(reading, reasons.leaver, reasons.out, scale, "pool")
     return Exchange(
         id=proposal.id,
-        title=f"Bring in {into}" if reasons.out is None else f"{into} for {reading.name_of(reasons.leaver)}",
-        status=HALF_APPROVED if half else STATUS_WORDS.get(proposal.status, proposal.status),
+        title=_("Bring in {into}", into=into)
+        if reasons.out is None
+        else _("{into} for {leaver}", into=into, leaver=reading.name_of(reasons.leaver)),
+        status=_(HALF_APPROVED if half else STATUS_WORDS.get(proposal.status, proposal.status)),
         tone=TONES.get(proposal.status, ""),
         url=_where(reading, proposal),
         out=out,
@@ -104,8 +106,8 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         into=_side(reading, proposal.into, reasons.into, scale, "team"),
         chance="" if reasons.chance_better is None else chance(reasons.chance_better),
         worth=reading.money(reasons.value, sign=True),
-        ahead=formats.count(round(reasons.periods), "day"),
-        trial="" if reasons.trial_periods is None else formats.count(round(reasons.trial_periods), "day"),
+        ahead=plural("{n} day", "{n} days", round(reasons.periods)),
+        trial="" if reasons.trial_periods is None else plural("{n} day", "{n} days", round(reasons.trial_periods)),
         fee=reading.money(reasons.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates, reading.figures)[1:]),
     )
@@ -118,7 +120,7 @@ def _side(reading: Reading, number: int, estimate: PeopleEstimate, scale: Scale,
         url=reading.url("workers", number),
         estimate=reading.output(estimate.mean),
         interval=f"{reading.output(estimate.low)} – {reading.output(estimate.high)}",
-        days=formats.count(estimate.days, "day") if estimate.days else "no days yet",
+        days=plural("{n} day", "{n} days", estimate.days) if estimate.days else _("no days yet"),
         bar=interval_bar(scale, estimate.low, estimate.mean, estimate.high, kind),
     )
 
@@ -183,14 +185,16 @@ def first_approval(reading: Reading, proposal: Proposal, asking: Asking) -> str:
         return ""
     others = [name for name in asking.approvers if name != first.by]
     other = (
-        "" if (first.out, first.into) == (proposal.out, proposal.into) else f": {reading.name_of(first.into)} comes in"
+        ""
+        if (first.out, first.into) == (proposal.out, proposal.into)
+        else _(": {into} comes in", into=reading.name_of(first.into))
     )
     if other and first.out != proposal.out:
-        other += f", {reading.name_of(first.out)} leaves"
-    named = [*others[:3], *([formats.count(len(others) - 3, "other")] if len(others) > 3 else [])]
-    second = f"Second: {' or '.join(named)}." if others else "Nobody else may approve here yet."
-    who = "You" if first.by == asking.caller else first.by
-    return f"{who} approved first{other}. {second}"
+        other += _(", {out} leaves", out=reading.name_of(first.out))
+    named = [*others[:3], *([plural("{n} other", "{n} others", len(others) - 3)] if len(others) > 3 else [])]
+    second = _("Second: {named}.", named=" or ".join(named)) if others else _("Nobody else may approve here yet.")
+    who = _("You") if first.by == asking.caller else first.by
+    return _("{who} approved first{other}. {second}", who=who, other=other, second=second)
 
 
 def answerable(
@@ -199,7 +203,7 @@ def answerable(
     """Return proposals with what an answer needs; `after` is the number that follows the last of them."""
     ids = [*(proposal.id for proposal in listed), after]
     candidates = reading.snapshot.candidates_of(listed)
-    a_while = formats.count(reading.site.config.ask_again_after, "day")
+    a_while = plural("{n} day", "{n} days", reading.site.config.ask_again_after)
     first_end = (reading.site.day + timedelta(days=1)).isoformat()
     return tuple(
         Answerable(
@@ -263,7 +267,7 @@ def offers(reading: Reading, under_way: Sequence[Proposal]) -> list[OfferCard]:
                 into=reading.label(offer.into),
                 into_url=reading.url("workers", offer.into),
                 out=place(reading.people, offer),
-                status=STATUS_WORDS[offer.status],
+                status=_(STATUS_WORDS[offer.status]),
                 since=reading.day(offer.decided_in),
                 expected=expected(reading, offer),
                 overdue=is_overdue(site, offer),
@@ -295,12 +299,12 @@ def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
     first = site.first_approval_of(proposal.id)
     if first is not None and first.out not in (proposal.out, NOBODY):
         return (
-            Choice("", f"{reading.label(first.out)} (as approved first)", True),
+            Choice("", _("{out} (as approved first)", out=reading.label(first.out)), True),
             *_named(reading, proposal.out, agreed),
             *(Choice(identifier or "", label) for label, identifier in others if label != reading.label(first.out)),
         )
     return (
-        Choice("", f"{agreed} (as proposed)", True),
+        Choice("", _("{agreed} (as proposed)", agreed=agreed), True),
         *(Choice(identifier or "", label) for label, identifier in others),
     )
 
@@ -308,12 +312,12 @@ def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
 def _as_it_stands(reading: Reading, proposed: int, approved: int | None) -> tuple[Choice, ...]:
     """List the worker who was approved first, if there is one other than the worker proposed, and the latter."""
     if approved is None or approved == proposed:
-        return (Choice("", f"{reading.label(proposed)} (as proposed)", True),)
-    first = Choice("", f"{reading.label(approved)} (as approved first)", True)
+        return (Choice("", _("{proposed} (as proposed)", proposed=reading.label(proposed)), True),)
+    first = Choice("", _("{approved} (as approved first)", approved=reading.label(approved)), True)
     return (first, *_named(reading, proposed, reading.label(proposed)))
 
 
 def _named(reading: Reading, number: int, label: str) -> tuple[Choice, ...]:
     """Return the worker proposed as a choice by their id; nothing if they have none."""
     identifier = reading.people.ids.get(number)
-    return () if identifier is None else (Choice(identifier, f"{label} (as proposed)"),)
+    return () if identifier is None else (Choice(identifier, _("{label} (as proposed)", label=label)),)

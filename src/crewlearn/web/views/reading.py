@@ -9,6 +9,7 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.overview.summaries import missing_periods
 from crewlearn.advisor.wording.figures import Figures
+from crewlearn.language import _
 from crewlearn.web import formats
 from crewlearn.web.snapshots import Snapshot
 
@@ -71,7 +72,7 @@ class Reading:
     def marked_day(self, period: int) -> str:
         """Format a period as its day, and say if it was unusual for everybody."""
         unusual = self.snapshot.unusual_periods
-        return f"{self.day(period)}, unusual for everybody" if period in unusual else self.day(period)
+        return _("{period}, unusual for everybody", period=self.day(period)) if period in unusual else self.day(period)
 
     def written(self, when: date) -> str:
         """Format a date."""
@@ -125,4 +126,4 @@ class Reading:
     @property
     def unit(self) -> str:
         """The unit of output, in words."""
-        return "units an hour" if self.rate else "units a period"
+        return _("units an hour") if self.rate else _("units a period")

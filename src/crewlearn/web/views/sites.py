@@ -6,6 +6,7 @@ from datetime import datetime
 
 from crewlearn.advisor.evidence.gain import NO_GAIN
 from crewlearn.advisor.overview.sites import MoneyTotal, SiteLine, Totals
+from crewlearn.language import _, localized, plural
 from crewlearn.web import formats
 from crewlearn.web.views.reading import site_url
 
@@ -53,19 +54,19 @@ def site_row(line: SiteLine, now: datetime) -> SiteRow:
     """Return a site in a line."""
     summary, chips = line.summary, list[tuple[str, str]]()
     if line.fault is not None:
-        chips.append(("cannot be read", "bad"))
+        chips.append((_("cannot be read"), "bad"))
     if line.proposed:
-        chips.append((f"{line.proposed:,} to answer", "warn"))
+        chips.append((_("{proposed} to answer", proposed=localized(f"{line.proposed:,}")), "warn"))
     if summary is not None:
         if summary.overdue:
-            chips.append((f"{summary.overdue:,} overdue", "warn"))
+            chips.append((_("{overdue} overdue", overdue=localized(f"{summary.overdue:,}")), "warn"))
         elif summary.under_way:
-            chips.append((f"{formats.count(summary.under_way, 'offer')}", ""))
+            chips.append((plural("{n} offer", "{n} offers", summary.under_way), ""))
         missing = summary.missing_days(now) if summary.workers else 0
         if missing:
-            chips.append((f"{formats.count(missing, 'day')} to import", "wait"))
+            chips.append((_("{missing} to import", missing=plural("{n} day", "{n} days", missing)), "wait"))
         if not summary.workers:
-            chips.append(("no workers yet", "wait"))
+            chips.append((_("no workers yet"), "wait"))
     gain = ""
     if summary is not None and summary.gain != NO_GAIN:
         gain = formats.money(summary.gain.expected, True, summary.config.currency)
@@ -75,12 +76,18 @@ def site_row(line: SiteLine, now: datetime) -> SiteRow:
 
 def sites_total(totals: Totals, people: int) -> SitesTotal:
     """Return the sums over all sites."""
-    asked = [f"{formats.count(totals.proposed, 'proposal')} to answer"] if totals.proposed else []
-    asked += [f"{formats.count(totals.overdue, 'offer')} overdue"] if totals.overdue else []
+    asked = (
+        [_("{proposed} to answer", proposed=plural("{n} proposal", "{n} proposals", totals.proposed))]
+        if totals.proposed
+        else []
+    )
+    asked += (
+        [_("{overdue} overdue", overdue=plural("{n} offer", "{n} offers", totals.overdue))] if totals.overdue else []
+    )
     return SitesTotal(
-        todo=" · ".join(asked) or "Nothing to answer",
+        todo=" · ".join(asked) or _("Nothing to answer"),
         money=tuple(map(_sums, totals.money)),
-        stations=f"{totals.filled:,} of {totals.team:,}",
+        stations=_("{filled} of {team}", filled=localized(f"{totals.filled:,}"), team=localized(f"{totals.team:,}")),
         people=f"{people:,}",
         unread=totals.sites - totals.read,
     )
@@ -88,7 +95,7 @@ def sites_total(totals: Totals, people: int) -> SitesTotal:
 
 def _sums(total: MoneyTotal) -> SumsOfMoney:
     gain, currency = total.gain, total.currency
-    interval = "nobody replaced yet" if gain == NO_GAIN else "fees of offers so far"
+    interval = _("nobody replaced yet") if gain == NO_GAIN else _("fees of offers so far")
     return SumsOfMoney(
         gain=formats.money(gain.expected, True, currency) if gain != NO_GAIN else "–",
         tone="bad" if gain.high < 0.0 else "",

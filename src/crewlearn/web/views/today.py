@@ -13,6 +13,7 @@ from crewlearn.advisor.wording.explain import is_overdue
 from crewlearn.advisor.wording.learned import judged_words, ramp_line, unusual_lines
 from crewlearn.advisor.wording.limits import held_back_words, use_lines
 from crewlearn.advisor.wording.past.track_record import short_record
+from crewlearn.language import _, localized, plural
 from crewlearn.web import formats
 from crewlearn.web.views.charts import axis
 from crewlearn.web.views.people.table import ROWS, Head, PersonRow, Search, common_scale, heads, matching, worker_rows
@@ -39,9 +40,19 @@ def waiting(reading: Reading, may_manage: bool) -> list[Task]:
     """List what waits for a person at a site."""
     site = reading.site
     if not site.workers:
-        return [Task("Workers to import", _importing(reading, may_manage))]
+        return [Task(_("Workers to import"), _importing(reading, may_manage))]
     proposed = len(site.open_proposals(PROPOSED))
-    first = [Task(f"{formats.count(proposed, 'proposal')} to answer", reading.url(), True)] if proposed else []
+    first = (
+        [
+            Task(
+                _("{proposed} to answer", proposed=plural("{n} proposal", "{n} proposals", proposed)),
+                reading.url(),
+                True,
+            )
+        ]
+        if proposed
+        else []
+    )
     return first + waiting_beside(reading, may_manage)
 
 
@@ -51,13 +62,17 @@ def waiting_beside(reading: Reading, may_manage: bool) -> list[Task]:
     under_way = site.open_proposals(*UNDER_WAY)
     late = sum(is_overdue(site, offer) for offer in under_way)
     if under_way:
-        text = f"{formats.count(len(under_way), 'offer')} under way"
-        tasks.append(Task(f"{text}, {late} overdue" if late else text, reading.url() + "#offers", late > 0))
+        text = _("{under_way} under way", under_way=plural("{n} offer", "{n} offers", len(under_way)))
+        tasks.append(
+            Task(
+                _("{text}, {late} overdue", text=text, late=late) if late else text, reading.url() + "#offers", late > 0
+            )
+        )
     missing = reading.missing
     if missing:
         first, last = missing
-        days = formats.count(last - first + 1, "day")
-        tasks.append(Task(f"Output of {days} to import", _importing(reading, may_manage)))
+        days = plural("{n} day", "{n} days", last - first + 1)
+        tasks.append(Task(_("Output of {days} to import", days=days), _importing(reading, may_manage)))
     return tasks
 
 
@@ -80,23 +95,32 @@ def cycle(reading: Reading) -> LearningPhase:
     lines = []
     awaited = site.open_proposals(*UNDER_WAY)
     if not site.workers:
-        return LearningPhase("Not started", ())
+        return LearningPhase(_("Not started"), ())
     if awaited:
-        lines.append(f"Waiting for {some_of([reading.name_of(proposal.into) for proposal in awaited], 3)} to start.")
+        lines.append(
+            _(
+                "Waiting for {names} to start.",
+                names=some_of([reading.name_of(proposal.into) for proposal in awaited], 3),
+            )
+        )
     proposed = len(site.open_proposals(PROPOSED))
     if proposed:
-        verb = "waits" if proposed == 1 else "wait"
-        lines.append(f"{formats.count(proposed, 'proposal')} {verb} for an answer.")
+        lines.append(plural("{n} proposal waits for an answer.", "{n} proposals wait for an answer.", proposed))
     if "phase" in waiting:
-        title = f"Cycle {waiting['cycle']}: " + (
-            "bringing the team together" if waiting["phase"] == "transition" else "learning"
+        bringing = waiting["phase"] == "transition"
+        title = (
+            _("Cycle {cycle}: bringing the team together", cycle=waiting["cycle"])
+            if bringing
+            else _("Cycle {cycle}: learning", cycle=waiting["cycle"])
         )
         needed = int(waiting.get("still_needed", 0))
         if needed:
             name = reading.name_of(waiting["least_observed"])
-            lines.append(f"{name} needs {formats.count(needed, 'more day', 'more days')} of output.")
+            lines.append(
+                _("{name} needs {needed} of output.", name=name, needed=plural("{n} more day", "{n} more days", needed))
+            )
         lines.append(
-            "The next decision comes when the whole proposed team is at work, each with enough days of output."
+            _("The next decision comes when the whole proposed team is at work, each with enough days of output.")
         )
         return LearningPhase(title, tuple(lines))
     lines += learned_lines(reading)
@@ -104,12 +128,17 @@ def cycle(reading: Reading) -> LearningPhase:
     if look_again is not None and int(look_again) > site.period + 1 and not proposed:
         days = int(look_again) - site.period
         lines.append(
-            f"The next review is on {reading.day(int(look_again))}, in {formats.count(days, 'day')}, "
-            "unless something changes."
+            _(
+                "The next review is on {number}, in {days}, unless something changes.",
+                number=reading.day(int(look_again)),
+                days=plural("{n} day", "{n} days", days),
+            )
         )
-        return LearningPhase("Holding", tuple(lines))
-    lines.append("The advice is updated with every day's output.")
-    title = "Waiting for an answer" if proposed else "Waiting for an arrival" if awaited else "Looking every day"
+        return LearningPhase(_("Holding"), tuple(lines))
+    lines.append(_("The advice is updated with every day's output."))
+    title = (
+        _("Waiting for an answer") if proposed else _("Waiting for an arrival") if awaited else _("Looking every day")
+    )
     return LearningPhase(title, tuple(lines))
 
 
@@ -142,13 +171,17 @@ def money_so_far(reading: Reading) -> Money:
     spread, shown = reading.money_span(low, high), reading.money(expected, sign=True)
     short = f"95%: {spread}"
     if gain.low == gain.high == 0.0:
-        short, shown, words = "nobody replaced yet", "–", "Nobody has been replaced yet."
+        short, shown, words = _("nobody replaced yet"), "–", _("Nobody has been replaced yet.")
     elif gain.low > 0.0:
-        words = f"95% interval {spread}, net of fees (estimate)."
+        words = _("95% interval {spread}, net of fees (estimate).", spread=spread)
     elif gain.high < 0.0:
-        words = f"95% interval {spread}, net of fees (estimate): a loss so far; fees come first, gains later."
+        words = _(
+            "95% interval {spread}, net of fees (estimate): a loss so far; fees come first, gains later.", spread=spread
+        )
     else:
-        words = f"95% interval {spread}, net of fees (estimate): too early to call it a gain or a loss."
+        words = _(
+            "95% interval {spread}, net of fees (estimate): too early to call it a gain or a loss.", spread=spread
+        )
     return Money(
         earned=reading.money(site.earned),
         fees=reading.money(site.fees),
@@ -198,14 +231,18 @@ def saying(reading: Reading, beside: bool = False) -> str:
     """
     open_now = reading.site.open_proposals(PROPOSED)
     if not reading.site.workers:
-        return "No workers yet."
+        return _("No workers yet.")
     if not open_now:
-        return f"Wait: {explain.waits(reading.site, reading.people, reading.written)}"
+        return _("Wait: {waits}", waits=explain.waits(reading.site, reading.people, reading.written))
     if beside:
-        return f"{formats.count(len(open_now), 'replacement')} proposed"
+        return _("{open_now} proposed", open_now=plural("{n} replacement", "{n} replacements", len(open_now)))
     if len(open_now) > OFFERS:
         first = explain.proposed(reading.people, open_now[0])
-        return f"{len(open_now):,} replacements proposed: first of all, {first}."
+        return _(
+            "{open_now} replacements proposed: first of all, {first}.",
+            open_now=localized(f"{len(open_now):,}"),
+            first=first,
+        )
     words = "; ".join(explain.proposed(reading.people, proposal) for proposal in open_now)
     return f"{words[0].upper()}{words[1:]}."
 
@@ -299,14 +336,18 @@ def today(
         team=site.config.team,
         pool=len(members) - filled,
         people=len(members),
-        better="less is better" if site.config.units.lower_is_better else "more is better",
+        better=_("less is better") if site.config.units.lower_is_better else _("more is better"),
         unit=reading.unit,
-        judged_by="Expected output" if reading.snapshot.learned is None else "Level after ramp-up",
+        judged_by=_("Expected output") if reading.snapshot.learned is None else _("Level after ramp-up"),
     )
 
 
 def _left(site: Site) -> str:
     if site.config.rolling:
-        return f"looking {formats.count(site.config.horizon, 'day')} ahead"
+        return _("looking {horizon} ahead", horizon=plural("{n} day", "{n} days", site.config.horizon))
     left = max(0, site.config.horizon - site.period + 1)
-    return f"{formats.count(left, 'day')} left of {site.config.horizon:,}"
+    return _(
+        "{left} left of {horizon}",
+        left=plural("{n} day", "{n} days", left),
+        horizon=localized(f"{site.config.horizon:,}"),
+    )

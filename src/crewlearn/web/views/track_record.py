@@ -9,6 +9,7 @@ from crewlearn.advisor.evidence.track_record import Outcome
 from crewlearn.advisor.wording.doubt import chance, rounded
 from crewlearn.advisor.wording.names import place
 from crewlearn.advisor.wording.past.track_record import track_record_lines
+from crewlearn.language import _, plural
 from crewlearn.web import formats
 from crewlearn.web.views.charts import AxisMark, ChartLine, Scale, chart, scale_over
 from crewlearn.web.views.reading import Reading
@@ -61,8 +62,8 @@ def _row(reading: Reading, outcome: Outcome, scale: Scale | None) -> ResultRow:
     expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
     return ResultRow(
         at=None if predicted is None or scale is None else scale.share(predicted.expected),
-        words=f"{reading.label(proposal.into)} for {place(reading.people, proposal)}",
-        days=formats.count(outcome.days, "day"),
+        words=_("{into} for {place}", into=reading.label(proposal.into), place=place(reading.people, proposal)),
+        days=plural("{n} day", "{n} days", outcome.days),
         gain=reading.money(expected, sign=True),
         span=reading.money_span(low, high),
         predicted="–" if predicted is None else reading.money_span(*_ends(predicted)),
@@ -79,9 +80,11 @@ def _ends(gain: Gain) -> tuple[float, ...]:
 def _broke_even(reading: Reading, outcome: Outcome) -> str:
     """Return when a replacement broke even, or is expected to."""
     if outcome.even_in is None:
-        return "not in sight"
+        return _("not in sight")
     when = reading.day(outcome.even_in)
-    return when if reading.place(outcome.even_in) < reading.place(reading.site.period) else f"expected {when}"
+    return (
+        when if reading.place(outcome.even_in) < reading.place(reading.site.period) else _("expected {when}", when=when)
+    )
 
 
 def _scale(outcomes: list[Outcome]) -> Scale | None:
@@ -97,12 +100,16 @@ def _picture(outcomes: list[Outcome], scale: Scale) -> Markup:
         for outcome in outcomes
         if outcome.predicted is not None
     ]
-    within = sum(verdict == "as predicted" for _, _, verdict in pairs)
+    within = sum(verdict == "as predicted" for *_gains, verdict in pairs)
     return chart(
         "predicted-realised",
-        "Predicted and realised gain",
-        f"{formats.count(len(pairs), 'replacement')}: the gain so far, upwards, against the gain predicted for as many "
-        f"days, to the right. {within} came out as predicted. The table below shows the same.",
+        _("Predicted and realised gain"),
+        _(
+            "{pairs}: the gain so far, upwards, against the gain predicted for as many days, to the right. "
+            "{within} came out as predicted. The table below shows the same.",
+            pairs=plural("{n} replacement", "{n} replacements", len(pairs)),
+            within=within,
+        ),
         scale,
         [formats.money(tick) for tick in scale.ticks],
         [AxisMark(scale.share(tick), formats.money(tick)) for tick in scale.ticks],

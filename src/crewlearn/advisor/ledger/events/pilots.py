@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.pilots.assignment import assigned, digest_of
 from crewlearn.advisor.ledger.pilots.sealed import RunningPilot, SealedPlan
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.site.advice_record import Cause
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, localized, noted, plural
 
 
 @event_kind("pilot-started")
@@ -27,7 +27,7 @@ class PilotStarted(Happening):
     seed: str
     waves: tuple[int, ...]
 
-    heading = "Pilot"
+    heading = noted("Pilot")
     invalidates = frozenset()
 
     @classmethod
@@ -52,22 +52,27 @@ class PilotStarted(Happening):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         plan = self.plan
-        days = f"from {names.date(plan.steps[0])} to {names.date(plan.last)}"
-        return f"sealed and began a pilot {days}, with {counted(len(plan.groups), 'group')} (plan {self.digest[:12]})"
+        days = _("from {date} to {date_2}", date=names.date(plan.steps[0]), date_2=names.date(plan.last))
+        return _(
+            "sealed and began a pilot {days}, with {groups} (plan {digest})",
+            days=days,
+            groups=plural("{n} group", "{n} groups", len(plan.groups)),
+            digest=self.digest[:12],
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the beginning."""
-        return "a pilot began"
+        return _("a pilot began")
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
         """Return a fault if the plan does not match its digest, or the assignment its seed."""
         if self.site != site:
-            return f"the pilot of event {number} is that of site {self.site}"
+            return _("the pilot of event {number} is that of site {site}", number=number, site=self.site)
         if digest_of(self.plan) != self.digest:
-            return f"the plan of the pilot in event {number} is not the one that was sealed"
+            return _("the plan of the pilot in event {number} is not the one that was sealed", number=number)
         if assigned(self.plan, self.seed) != self.waves:
-            return f"the assignment of the pilot in event {number} does not follow from its seed"
+            return _("the assignment of the pilot in event {number} does not follow from its seed", number=number)
         return None
 
 
@@ -84,7 +89,7 @@ class PilotLooked(Fact):
     p: float
     stop: bool
 
-    heading = "Pilot"
+    heading = noted("Pilot")
     invalidates = frozenset()
 
     @classmethod
@@ -104,8 +109,8 @@ class PilotLooked(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        outcome = "the pilot may stop" if self.stop else "the pilot goes on"
-        return f"took planned look {self.look} at the pilot: {outcome}"
+        outcome = _("the pilot may stop") if self.stop else _("the pilot goes on")
+        return _("took planned look {look} at the pilot: {outcome}", look=self.look, outcome=outcome)
 
 
 @event_kind("pilot-ended")
@@ -117,7 +122,7 @@ class PilotEnded(Happening):
     result: Mapping[str, Any] | None = None
     reason: str = ""
 
-    heading = "Pilot"
+    heading = noted("Pilot")
     invalidates = frozenset()
 
     @classmethod
@@ -144,13 +149,17 @@ class PilotEnded(Happening):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         if self.result is None:
-            return f"gave the pilot up, without a result: {self.reason}"
+            return _("gave the pilot up, without a result: {reason}", reason=self.reason)
         low, high = (self.result[name] for name in ("low", "high"))
         if low is None or high is None:
-            return "ended the pilot: its groups are too few to bound the gain"
-        return f"ended the pilot: the gain a station and day lies between {low:+,.2f} and {high:+,.2f}"
+            return _("ended the pilot: its groups are too few to bound the gain")
+        return _(
+            "ended the pilot: the gain a station and day lies between {low} and {high}",
+            low=localized(f"{low:+,.2f}"),
+            high=localized(f"{high:+,.2f}"),
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the end."""
-        return "the pilot ended"
+        return _("the pilot ended")

@@ -9,6 +9,7 @@ from crewlearn.advisor.ledger.errors import Retold, Stale
 from crewlearn.advisor.ledger.events import KINDS, Event, Names
 from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.advisor.wording.names import RecordNames
+from crewlearn.language import _
 
 
 def cause_told(cause: Cause, names: Names) -> str:
@@ -26,7 +27,12 @@ def answers_told(events: Sequence[Event], names: Names) -> str:
     """Return who gave an answer, or several answers together."""
     if len(events) == 1:
         return event_told(events[-1], names)
-    return f"{events[-1].actor} gave {len(events)} answers together, the last: {events[-1].fact.tell(names)}"
+    return _(
+        "{actor} gave {events} answers together, the last: {tell}",
+        actor=events[-1].actor,
+        events=len(events),
+        tell=events[-1].fact.tell(names),
+    )
 
 
 def answer_told(retold: Retold) -> str:
@@ -39,4 +45,7 @@ def changes_since(stale: Stale) -> tuple[str, ...]:
     if stale.since is None:
         return ()
     names = RecordNames.of(stale.since)
-    return tuple(f"{event_told(event, names)} ({event.at[:16].replace('T', ' ')} UTC)" for event in stale.since.events)
+    return tuple(
+        _("{told} ({at} UTC)", told=event_told(event, names), at=event.at[:16].replace("T", " "))
+        for event in stale.since.events
+    )

@@ -26,6 +26,7 @@ from crewlearn.advisor.ledger.site import STARTED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import some_of
 from crewlearn.advisor.wording.past import undoing
+from crewlearn.language import _, localized, noted, plural
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, Caller, require
@@ -89,8 +90,8 @@ def approve(
         more = give_once(store, site, caller.name, answer, give)
         after = reading_of(request, site)
         if after.site.first_approval_of(proposal) is not None:
-            return _answered(request, site, "Approved first. A different user approves it too.", "", more)
-        return _answered(request, site, f"Approved: {_named(after, proposal)} can be offered.", "", more)
+            return _answered(request, site, _("Approved first. A different user approves it too."), "", more)
+        return _answered(request, site, _("Approved: {named} can be offered.", named=_named(after, proposal)), "", more)
 
     return do(request, _back(site, form), done)
 
@@ -118,7 +119,7 @@ def reject(
             answer = Answer(ProposalRejected, proposal, reason=reason, keep_out=keep_out or None)
             give = partial(commands.reject, store, site, proposal, caller.name, reason, keep_out=keep_out)
             give_once(store, site, caller.name, answer, give)
-        words = "Rejected, with your reason on record." if reason else "Rejected."
+        words = _("Rejected, with your reason on record.") if reason else _("Rejected.")
         return _answered(request, site, words)
 
     return do(request, _back(site, form), done)
@@ -154,7 +155,9 @@ def offer(
         )
         give = partial(commands.record_offer, store, site, proposal, outcome, caller.name, on=on, out=room)
         more = give_once(store, site, caller.name, answer, give)
-        return _answered(request, site, f"Recorded: {STATUS_WORDS.get(outcome, outcome)}.", "", more)
+        return _answered(
+            request, site, _("Recorded: {outcome}.", outcome=_(STATUS_WORDS.get(outcome, outcome))), "", more
+        )
 
     return do(request, _back(site, form), done)
 
@@ -170,44 +173,61 @@ def answers(request: Request, site: str, caller: Annotated[Caller, require(MANAG
             if text
         ]
         if not numbers:
-            raise InvalidInput("undo", "", "nothing is selected; select what the answer is for")
-        verb, answer = _common_answer(form)
+            raise InvalidInput("undo", "", _("nothing is selected; select what the answer is for"))
+        how, answer = _common_answer(form)
         given = answer_many(store_of(request), site, numbers, answer, caller.name)
-        return _told(request, site, verb, given)
+        return _told(request, site, how, given)
 
     return do(request, _back(site, form), done)
 
 
 def _common_answer(form: Form) -> tuple[str, CommonAnswer]:
-    """Return the answer that a form gives to many, and its participle."""
+    """Return the answer that a form gives to many, and what it is."""
     how, day, on = form.value("answer"), form.value("until").strip(), form.value("on").strip()
     if how == "approve":
-        return "approved", approval()
+        return how, approval()
     if how == "reject":
         term = Term(forms.a_day("until", day) if day else None, for_good=bool(form.value("for_good")))
-        return "rejected", refusal(form.value("as"), form.value("reason").strip(), term)
-    return f"recorded as {STATUS_WORDS.get(how, how)}", outcome_of_offers(how, forms.a_day("on", on) if on else None)
+        return how, refusal(form.value("as"), form.value("reason").strip(), term)
+    return how, outcome_of_offers(how, forms.a_day("on", on) if on else None)
 
 
-def _told(request: Request, site: str, verb: str, given: Sequence[Answered]) -> Flash:
+_NOTHING = {"approve": noted("Nothing was approved."), "reject": noted("Nothing was rejected.")}
+
+
+def _done_words(how: str, done: int) -> str:
+    """Return how many were answered, and how."""
+    if how == "approve":
+        return plural("{n} approved.", "{n} approved.", done)
+    if how == "reject":
+        return plural("{n} rejected.", "{n} rejected.", done)
+    words = _(STATUS_WORDS.get(how, how))
+    return plural("{n} recorded as {how}.", "{n} recorded as {how}.", done, how=words)
+
+
+def _told(request: Request, site: str, how: str, given: Sequence[Answered]) -> Flash:
     """Return a message about what became of many."""
     refused = [answered for answered in given if answered.refused is not None]
     done = len(given) - len(refused)
     if not done:
-        words, tone = f"Nothing was {verb.partition(' ')[0]}.", "bad"
+        words, tone = _NOTHING.get(how, noted("Nothing was recorded.")), "bad"
+        words = _(words)
     else:
-        words, tone = f"{done:,} {verb}.", "warn" if refused else ""
+        words, tone = _done_words(how, done), "warn" if refused else ""
         if waiting := sum(answered.waits for answered in given):
-            words += f" {waiting:,} {'waits' if waiting == 1 else 'wait'} for a second approver."
+            words += plural(" {n} waits for a second approver.", " {n} wait for a second approver.", waiting)
     if refused:
-        words += f" {len(refused):,} could not be:" if done else ""
+        words += _(" {refused} could not be:", refused=localized(f"{len(refused):,}")) if done else ""
     told: dict[str, list[str]] = {}
     for answered in refused:
         told.setdefault(formats.remedy(answered.refused.remedy if answered.refused else ""), []).append(
             str(answered.proposal)
         )
     lines = [
-        f"{'Proposal' if len(these) == 1 else 'Proposals'} {some_of(these, 5)}: {why}." for why, these in told.items()
+        plural(
+            "Proposal {numbers}: {why}.", "Proposals {numbers}: {why}.", len(these), numbers=some_of(these, 5), why=why
+        )
+        for why, these in told.items()
     ]
     lines += [f"{warning[0].upper()}{warning[1:]}." for answered in given for warning in answered.warnings]
     if not done:
@@ -222,6 +242,6 @@ def undo(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
     def done() -> str:
         shown = forms.whole_number("undo", form.value("number") or "0")
         words = undoing.undo(store_of(request), site, caller.name, number=shown)
-        return f"Taken back: {words}. Both the answer and the undoing stay on record."
+        return _("Taken back: {words}. Both the answer and the undoing stay on record.", words=words)
 
     return do(request, _back(site, form), done)

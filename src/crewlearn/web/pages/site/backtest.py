@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor.wording.doubt import chance, rounded
+from crewlearn.language import _, localized, noted
 from crewlearn.planning.limits import FEWEST_RUNS, MOST_REPLAYS
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.problem.extras import can_simulate
@@ -18,8 +19,8 @@ from crewlearn.web.pages.forms import Form
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/backtest")
-LABELS = {"first": "Number of the first day of advice", "runs": "Draws"}
-RUNS = (("100", "100: a quick look"), ("200", "200"), ("1000", "1,000: finer"))
+LABELS = {"first": noted("Number of the first day of advice"), "runs": noted("Draws")}
+RUNS = (("100", noted("100: a quick look")), ("200", "200"), ("1000", noted("1,000: finer")))
 
 
 @router.get("")
@@ -36,9 +37,13 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
     form.labels = LABELS
     first, runs = form.whole("first"), form.whole("runs")
     if "first" not in form.errors and (first is None or first < 1):
-        form.errors["first"] = "must be at least 1"
+        form.errors["first"] = _("must be at least 1")
     if "runs" not in form.errors and (runs is None or not FEWEST_RUNS <= runs <= MOST_REPLAYS):
-        form.errors["runs"] = f"must be from {FEWEST_RUNS} to {MOST_REPLAYS:,}"
+        form.errors["runs"] = _(
+            "must be from {fewest_runs} to {most_replays}",
+            fewest_runs=FEWEST_RUNS,
+            most_replays=localized(f"{MOST_REPLAYS:,}"),
+        )
     try:
         work.check_simulates()
     except InvalidInput as error:
@@ -47,7 +52,7 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
         return _show(request, caller, reading, form, status=422)
     wanted = {"first": first, "runs": runs, "seed": 1, "version": reading.version}
     job = queue.submit(store_of(request), site, work.BACKTEST, caller.name, wanted)
-    return go(request, reading.url("backtest", job.id), "The replay is under way.")
+    return go(request, reading.url("backtest", job.id), _("The replay is under way."))
 
 
 @router.get("/{job}")
@@ -56,7 +61,7 @@ def replayed(request: Request, site: str, job: JobNumber, caller: Annotated[Call
     reading = reading_of(request, site)
     queued = queue.read(store_of(request), job)
     if queued.site != site or queued.kind != work.BACKTEST:
-        raise Unknown("job", str(job), "does not exist")
+        raise Unknown("job", str(job), _("does not exist"))
     return _show(request, caller, reading, _form(queued), queued)
 
 
@@ -80,7 +85,7 @@ def _show(
         "real_fees": reading.money(result["real_fees"]) if result else "",
         "replacements": formats.number(result["replacements"], 1) if result else "",
         "fault": _fault(job),
-        "runs": RUNS,
+        "runs": [(value, _(words)) for value, words in RUNS],
         "cannot": "" if can_simulate() else work.CANNOT_SIMULATE,
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.BACKTEST),
         "moved_on": result is not None and result.get("version") != reading.version,
@@ -91,7 +96,7 @@ def _show(
 
 def _rows(reading: Reading, result: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
     """Return both comparisons: against what, gain, range of outcomes, doubt of the simulation, and chance of a gain."""
-    compared = (("What was really done", "practice"), ("Keeping the team of the day before", "keeping"))
+    compared = ((_("What was really done"), "practice"), (_("Keeping the team of the day before"), "keeping"))
     return [
         (
             words,

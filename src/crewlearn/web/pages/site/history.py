@@ -11,7 +11,7 @@ from crewlearn.advisor.files.recording.recorded_imports import recorded_imports,
 from crewlearn.advisor.ledger.answers import answers_by_proposal
 from crewlearn.advisor.ledger.queries import count_proposals, read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import Proposal
-from crewlearn.web import formats
+from crewlearn.language import _, localized, plural
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, do, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import range_of_days
@@ -87,7 +87,11 @@ def undo(
 
     def take_back() -> str:
         done = undo_import(store_of(request), site, number, caller.name)
-        return f"Import {number} was taken back: {formats.count(done.rows, 'row')} no longer count."
+        return _(
+            "Import {number} was taken back: {rows} no longer count.",
+            number=number,
+            rows=plural("{n} row", "{n} rows", done.rows),
+        )
 
     return do(request, f"{site_url(site, 'history')}#imports", take_back)
 
@@ -97,24 +101,24 @@ def _windows(reading: Reading, window: past.Window, stations: int) -> Pager:
     url, last = reading.url("history"), reading.place(reading.site.period) - 1
     later = min(last, window.last + past.WINDOW)
     return Pager(
-        "Days",
+        _("Days"),
         past.span_of(reading, window),
         f"{url}?to={window.first - 1}&stations={stations}" if window.first > 1 else "",
         f"{url}?to={later}&stations={stations}" if window.last < last else "",
-        "Earlier days",
-        "Later days",
+        _("Earlier days"),
+        _("Later days"),
     )
 
 
 def _stations(reading: Reading, first: int, to: int | None, many: int) -> Pager:
     url, when = reading.url("history"), "" if to is None else f"&to={to}"
     return Pager(
-        "Stations",
-        f"Stations {first} to {min(many, first + past.STATIONS - 1)} of {many}",
+        _("Stations"),
+        _("Stations {first} to {last} of {many}", first=first, last=min(many, first + past.STATIONS - 1), many=many),
         f"{url}?stations={max(1, first - past.STATIONS)}{when}" if first > 1 else "",
         f"{url}?stations={first + past.STATIONS}{when}" if first + past.STATIONS <= many else "",
-        "Stations before",
-        "Stations after",
+        _("Stations before"),
+        _("Stations after"),
     )
 
 
@@ -126,14 +130,19 @@ def _decisions(
     read = partial(read_proposals, connection, key, statuses=statuses)
     shown = read(before=before, newest_first=True, limit=many)
     if not shown:
-        return [], Pager("Decisions", "", "", "")
+        return [], Pager(_("Decisions"), "", "", "")
     total = count_proposals(connection, key, statuses=statuses)
     ahead = count_proposals(connection, key, shown[0].id, statuses=statuses)
     url, also = reading.url("history"), "&withdrawn=yes" if withdrawn else ""
     newer = read(after=shown[0].id, limit=many)
     return shown, Pager(
-        "Decisions",
-        f"{ahead + 1:,} to {ahead + len(shown):,} of {formats.count(total, 'decision')}, the newest first",
+        _("Decisions"),
+        _(
+            "{ahead} to {last} of {total}, the newest first",
+            ahead=localized(f"{ahead + 1:,}"),
+            last=localized(f"{ahead + len(shown):,}"),
+            total=plural("{n} decision", "{n} decisions", total),
+        ),
         f"{url}?before={newer[-1].id + 1}{also}#decisions" if newer else "",
         f"{url}?before={shown[-1].id}{also}#decisions" if ahead + len(shown) < total else "",
     )

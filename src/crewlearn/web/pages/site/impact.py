@@ -8,8 +8,9 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from crewlearn.advisor.evidence.impact import DOUBT, NOTE, TENURE_NOTE, read_impact
+from crewlearn.advisor.evidence.impact import DOUBT, NOTE, SMALL, TENURE_NOTE, read_impact
 from crewlearn.advisor.ledger.errors import StoreUnavailable
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, Caller, require
@@ -48,11 +49,14 @@ async def compare(
 ) -> Response:
     """Compare between the groups of a file, of which nothing is stored or logged."""
     if given is None:
-        fault = f"The file has more than {MOST_BYTES // 1_000_000} MB. Leave out all columns but worker_id and group."
+        fault = _(
+            "The file has more than {most_bytes} MB. Leave out all columns but worker_id and group.",
+            most_bytes=MOST_BYTES // 1_000_000,
+        )
         return await run_in_threadpool(_show, request, caller, site, fault=fault)
     upload = given.get("file")
     data = await upload.read() if isinstance(upload, UploadFile) else b""
-    name = (upload.filename if isinstance(upload, UploadFile) else "") or "what was pasted"
+    name = (upload.filename if isinstance(upload, UploadFile) else "") or _("what was pasted")
     data = data or form_text(given, "text").encode()
     return await run_in_threadpool(_show, request, caller, site, data, name)
 
@@ -62,7 +66,7 @@ def _show(
 ) -> Response:
     reading, compared = reading_of(request, site), None
     if data is not None and not data.strip():
-        fault = "Choose a file, or paste its contents."
+        fault = _("Choose a file, or paste its contents.")
     elif data is not None:
         try:
             period = "working day" if reading.site.config.calendar.shifts_per_day == 1 else "period"
@@ -74,7 +78,7 @@ def _show(
     values = {
         "fault": fault,
         "compared": compared,
-        "notes": (NOTE, DOUBT, TENURE_NOTE),
+        "notes": (_(NOTE), _(DOUBT, small=SMALL), _(TENURE_NOTE)),
         "today": f"{formats.day(reading.today)} {reading.today.year}",
     }
     return show_site(request, caller, reading, "Record", "evidence/impact.html", values, 422 if fault else 200)

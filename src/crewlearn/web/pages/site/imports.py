@@ -24,6 +24,7 @@ from crewlearn.advisor.files.intake.profiles import plans_of, remove_profile
 from crewlearn.advisor.files.tables import MOST_ERRORS, CsvError, CsvErrors, FileTable
 from crewlearn.advisor.ledger.errors import StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
+from crewlearn.language import _, localized, plural
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import formats as wording
 from crewlearn.web.auth.access import MANAGER, Caller, require
@@ -77,7 +78,9 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
     values = {
         "fault": fault,
         "no_workers": not reading.site.workers,
-        "missing": f"{reading.day(missing[0])} to {reading.day(missing[1])}" if missing else "",
+        "missing": _("{missing} to {last}", missing=reading.day(missing[0]), last=reading.day(missing[1]))
+        if missing
+        else "",
         "next_day": reading.day(reading.site.period),
         "examples": _EXAMPLES,
         "optional": [column.name for column in OUTPUT.optional],
@@ -85,7 +88,7 @@ def _ask(request: Request, caller: Caller, reading: Reading, fault: str = "", st
             name: [wording.remedy(sentence) for sentence in plan_sentences(plan)]
             for name, plan in plans_of(reading.site.profiles).items()
         },
-        "most": f"{request.app.state.settings.import_bytes // 1_000_000} MB",
+        "most": _("{import_bytes} MB", import_bytes=request.app.state.settings.import_bytes // 1_000_000),
     }
     return show_site(request, caller, reading, "Import", "imports/import.html", values, status)
 
@@ -123,9 +126,9 @@ def _take(request: Request, caller: Caller, site: str, form: FormData, data: byt
     refused = ""
     if confirmed and checked.sound:
         if checked.result.corrected and not file.options.correct:
-            refused = "Check the box to replace the rows on record."
+            refused = _("Check the box to replace the rows on record.")
         elif checked.result.unusual and not file.options.accept_unusual:
-            refused = "Check the box to record what is unusual."
+            refused = _("Check the box to record what is unusual.")
         else:
             return _import(request, reading, file, caller)
     return _preview(request, caller, reading, file, checked, refused)
@@ -137,9 +140,9 @@ def _read(form: FormData, data: bytes, name: str, store: Store, reading: Reading
     if not data and packed:
         data, name = unpacked(packed, most), form_text(form, "file_name")
     elif not data:
-        data, name = text.encode(), "what was pasted"
+        data, name = text.encode(), _("what was pasted")
     if not data.strip():
-        raise InvalidInput("file", name, "Choose a file, or paste its contents.")
+        raise InvalidInput("file", name, _("Choose a file, or paste its contents."))
     prefix = "column-"
     mapping = {key[len(prefix) :]: str(value) for key, value in form.multi_items() if key.startswith(prefix)}
     if form_text(form, "planned") == "yes":  # only what the person chose differently overrides what was found
@@ -160,7 +163,7 @@ def _read(form: FormData, data: bytes, name: str, store: Store, reading: Reading
     )
     if kind not in IMPORTED:
         kind = imports.kind_of(store, reading.name, data) or (OUTPUT.kind if reading.site.workers else WORKERS.kind)
-    return ImportFile(kind, data, options, name[:100] or "the file")
+    return ImportFile(kind, data, options, name[:100] or _("the file"))
 
 
 def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller) -> Response:
@@ -168,23 +171,32 @@ def _import(request: Request, reading: Reading, file: ImportFile, caller: Caller
     if file.kind == OUTPUT.kind and work.is_big(file.data):
         options = {**dataclasses.asdict(file.options), "name": file.name}
         job = jobs.submit(store, reading.name, work.OUTPUT_IMPORT, caller.name, options, file.data, again=True)
-        return go(request, reading.url("import", job.id), "The import is under way; you may leave this page.")
+        return go(request, reading.url("import", job.id), _("The import is under way; you may leave this page."))
     try:
         with counting_import():
             done = imports.take_in(store, reading.name, file, caller.name)
     except InvalidInput as error:  # the site changed since the check
         if isinstance(error, StoreUnavailable):
             raise
-        return go(request, reading.url("import"), f"Nothing was recorded: {wording.remedy(error.remedy)}", "bad")
+        return go(
+            request,
+            reading.url("import"),
+            _("Nothing was recorded: {remedy}", remedy=wording.remedy(error.remedy)),
+            "bad",
+        )
     summary = _summary("recorded", done.recorded, done.known, done.corrected, file.kind, done.enrolled)
     return go(request, reading.url(), summary, "", [wording.remedy(warning) for warning in done.warnings])
 
 
 def _summary(verb: str, recorded: int, known: int, corrected: int, kind: str = OUTPUT.kind, enrolled: int = 0) -> str:
-    rows = wording.count(recorded, "row") if kind == OUTPUT.kind else wording.count(recorded, "worker")
-    more = [f"{known:,} known already"] if known else []
-    more += [f"{corrected:,} corrected"] if corrected else []
-    more += [f"{wording.count(enrolled, 'newcomer')} enrolled"] if enrolled else []
+    rows = (
+        plural("{n} row", "{n} rows", recorded)
+        if kind == OUTPUT.kind
+        else plural("{n} worker", "{n} workers", recorded)
+    )
+    more = [_("{known} known already", known=localized(f"{known:,}"))] if known else []
+    more += [_("{corrected} corrected", corrected=localized(f"{corrected:,}"))] if corrected else []
+    more += [_("{enrolled} enrolled", enrolled=plural("{n} newcomer", "{n} newcomers", enrolled))] if enrolled else []
     return f"{rows} {verb}{', ' if more else ''}{' and '.join(more)}."
 
 
@@ -203,7 +215,7 @@ def _preview(
         "file": file,
         "checked": checked,
         "summary": _summary(
-            "will be recorded", checked.result.recorded, checked.result.known, 0, file.kind, checked.result.enrolled
+            _("will be recorded"), checked.result.recorded, checked.result.known, 0, file.kind, checked.result.enrolled
         ),
         "reading": [wording.remedy(sentence) for sentence in checked.reading],
         "warnings": [wording.remedy(warning) for warning in checked.result.warnings],
@@ -252,19 +264,27 @@ def _above(error: CsvError, file: ImportFile, headers: Sequence[str]) -> str:
     name = " or ".join(LABELS.get(part, part) for part in error.column.split(" or "))
     if error.line and headers and not file.options.mapping.get(error.column):
         present = shortened(", ".join(header for header in headers if header), LONGEST)
-        return f"{name}: choose below which column it is. The file has {present}."
+        return _("{name}: choose below which column it is. The file has {present}.", name=name, present=present)
     return f"{name} {error.value}: {wording.remedy(error.expected)}"
 
 
 def _caption(table: FileTable | None, checked: DryRun, rows: Sequence[Shown]) -> str:
     """Count the rows of the file, and those of them that are shown."""
     try:
-        many = checked.rows or (0 if table is None else sum(1 for _ in table.rows()))
+        many = checked.rows or (0 if table is None else sum(1 for _row in table.rows()))
     except CsvErrors:  # an error that is shown anyway
         many = 0
     shown = sum(bool(row.cells) for row in rows)
-    counted = f"{shown:,} of {wording.count(many, 'row')}" if shown < many else wording.count(many, "row")
-    return f"{counted}; not used: {shortened(', '.join(checked.ignored), LONGEST)}" if checked.ignored else counted
+    counted = (
+        _("{shown} of {many}", shown=localized(f"{shown:,}"), many=plural("{n} row", "{n} rows", many))
+        if shown < many
+        else plural("{n} row", "{n} rows", many)
+    )
+    return (
+        _("{counted}; not used: {shortened}", counted=counted, shortened=shortened(", ".join(checked.ignored), LONGEST))
+        if checked.ignored
+        else counted
+    )
 
 
 def _rows(table: FileTable | None, positions: Mapping[str, int], errors: Sequence[CsvError]) -> list[Shown]:
@@ -300,8 +320,12 @@ def _rows(table: FileTable | None, positions: Mapping[str, int], errors: Sequenc
 def _faults(errors: Sequence[CsvError]) -> tuple[str, ...]:
     """Describe the errors of a line."""
     return tuple(
-        f"{LABELS.get(error.column, error.column)}: {error.value or 'nothing'} – "
-        f"expected {wording.remedy(error.expected)}"
+        _(
+            "{column}: {value} – expected {remedy}",
+            column=LABELS.get(error.column, error.column),
+            value=error.value or _("nothing"),
+            remedy=wording.remedy(error.expected),
+        )
         for error in errors
     )
 
@@ -324,8 +348,12 @@ async def forget(
     try:
         await run_in_threadpool(remove_profile, store_of(request), reading.name, name, caller.name)
     except Unknown:  # somebody else removed it
-        return go(request, reading.url("import"), "That reading was removed already.", "bad")
-    return go(request, reading.url("import"), f"“{name}” is removed: such files are shown for confirmation again.")
+        return go(request, reading.url("import"), _("That reading was removed already."), "bad")
+    return go(
+        request,
+        reading.url("import"),
+        _("“{name}” is removed: such files are shown for confirmation again.", name=name),
+    )
 
 
 @router.get("/{job}")
@@ -334,7 +362,7 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
     reading = reading_of(request, site)
     running = jobs.read(store_of(request), job)
     if running.site != site or running.kind != work.OUTPUT_IMPORT:
-        raise Unknown("job", str(job), "does not exist")
+        raise Unknown("job", str(job), _("does not exist"))
     result = running.result or {}
     errors = [_error_of(error) for error in result.get("errors", ())]
     recorded = running.status == jobs.DONE and "sound" not in result  # a dry run reports whether the file is sound
@@ -342,7 +370,7 @@ def imported(request: Request, site: str, job: JobNumber, caller: Annotated[Call
     values = {
         "job": running,
         "recorded": recorded,
-        "summary": _summary("recorded" if recorded else "would be recorded", *counts),
+        "summary": _summary("recorded" if recorded else _("would be recorded"), *counts),
         "warnings": [wording.remedy(warning) for warning in result.get("warnings", ())],
         "fault": "" if running.status == jobs.DONE else wording.remedy(result.get("detail", running.message)),
         "rows": _rows(None, {}, errors),

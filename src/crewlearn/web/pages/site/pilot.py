@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from crewlearn.advisor.advice import pilots
+from crewlearn.language import _, noted
 from crewlearn.planning.pilot import running
 from crewlearn.planning.pilot.running import PilotStatus
 from crewlearn.problem.errors import InvalidInput, Unknown
@@ -21,14 +22,14 @@ from crewlearn.web.views.reading import Reading, site_url
 
 router = APIRouter(prefix="/sites/{site}/pilot")
 LABELS = {
-    "days": "Working days",
-    "gain": "Gain that you hope for",
-    "groups": "Groups of stations",
-    "waves": "Waves",
-    "run_in": "Run-in",
-    "baseline": "Baseline",
-    "looks": "Planned early looks",
-    "outside_fee": "Cost of a change outside advice",
+    "days": noted("Working days"),
+    "gain": noted("Gain that you hope for"),
+    "groups": noted("Groups of stations"),
+    "waves": noted("Waves"),
+    "run_in": noted("Run-in"),
+    "baseline": noted("Baseline"),
+    "looks": noted("Planned early looks"),
+    "outside_fee": noted("Cost of a change outside advice"),
 }
 USUAL: Mapping[str, Any] = {
     "days": 60,
@@ -68,7 +69,7 @@ def plan(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
         return _show(request, caller, reading, form, status=422)
     wanted["version"] = reading.version
     job = queue.submit(store_of(request), site, work.PILOT_PLAN, caller.name, wanted)
-    return go(request, reading.url("pilot", job.id), "The plan is being worked out.")
+    return go(request, reading.url("pilot", job.id), _("The plan is being worked out."))
 
 
 @router.get("/report")
@@ -77,7 +78,7 @@ def report(request: Request, site: str, caller: Annotated[Caller, require(VIEWER
     reading = reading_of(request, site)
     status = running.status(store_of(request), site)
     if status is None:
-        raise Unknown("pilot", site, "this site has had none")
+        raise Unknown("pilot", site, _("this site has had none"))
     values = {"pilot": pilot_view(status)}
     return show_site(request, caller, reading, "Pilot", "evidence/pilot_report.html", values)
 
@@ -87,8 +88,8 @@ def look(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)
     """Take the planned look that is due."""
 
     def taken() -> str:
-        stop, _ = running.look(store_of(request), site, caller.name)
-        return "The pilot may stop: end it to see the result." if stop else "The pilot goes on as planned."
+        stop = running.look(store_of(request), site, caller.name)[0]
+        return _("The pilot may stop: end it to see the result.") if stop else _("The pilot goes on as planned.")
 
     return _do(request, caller, site, taken)
 
@@ -101,9 +102,13 @@ def end(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]
 
     def ended() -> str:
         if giving_up and not reason:
-            raise InvalidInput("reason", "", "say why, for the record")
+            raise InvalidInput("reason", "", _("say why, for the record"))
         running.end(store_of(request), site, caller.name, give_up=reason if giving_up else "")
-        return "The pilot was given up, without a result." if giving_up else "The pilot has ended. This is its result."
+        return (
+            _("The pilot was given up, without a result.")
+            if giving_up
+            else _("The pilot has ended. This is its result.")
+        )
 
     return _do(request, caller, site, ended)
 
@@ -113,7 +118,7 @@ def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Calle
     """Show the progress or the result of a plan."""
     reading, queued = reading_of(request, site), queue.read(store_of(request), job)
     if queued.site != site or queued.kind != work.PILOT_PLAN:
-        raise Unknown("job", str(job), "does not exist")
+        raise Unknown("job", str(job), _("does not exist"))
     return _show(request, caller, reading, _form(queued.input), queued)
 
 
@@ -127,7 +132,7 @@ def start(request: Request, site: str, job: JobNumber, caller: Annotated[Caller,
         for name in plan.sites:
             check_role(caller, MANAGER, name)
         started = pilots.start_pilot(store, plan, caller.name)
-        return f"The plan is sealed. The pilot begins on {formats.day(started.plan.steps[0])}."
+        return _("The plan is sealed. The pilot begins on {steps}.", steps=formats.day(started.plan.steps[0]))
 
     return do(request, site_url(site, "pilot"), begun)
 

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from crewlearn.advisor.wording.doubt import chance, rounded
+from crewlearn.language import _, noted
 from crewlearn.planning.limits import COMPARED, KEEP, as_it_stands
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.problem.extras import can_simulate
@@ -26,21 +27,21 @@ from crewlearn.web.views.charts import Scale, axis, scale_over, spread
 from crewlearn.web.views.reading import Reading
 
 router = APIRouter(prefix="/sites/{site}/plan")
-RUNS = (("200", "200: a quick look"), ("500", "500"), ("2000", "2,000: finer"))
+RUNS = (("200", noted("200: a quick look")), ("500", "500"), ("2000", noted("2,000: finer")))
 LABELS = {
-    "team": "Stations",
-    "fee": "Fee of a replacement",
-    "horizon": "Planning horizon",
-    "mean_delay": "Days from an offer to the first day",
-    "policy": "Policy of the site",
-    "least_tenure": "Days that everybody stays at least",
-    "most_a_week": "Most replacements a week",
-    "policies": "Policies",
-    "runs": "Simulated worlds",
+    "team": noted("Stations"),
+    "fee": noted("Fee of a replacement"),
+    "horizon": noted("Planning horizon"),
+    "mean_delay": noted("Days from an offer to the first day"),
+    "policy": noted("Policy of the site"),
+    "least_tenure": noted("Days that everybody stays at least"),
+    "most_a_week": noted("Most replacements a week"),
+    "policies": noted("Policies"),
+    "runs": noted("Simulated worlds"),
 }
 
 
-FACTS = ("Earned, fees paid", "Fees", "Replacements", "Better in")
+FACTS = (noted("Earned, fees paid"), noted("Fees"), noted("Replacements"), noted("Better in"))
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
     }
     runs, chosen = form.whole("runs"), list(form.ticked("policies"))
     if not chosen:
-        form.errors["policies"] = "tick at least one"
+        form.errors["policies"] = _("tick at least one")
     if not reading.site.workers:
-        form.errors["team"] = "there is nobody to plan with yet; import workers first"
+        form.errors["team"] = _("there is nobody to plan with yet; import workers first")
     if not form.errors:
         shown = _shown(as_it_stands(reading.site))
         changes: dict[str, Any] = {
@@ -91,7 +92,7 @@ def begin(request: Request, site: str, caller: Annotated[Caller, require(MANAGER
     if form.errors:
         return _show(request, caller, reading, form, status=422)
     job = queue.submit(store_of(request), site, work.PLAN, caller.name, input)
-    return go(request, reading.url("plan", job.id), "The simulation is under way.")
+    return go(request, reading.url("plan", job.id), _("The simulation is under way."))
 
 
 @router.get("/{job}")
@@ -100,7 +101,7 @@ def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Calle
     reading = reading_of(request, site)
     queued = queue.read(store_of(request), job)
     if queued.site != site or queued.kind != work.PLAN:
-        raise Unknown("job", str(job), "does not exist")
+        raise Unknown("job", str(job), _("does not exist"))
     return _show(request, caller, reading, _form(reading, queued.input), queued)
 
 
@@ -134,13 +135,13 @@ def _show(
         "plan": result,
         "outcomes": outcomes(result) if result else (),
         "axis": _axis(result) if result else "",
-        "facts": FACTS,
+        "facts": [_(fact) for fact in FACTS],
         "fault": _fault(job),
         "first": first,
         "others": more,
         "lines": dict(policies()),
         "own": config.policy,
-        "runs": RUNS,
+        "runs": [(value, _(words)) for value, words in RUNS],
         "cannot": "" if can_simulate() else work.CANNOT_SIMULATE,
         "tried": _tried(result["changes"]) if result else (),
         "before": queue.jobs_of(store_of(request), reading.name, limit=6, kind=work.PLAN),
@@ -162,8 +163,8 @@ def _tried(changes: Mapping[str, Any]) -> list[tuple[str, str]]:
     """List the simulated settings that differ from the site's."""
     return [
         (
-            LABELS[name],
-            "no limit" if value is None else value if isinstance(value, str) else f"{_short(name, value):,.15g}",
+            _(LABELS[name]),
+            _("no limit") if value is None else value if isinstance(value, str) else f"{_short(name, value):,.15g}",
         )
         for name, value in changes.items()
     ]

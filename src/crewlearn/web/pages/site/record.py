@@ -9,8 +9,8 @@ from crewlearn.advisor.evidence.exports import EXPORTS
 from crewlearn.advisor.ledger.events import KINDS as EVENT_KINDS
 from crewlearn.advisor.ledger.queries import proposals_in, read_events
 from crewlearn.advisor.wording.names import RecordNames
+from crewlearn.language import _, localized, noted, plural
 from crewlearn.problem.errors import Unknown, one_of
-from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.downloads import Export
 from crewlearn.web.jobs import queue, work
@@ -20,7 +20,7 @@ from crewlearn.web.views.reading import site_url
 
 router = APIRouter(prefix="/sites/{site}/record")
 AT_ONCE = 50
-KINDS = {"": "Everything", **{name: kind.heading for name, kind in EVENT_KINDS.items() if kind.heading}}
+KINDS = {"": noted("Everything"), **{name: kind.heading for name, kind in EVENT_KINDS.items() if kind.heading}}
 """What the list can be limited to: an event's kind, and what the page calls it."""
 
 
@@ -58,14 +58,21 @@ def record(
     older = f"{url}?before={events[-1].number}{chosen}" if len(events) == AT_ONCE and events[-1].number > 1 else ""
     newer = f"{url}?{chosen.lstrip('&')}" if before is not None else ""
     words = (
-        f"{events[-1].number:,} to {events[0].number:,} of {formats.count(reading.version, 'event')}" if events else ""
+        _(
+            "{number} to {last} of {version}",
+            number=localized(f"{events[-1].number:,}"),
+            last=localized(f"{events[0].number:,}"),
+            version=plural("{n} event", "{n} events", reading.version),
+        )
+        if events
+        else ""
     )
     values = {
         "events": listed,
-        "page": Pager("Events", words, newer, older),
-        "kinds": KINDS,
+        "page": Pager(_("Events"), words, newer, older),
+        "kinds": {name: _(heading) for name, heading in KINDS.items()},
         "kind": kind,
-        "total": formats.count(reading.version, "event"),
+        "total": plural("{n} event", "{n} events", reading.version),
         "checks": queue.jobs_of(store, site, limit=3, kind=work.VERIFY),
         "moment": reading.moment,
     }
@@ -76,7 +83,7 @@ def record(
 def verify(request: Request, site: str, caller: Annotated[Caller, require(MANAGER)]) -> Response:
     """Submit a check of the record."""
     job = queue.submit(store_of(request), site, work.VERIFY, caller.name, {}, again=True)
-    return go(request, f"{site_url(site, 'record')}#job-{job.id}", "The check is under way.")
+    return go(request, f"{site_url(site, 'record')}#job-{job.id}", _("The check is under way."))
 
 
 @router.get("/export/{what}")
@@ -90,6 +97,6 @@ def exported(
     """Return an export as a file."""
     reading = reading_of(request, site)
     if what not in EXPORTS:
-        raise Unknown("what", what, f"cannot be exported; choose from {', '.join(EXPORTS)}")
+        raise Unknown("what", what, _("cannot be exported; choose from {exports}", exports=", ".join(EXPORTS)))
     name = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in reading.name)
     return Export(store_of(request), site, what, f"{name}-", workbook=format == "xlsx")

@@ -11,6 +11,7 @@ from crewlearn.advisor.ledger.settings.changes import differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.wording.learned import newer_policy
 from crewlearn.advisor.wording.past.narration import changes_since
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import etags
 from crewlearn.web.auth.access import MANAGER, Caller, require
@@ -51,8 +52,8 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
         form.errors[_blamed(error.field, before, wanted)] = error.remedy
         return _show(request, caller, reading, form, status=422)
     if not changes:
-        return go(request, reading.url("settings"), "No setting was changed.")
-    return go(request, reading.url(), "The new settings apply from now on, and the advice is updated.")
+        return go(request, reading.url("settings"), _("No setting was changed."))
+    return go(request, reading.url(), _("The new settings apply from now on, and the advice is updated."))
 
 
 _PARTS = {
@@ -83,6 +84,6 @@ def _show(
         "labels": forms.SITE_LABELS,
         "policies": policies(),
         "newer_policy": newer_policy(reading.site),
-        "weekdays": forms.WEEKDAYS,
+        "weekdays": [_(day) for day in forms.WEEKDAYS],
     }
     return show_site(request, caller, reading, "Settings", "sites/settings.html", values, status)

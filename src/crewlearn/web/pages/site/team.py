@@ -10,8 +10,8 @@ from crewlearn.advisor.advice import team
 from crewlearn.advisor.advice.team import TeamResult
 from crewlearn.advisor.files.team_files import read_team
 from crewlearn.advisor.ledger.team.recording import TeamRow
+from crewlearn.language import _, plural
 from crewlearn.problem.errors import InvalidInput, one_of
-from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, reading_of, show_site, store_of
@@ -37,8 +37,11 @@ def change(request: Request, site: str, caller: Annotated[Caller, require(MANAGE
         what = one_of("what", form.value("what"), ("took", "left", "stint", "list"))
         recorded = _record(request, site, caller, form, what).recorded
         if not recorded:
-            return "That is on record already."
-        return f"Recorded: {formats.count(recorded, 'change')} of the team. The advice takes it into account."
+            return _("That is on record already.")
+        return _(
+            "Recorded: {recorded} of the team. The advice takes it into account.",
+            recorded=plural("{n} change", "{n} changes", recorded),
+        )
 
     return do(request, reading.url("team"), done)
 
@@ -47,16 +50,16 @@ def _record(request: Request, site: str, caller: Caller, form: Form, what: str) 
     store, actor, worker = store_of(request), caller.name, form.value("worker").strip()
     on, station = _day(form, "on"), _station(form)
     if what == "list":
-        return team.record_stints(store, site, read_team(form.value("list").encode(), what="the list"), actor)
+        return team.record_stints(store, site, read_team(form.value("list").encode(), what=_("the list")), actor)
     if not worker:
-        raise InvalidInput("worker", "", "choose who it is about")
+        raise InvalidInput("worker", "", _("choose who it is about"))
     if what == "took":
         return team.add_to_team(store, site, worker, actor, station=station, on=on)
     if what == "left":
         return team.remove_from_team(store, site, worker, actor, on=on)
     first = _day(form, "from")
     if first is None:
-        raise InvalidInput("from", "", "name the first day")
+        raise InvalidInput("from", "", _("name the first day"))
     return team.record_stints(store, site, [TeamRow(worker, first, _day(form, "until"), station)], actor)
 
 
@@ -70,5 +73,5 @@ def _station(form: Form) -> int | None:
     if not text:
         return None
     if not text.isdecimal():
-        raise InvalidInput("station", text, "must be the number of a station")
+        raise InvalidInput("station", text, _("must be the number of a station"))
     return int(text)

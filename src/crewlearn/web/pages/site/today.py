@@ -11,6 +11,7 @@ from crewlearn.advisor.ledger.queries import read_events
 from crewlearn.advisor.ledger.site import PROPOSED, UNDER_WAY, Proposal
 from crewlearn.advisor.wording.names import RecordNames
 from crewlearn.advisor.wording.past.narration import answers_told
+from crewlearn.language import _, localized
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Pager, reading_of, show_site, store_of
@@ -100,7 +101,7 @@ def proposals(
     """Show a page of the proposals to answer, by page number or containing proposal `at`; those kept stay in place."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(PROPOSED)
-    first, pager = _page(reading.url("proposals"), "Proposals", everyone, page, at)
+    first, pager = _page(reading.url("proposals"), _("Proposals"), everyone, page, at)
     after = everyone[first + A_PAGE].id if first + A_PAGE < len(everyone) else 0
     shown = views.shown_proposals(reading, _numbers(kept), everyone[first : first + A_PAGE])
     values = {
@@ -121,7 +122,7 @@ def offers_under_way(
     """Show a page of the offers under way, by page number or containing offer `at`."""
     reading = reading_of(request, site)
     everyone = reading.site.open_proposals(*UNDER_WAY)
-    first, pager = _page(reading.url("offers"), "Offers", everyone, page, at)
+    first, pager = _page(reading.url("offers"), _("Offers"), everyone, page, at)
     listed = offers(reading, everyone[first : first + A_PAGE])
     values: dict[str, Any] = {"listed": listed, "under_way": tuple(offer.id for offer in everyone), "pager": pager}
     values["place"] = {"from": "offers", "page": 1 + first // A_PAGE, "kept": ""}
@@ -137,9 +138,14 @@ def _page(url: str, label: str, everyone: Sequence[Proposal], page: int, at: int
     first = here * A_PAGE
     return first, Pager(
         label,
-        f"{first + 1:,} to {min(len(everyone), first + A_PAGE):,} of {len(everyone):,}",
+        _(
+            "{first} to {last} of {everyone}",
+            first=localized(f"{first + 1:,}"),
+            last=localized(f"{min(len(everyone), first + A_PAGE):,}"),
+            everyone=localized(f"{len(everyone):,}"),
+        ),
         f"{url}?page={here}" if here > 0 else "",
         f"{url}?page={here + 2}" if here < last else "",
-        "Before",
-        "Next",
+        _("Before"),
+        _("Next"),
     )

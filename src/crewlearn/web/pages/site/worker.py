@@ -13,8 +13,8 @@ from crewlearn.advisor.ledger.queries import read_proposals, standing_rows
 from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL
 from crewlearn.advisor.overview.people import also_at
 from crewlearn.advisor.wording.learned import ramp_words, trend_words
+from crewlearn.language import _, plural
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of
-from crewlearn.web import formats
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
@@ -53,7 +53,7 @@ def _show(
     days: tuple[date | None, date | None] = (None, None),
 ) -> Response:
     if number >= len(reading.site.workers):
-        raise Unknown("worker", str(number), "is not known at this site")
+        raise Unknown("worker", str(number), _("is not known at this site"))
     store = store_of(request)
     with store.reading() as connection:
         offers = read_proposals(
@@ -61,7 +61,7 @@ def _show(
         )
         answers = answers_by_proposal(connection, reading.key)
         standing = standing_rows(connection, reading.key, [number])
-        rows = sorted((row for _, row in standing), key=lambda row: reading.place(row.period))
+        rows = sorted((row for _event, row in standing), key=lambda row: reading.place(row.period))
         identifier = reading.people.ids.get(number)
         elsewhere = [] if identifier is None else also_at(connection, identifier, reading.key)
     member = next(member for member in reading.snapshot.members if member.number == number)
@@ -83,7 +83,7 @@ def _show(
         "interval": f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
         "level": member.learned is not None,
         "output_now": "" if learned is None or learned.ramp_up is None else reading.output(learned.output),
-        "days": formats.count(member.estimate.days, "day"),
+        "days": plural("{n} day", "{n} days", member.estimate.days),
         "unit": reading.unit,
         "notes": worker_notes(reading, number),
         "fee": reading.money(reading.site.fee_of(number)),
@@ -109,7 +109,7 @@ def change(
         if not form.errors:
             try:
                 commands.change_worker(store_of(request), site, identifier, caller.name, fee=fee)
-                return go(request, url, "The fee is recorded.")
+                return go(request, url, _("The fee is recorded."))
             except InvalidInput as error:
                 form.take(error)
         return _show(request, caller, reading, number, form, 422)
@@ -121,10 +121,10 @@ def change(
         if "pinned" in form.values:
             changes["pinned"] = one_of("pinned", form.value("pinned"), ("yes", "no")) == "yes"
         if not changes:
-            raise InvalidInput("what to record", "", "is missing; use a button on the page")
+            raise InvalidInput("what to record", "", _("is missing; use a button on the page"))
         reason = form.value("reason").strip()
         set_worker(store_of(request), site, identifier, caller.name, changes, reason, term=_term(form))
-        return "Recorded. The advice takes it into account."
+        return _("Recorded. The advice takes it into account.")
 
     return do(request, url, done)
 
@@ -146,7 +146,7 @@ def note(
     def done() -> str:
         term = _term(form) or FOR_GOOD
         add_note(store_of(request), site, identifier, caller.name, form.value("note"), term=term)
-        return "The note is recorded."
+        return _("The note is recorded.")
 
     return do(request, reading.url("workers", number), done)
 
@@ -160,12 +160,12 @@ def erase(
     identifier = _identifier(reading, number)
     url = reading.url("workers", number)
     if form.value("sure") != "yes":
-        return go(request, url, "Nothing was done: check the box to confirm.", "warn")
+        return go(request, url, _("Nothing was done: check the box to confirm."), "warn")
 
     def done() -> str:
         store = store_of(request)
         commands.erase_worker(store, site, identifier, caller.name)
-        return f"Erased. The record keeps only a number. {store.leftover}".rstrip()
+        return f"{_('Erased. The record keeps only a number.')} {_(store.leftover)}".rstrip()
 
     return do(request, url, done)
 
@@ -173,5 +173,5 @@ def erase(
 def _identifier(reading: Reading, number: int) -> str:
     identifier = reading.people.ids.get(number)
     if identifier is None:
-        raise Unknown("worker", str(number), "is not known at this site, or was erased")
+        raise Unknown("worker", str(number), _("is not known at this site, or was erased"))
     return identifier

@@ -13,6 +13,7 @@ from crewlearn.advisor.advice.reasons import beliefs_of
 from crewlearn.advisor.ledger.events import RecordedRow, observation
 from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.beliefs.posterior import BETWEEN, CENTRE, CENTRE_DOUBT, NOISE
+from crewlearn.language import _, plural
 from crewlearn.web import formats
 from crewlearn.web.views.charts import Band, ChartLine, chart, scale_over
 from crewlearn.web.views.history import Window, days_of, first_place, last_place, marked_days, marks
@@ -51,7 +52,9 @@ def learning(
         (reading.place(row.period), value) for row in rows if (value := observation(site.config.units, row)) is not None
     ]
     away = [row for row in rows if row.attendance not in ("worked", "partial")]
-    absent = f"Not at work on {formats.count(len(away), 'recorded day')}." if away else ""
+    absent = (
+        _("Not at work on {away}.", away=plural("{n} recorded day", "{n} recorded days", len(away))) if away else ""
+    )
     if not seen:
         return Learning(None, (), absent)
     own = days_of(reading, Window(seen[0][0], seen[-1][0]))
@@ -63,29 +66,41 @@ def learning(
         return Learning(None, (), absent, days=days)
     window = Window(begin, max(end, begin + 1))
     learned = reading.snapshot.learned
-    path = narrowing(reading, number, [value for _, value in seen])[kept]
+    path = narrowing(reading, number, [value for _place, value in seen])[kept]
     people = [(mean, low, high) for mean, low, high in (_in_units(reading, mean, sd) for mean, sd in path)]
-    expected = _expected(reading, number, [place for place, _ in seen])[kept]
+    expected = _expected(reading, number, [place for place, _value in seen])[kept]
     seen = seen[kept]
     shown = [units.people_output(value) for _, value in seen]
     marked = marked_days(reading, window)
     notes = person_notes(None if learned is None else learned.people[number], reading.written)
-    scale = scale_over([*shown, *expected, *(low for _, low, _ in people), *(high for _, _, high in people)], 4)
-    places = [window.middle(place) for place, _ in seen]
+    scale = scale_over(
+        [*shown, *expected, *(low for _mean, low, _high in people), *(high for _mean, _low, high in people)], 4
+    )
+    places = [window.middle(place) for place, _value in seen]
     mean, low, high = people[-1]
-    then = "is now" if until is None else "was then"
-    summed_up = "The estimate" if learned is None else "The average of these days"
+    ends = {"mean": reading.output(mean), "low": reading.output(low), "high": reading.output(high)}
+    if learned is None:
+        level = (
+            _("The estimate is now {mean}, with a 95% interval from {low} to {high}.", **ends)
+            if until is None
+            else _("The estimate was then {mean}, with a 95% interval from {low} to {high}.", **ends)
+        )
+    else:
+        level = (
+            _("The average of these days is now {mean}, with a 95% interval from {low} to {high}.", **ends)
+            if until is None
+            else _("The average of these days was then {mean}, with a 95% interval from {low} to {high}.", **ends)
+        )
     picture = chart(
         "learning",
-        "Output and estimate over time",
-        f"{formats.count(len(seen), 'day')} of output. {summed_up} {then} {reading.output(mean)}, with a 95% interval "
-        f"from {reading.output(low)} to {reading.output(high)}.",
+        _("Output and estimate over time"),
+        f"{plural('{n} day of output.', '{n} days of output.', len(seen))} {level}",
         scale,
         [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),
-        bands=[Band([(at, low, high) for at, (_, low, high) in zip(places, people, strict=True)], "")],
+        bands=[Band([(at, low, high) for at, (_mean, low, high) in zip(places, people, strict=True)], "")],
         lines=[
-            ChartLine([(at, mean) for at, (mean, _, _) in zip(places, people, strict=True)], ""),
+            ChartLine([(at, mean) for at, (mean, _low, _high) in zip(places, people, strict=True)], ""),
             *([ChartLine(list(zip(places, expected, strict=True)), "second")] if expected else []),
         ],
         marked=marked,
@@ -100,7 +115,7 @@ def learning(
             f"{reading.output(mean)} ({reading.output(low)} – {reading.output(high)})",
             reading.output(expected[day]) if expected else "",
         )
-        for day, (at, (place, _), value, (mean, low, high)) in reversed(
+        for day, (at, (place, _value), value, (mean, low, high)) in reversed(
             list(enumerate(zip(places, seen, shown, people, strict=True)))
         )
     )

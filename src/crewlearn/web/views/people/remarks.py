@@ -5,6 +5,7 @@ from datetime import date
 
 from crewlearn.advisor.ledger.site.remarks import Remark
 from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
+from crewlearn.language import _
 from crewlearn.web.views.reading import Reading
 
 
@@ -29,8 +30,8 @@ def remarks(reading: Reading, number: int) -> list[RemarkView]:
         if words:
             listed.append(_shown(reading, words.capitalize(), remark))
     for note in reversed(site.notes_on(number)):
-        until = "" if note.until is None else f" until {reading.written(note.until)}"
-        listed.append(_shown(reading, f"Note{until}", note))
+        until = "" if note.until is None else _(" until {until}", until=reading.written(note.until))
+        listed.append(_shown(reading, _("Note{until}", until=until), note))
     return listed
 
 

@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.events import AWAY, RecordedRow
 from crewlearn.advisor.ledger.site import OPEN, PROPOSED, Proposal
 from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.learned import ramp_words, trend_words
+from crewlearn.language import _, plural
 from crewlearn.web import formats
 from crewlearn.web.views.people.remarks import RemarkView, remarks
 from crewlearn.web.views.proposals import STATUS_WORDS
@@ -63,7 +64,7 @@ def person_sheet(
     level = member.level
     began = ""
     if ordered:
-        began = f"{reading.day(ordered[0].period)} to {reading.day(ordered[-1].period)}"
+        began = _("{period} to {last}", period=reading.day(ordered[0].period), last=reading.day(ordered[-1].period))
     return PersonSheet(
         label=reading.label(number),
         today=f"{formats.day(reading.today)} {reading.today.year}",
@@ -74,7 +75,7 @@ def person_sheet(
         months=tuple(_months(reading, ordered)),
         days=tuple(_day(reading, row) for row in reversed(ordered)),
         estimate=reading.output(level.mean),
-        interval=f"{reading.output(level.low)} to {reading.output(level.high)}",
+        interval=_("{low} to {high}", low=reading.output(level.low), high=reading.output(level.high)),
         lines=tuple(_how(reading, number)),
         proposals=tuple(_proposed(reading, number, proposal) for proposal in proposals),
         remarks=tuple(remarks(reading, number)),
@@ -115,20 +116,31 @@ def _how(reading: Reading, number: int) -> list[str]:
     lines = []
     if days:
         lines.append(
-            f"It follows from {formats.count(days, 'day')} of output here. Few days say little, so the estimate starts "
-            "from what is usual for everybody, and the more days there are, the more it follows one's own output."
+            _(
+                "It follows from {days} of output here. Few days say little, so the estimate starts from "
+                "what is usual for everybody, and the more days there are, the more it follows one's own "
+                "output.",
+                days=plural("{n} day", "{n} days", days),
+            )
         )
     else:
-        lines.append("There is no output here yet, so it is what is usual for everybody.")
+        lines.append(_("There is no output here yet, so it is what is usual for everybody."))
     if worker.prior_n:
-        lines.append(f"{formats.count(worker.prior_n, 'earlier day')} from before this site count too.")
-    lines.append("The level lies in the interval with a probability of about 95%; absences and days off do not count.")
+        lines.append(
+            _(
+                "{prior_n} from before this site count too.",
+                prior_n=plural("{n} earlier day", "{n} earlier days", worker.prior_n),
+            )
+        )
+    lines.append(
+        _("The level lies in the interval with a probability of about 95%; absences and days off do not count.")
+    )
     if member.learned is not None:
         ramp, trend = ramp_words(member.learned.ramp_up), trend_words(member.learned.trend, reading.written)
-        lines.append("Ramp-up is taken into account, and so are days that were good or bad for everybody.")
+        lines.append(_("Ramp-up is taken into account, and so are days that were good or bad for everybody."))
         if ramp:
-            lines.append(f"Now on {ramp}.")
-        lines.append(f"The level went {trend}." if trend else "No lasting change of the level shows.")
+            lines.append(_("Now on {ramp}.", ramp=ramp))
+        lines.append(_("The level went {trend}.", trend=trend) if trend else _("No lasting change of the level shows."))
     return lines
 
 
@@ -139,8 +151,8 @@ def _proposed(reading: Reading, number: int, proposal: Proposal) -> Proposed:
     judged = (
         "" if own is None else f"{reading.output(own.mean)} ({reading.output(own.low)} – {reading.output(own.high)})"
     )
-    outcome = STATUS_WORDS.get(proposal.status, proposal.status)
+    outcome = _(STATUS_WORDS.get(proposal.status, proposal.status))
     if proposal.status in OPEN and proposal.status != PROPOSED:
-        outcome += ", under way"
-    what = "to bring them in" if comes else "to give their place to somebody else"
+        outcome += _(", under way")
+    what = _("to bring them in") if comes else _("to give their place to somebody else")
     return Proposed(reading.day(proposal.period), what, outcome, judged)

@@ -11,6 +11,7 @@ from crewlearn.advisor.wording.explain import Member, is_overdue
 from crewlearn.advisor.wording.learned import person_notes
 from crewlearn.advisor.wording.names import place
 from crewlearn.advisor.wording.remarks import blocked_words, pinned_words
+from crewlearn.language import _, noted
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.web.views.charts import Scale, interval_bar, scale_over
 from crewlearn.web.views.proposals import STATUS_WORDS, expected
@@ -66,10 +67,15 @@ def _is_noted(site: Site, number: int) -> bool:
     return bool(site.notes_on(number)) or site.is_pinned(number) or bool(blocked_words(site, number))
 
 
-HEADS = {"name": "Worker", "station": "Station", "estimate": "Estimate, 95%", "days": "Days"}
+HEADS = {
+    "name": noted("Worker"),
+    "station": noted("Station"),
+    "estimate": noted("Estimate, 95%"),
+    "days": noted("Days"),
+}
 """Sortable columns with their headings."""
 
-LEVEL = "Level, 95%"
+LEVEL = noted("Level, 95%")
 """The heading of estimates where the policy learns ramp-up."""
 
 
@@ -102,7 +108,7 @@ def heads(reading: Reading, search: Search, url: str = "") -> dict[str, Head]:
         now = ways[search.sort.startswith("-")] if search.sort.removeprefix("-") == by else ""
         then = f"-{by}" if search.sort == by else by
         heading = LEVEL if by == "estimate" and reading.snapshot.learned is not None else words
-        made[by] = Head(heading, search.address(url, sort=then), now, ways[0])
+        made[by] = Head(_(heading), search.address(url, sort=then), now, ways[0])
     return made
 
 
@@ -148,7 +154,7 @@ def worker_rows(reading: Reading, members: Sequence[Member], scale: Scale) -> li
             pending, direction = f"{reading.name_of(other.into)}{_when(reading, other)}", "out"
         elif number in coming:
             other = coming[number]
-            pending, direction = f"for {_place(reading, other)}{_when(reading, other)}", "in"
+            pending, direction = _("for {place}{when}", place=_place(reading, other), when=_when(reading, other)), "in"
         rows.append(
             PersonRow(
                 number=number,
@@ -187,13 +193,13 @@ def worker_notes(reading: Reading, number: int) -> tuple[str, ...]:
     if blocked := blocked_words(site, number, reading.written):
         notes.append(blocked)
     elif worker.status != POOL:
-        notes.append(worker.status)
+        notes.append(_(worker.status))
     if worker.status == POOL and worker.barred_until > site.period and not seated:
-        notes.append(f"not proposed before {reading.day(worker.barred_until)}")
+        notes.append(_("not proposed before {barred_until}", barred_until=reading.day(worker.barred_until)))
     if seated and not pinned and site.tenure(number) < site.config.least_tenure:
-        notes.append(f"stays until {reading.day(_kept_to(site, worker))} at least")
+        notes.append(_("stays until {kept_to} at least", kept_to=reading.day(_kept_to(site, worker))))
     if worker.fee is not None and worker.fee != site.config.fee:
-        notes.append(f"own fee {reading.money(worker.fee)}")
+        notes.append(_("own fee {fee}", fee=reading.money(worker.fee)))
     learned = reading.snapshot.learned
     return (*notes, *(() if learned is None else person_notes(learned.people[number], reading.written)))
 
@@ -208,5 +214,5 @@ def _when(reading: Reading, proposal: Proposal) -> str:
     if proposal.status not in UNDER_WAY:
         return ""
     if is_overdue(reading.site, proposal):
-        return f", {STATUS_WORDS[proposal.status]} and overdue"
+        return _(", {status} and overdue", status=_(STATUS_WORDS[proposal.status]))
     return f", {expected(reading, proposal)}"

@@ -8,7 +8,7 @@ from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_ki
 from crewlearn.advisor.ledger.learned.checkpoints import Checkpoint, thinned
 from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.site.advice_record import EarlyReasons, Reasons, StandingAdvice, reasons_from_json
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, noted, plural
 from crewlearn.policies.contract import Pair
 
 
@@ -38,7 +38,7 @@ class Advised(Fact):
     learned: str | None = None
 
     by_people = False
-    heading = "Advice"
+    heading = noted("Advice")
     invalidates = frozenset()
     internal = frozenset({"memory", "after", "learned"})
 
@@ -118,8 +118,8 @@ class Advised(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was advised, in words."""
-        advice = counted(len(self.pairs), "replacement") if self.pairs else "wait"
-        return f"Advice for {names.day(self.period)}: {advice}"
+        advice = plural("{n} replacement", "{n} replacements", len(self.pairs)) if self.pairs else "wait"
+        return _("Advice for {period}: {advice}", period=names.day(self.period), advice=advice)
 
     def told(self, actor: str, names: Names) -> str:
         """Return what was advised; who recorded what led to it is told there."""

@@ -19,6 +19,7 @@ from crewlearn.advisor.ledger.site import (
     Site,
 )
 from crewlearn.advisor.ledger.site.advice_record import Cause, Reasons
+from crewlearn.language import _, noted
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 
@@ -88,7 +89,7 @@ class ProposalApproved(ProposalAnswer):
     into: int | None = None
     why: Reasons | None = None
 
-    heading = "Approvals"
+    heading = noted("Approvals")
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalApproved":
@@ -137,12 +138,17 @@ class ProposalApproved(ProposalAnswer):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        chosen = "" if self.into is None else ", with a candidate of their own choice"
-        return f"approved proposal {self.proposal}{names.exchange(self.proposal)}{chosen}"
+        chosen = "" if self.into is None else _(", with a candidate of their own choice")
+        return _(
+            "approved proposal {proposal}{exchange}{chosen}",
+            proposal=self.proposal,
+            exchange=names.exchange(self.proposal),
+            chosen=chosen,
+        )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return "approved it" if self.into is None else "approved it with another candidate"
+        return _("approved it") if self.into is None else _("approved it with another candidate")
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
@@ -151,12 +157,12 @@ class ProposalApproved(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was approved."""
-        return about_incoming(details, names, "was approved")
+        return about_incoming(details, names, _("was approved"))
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"the approval of {proposal_words(subject, names)}"
+        return _("the approval of {proposal_words}", proposal_words=proposal_words(subject, names))
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -172,7 +178,7 @@ class ProposalApprovedFirst(ProposalAnswer):
     out: int
     into: int
 
-    heading = "First approvals"
+    heading = noted("First approvals")
     is_cause = False
     invalidates = frozenset()
 
@@ -191,11 +197,15 @@ class ProposalApprovedFirst(ProposalAnswer):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"approved proposal {self.proposal}{names.exchange(self.proposal)} first; a second approval is needed"
+        return _(
+            "approved proposal {proposal}{exchange} first; a second approval is needed",
+            proposal=self.proposal,
+            exchange=names.exchange(self.proposal),
+        )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return "approved it first"
+        return _("approved it first")
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
@@ -204,7 +214,7 @@ class ProposalApprovedFirst(ProposalAnswer):
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"the first approval of {proposal_words(subject, names)}"
+        return _("the first approval of {proposal_words}", proposal_words=proposal_words(subject, names))
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -217,7 +227,7 @@ class Refusal(ProposalAnswer):
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"the rejection of {proposal_words(subject, names)}"
+        return _("the rejection of {proposal_words}", proposal_words=proposal_words(subject, names))
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -233,7 +243,7 @@ class ProposalRejected(Refusal):
     reason: str
     keep_out: bool = False
 
-    heading = "Rejections"
+    heading = noted("Rejections")
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "ProposalRejected":
@@ -258,21 +268,27 @@ class ProposalRejected(Refusal):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         reason = f": {self.reason}" if self.reason else ""
-        kept = ", for good" if self.keep_out else ""
-        return f"rejected proposal {self.proposal}{names.exchange(self.proposal)}{kept}{reason}"
+        kept = _(", for good") if self.keep_out else ""
+        return _(
+            "rejected proposal {proposal}{exchange}{kept}{reason}",
+            proposal=self.proposal,
+            exchange=names.exchange(self.proposal),
+            kept=kept,
+            reason=reason,
+        )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return "rejected it"
+        return _("rejected it")
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
-        return f"rejected it: {self.reason}" if self.reason else "rejected it"
+        return _("rejected it: {reason}", reason=self.reason) if self.reason else _("rejected it")
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was rejected."""
-        return about_incoming(details, names, "was rejected")
+        return about_incoming(details, names, _("was rejected"))
 
 
 @event_kind("offer-recorded")
@@ -285,7 +301,7 @@ class OfferRecorded(ProposalAnswer):
     period: int
     leaver: int | None = None
 
-    heading = "Offers"
+    heading = noted("Offers")
 
     def __post_init__(self) -> None:
         one_of("outcome", self.outcome, OUTCOMES)
@@ -333,25 +349,32 @@ class OfferRecorded(ProposalAnswer):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"recorded proposal {self.proposal}{names.exchange(self.proposal)} as {self.outcome}"
+        return _(
+            "recorded proposal {proposal}{exchange} as {outcome}",
+            proposal=self.proposal,
+            exchange=names.exchange(self.proposal),
+            outcome=self.outcome,
+        )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return f"recorded it as {self.outcome}"
+        return _("recorded it as {outcome}", outcome=self.outcome)
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
-        return f"recorded: {outcomes[self.outcome]}"
+        return _("recorded: {outcomes}", outcomes=outcomes[self.outcome])
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return the outcome of the offer."""
-        return about_incoming(details, names, f"is {details['outcome']}")
+        return about_incoming(details, names, _("is {outcome}", outcome=details["outcome"]))
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
-        return f"that {proposal_words(subject, names)} is {subject.outcome}"
+        return _(
+            "that {proposal_words} is {outcome}", proposal_words=proposal_words(subject, names), outcome=subject.outcome
+        )
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:
         """Return the trail of the proposal after this answer."""
@@ -365,7 +388,7 @@ class OfferRecorded(ProposalAnswer):
 def proposal_words(subject: Subject, names: Names) -> str:
     """Name a proposal, and the two people."""
     number = subject.proposal or 0
-    return f"proposal {number}{names.exchange(number)}"
+    return _("proposal {number}{exchange}", number=number, exchange=names.exchange(number))
 
 
 def about_incoming(details: Mapping[str, Any], names: Names, verb: str) -> str:

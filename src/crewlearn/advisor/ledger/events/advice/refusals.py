@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.events.fact import FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.events.people.remarks import block, day_in, ending, protect, until_words
 from crewlearn.advisor.ledger.site import REJECTED, Site
 from crewlearn.advisor.ledger.site.remarks import Remark
+from crewlearn.language import _, noted
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 
@@ -18,7 +19,7 @@ KEEP, NOT_CANDIDATE, NOT_NOW = "keep", "not-candidate", "not-now"
 
 REFUSALS = (KEEP, NOT_CANDIDATE, NOT_NOW)
 
-_WORDS = {KEEP: "keep the person", NOT_CANDIDATE: "not this candidate", NOT_NOW: "not now"}
+_WORDS = {KEEP: noted("keep the person"), NOT_CANDIDATE: noted("not this candidate"), NOT_NOW: noted("not now")}
 
 
 @event_kind("proposal-turned-down")
@@ -36,7 +37,7 @@ class ProposalTurnedDown(Refusal):
     until: date | None = None
     reason: str = ""
 
-    heading = "Rejections, by kind"
+    heading = noted("Rejections, by kind")
 
     def __post_init__(self) -> None:
         one_of("as", self.how, REFUSALS)
@@ -69,26 +70,34 @@ class ProposalTurnedDown(Refusal):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         reason = f": {self.reason}" if self.reason else ""
-        return (
-            f"rejected proposal {self.proposal}{names.exchange(self.proposal)}, {_WORDS[self.how]}"
-            f"{until_words(self.until, names)}{reason}"
+        return _(
+            "rejected proposal {proposal}{exchange}, {words}{until_words}{reason}",
+            proposal=self.proposal,
+            exchange=names.exchange(self.proposal),
+            words=_(_WORDS[self.how]),
+            until_words=until_words(self.until, names),
+            reason=reason,
         )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return f"rejected it ({_WORDS[self.how]})"
+        return _("rejected it ({words})", words=_(_WORDS[self.how]))
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
-        until = "" if self.until is None else f" until {self.until}"
+        until = "" if self.until is None else _(" until {until}", until=self.until)
         reason = f": {self.reason}" if self.reason else ""
-        return f"rejected it, {_WORDS[self.how]}{until}{reason}"
+        return _("rejected it, {words}{until}{reason}", words=_(_WORDS[self.how]), until=until, reason=reason)
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who was rejected, and as what."""
         who = names.incoming(details["proposal"])
-        return "" if who is None else f"the proposal of {who} was rejected ({_WORDS[details['as']]})"
+        return (
+            ""
+            if who is None
+            else _("the proposal of {who} was rejected ({words})", who=who, words=_(_WORDS[details["as"]]))
+        )
 
 
 def leaving(out: int, leaver: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from crewlearn.advisor.ledger.events.fact import KINDS, NO_SUBJECT, Fact, FoldStep, Names, Stints, Subject, event_kind
 from crewlearn.advisor.ledger.site import WITHDRAWN, Site
 from crewlearn.advisor.ledger.team.stints import Change, Seat, changes
+from crewlearn.language import _
 from crewlearn.problem.errors import InvalidInput
 
 
@@ -49,7 +50,7 @@ class AnswerUndone(Fact):
         """Return the site as it was before the answer; proposals made since are kept as withdrawn."""
         slip = site.undo
         if slip is None or slip.number != self.number:
-            raise InvalidInput("undo", self.number, "is not the last answer given; only that can be taken back")
+            raise InvalidInput("undo", self.number, _("is not the last answer given; only that can be taken back"))
         written_if_set = ("remarks", "first_approvals")
         now = {name: value for name, value in site.to_json().items() if name not in written_if_set}
         earlier = Site.from_json({**now, **slip.before, "undo": None})
@@ -71,5 +72,9 @@ class AnswerUndone(Fact):
         """Return what was taken back, in words."""
         kind = KINDS.get(self.undone or "")
         slip = "" if kind is None else kind.slip(self.about, names)
-        several = f"{len(self.numbers)} answers given together, the last " if self.since is not None else ""
-        return f"took back {several}{slip or f'event {self.number}'}"
+        several = (
+            _("{numbers} answers given together, the last ", numbers=len(self.numbers))
+            if self.since is not None
+            else ""
+        )
+        return _("took back {several}{answer}", several=several, answer=slip or _("event {number}", number=self.number))

@@ -9,7 +9,7 @@ from crewlearn.advisor.ledger.events.output.learning import in_order, sum_again
 from crewlearn.advisor.ledger.events.rows import observation
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.ledger.site.advice_record import Cause
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, noted, plural
 
 
 @event_kind("import-undone")
@@ -24,7 +24,7 @@ class ImportUndone(Happening):
     rows: int
     corrected: int
 
-    heading = "Imports taken back"
+    heading = noted("Imports taken back")
     invalidates = frozenset()
 
     @classmethod
@@ -62,13 +62,25 @@ class ImportUndone(Happening):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        again = f"; {counted(self.corrected, 'row')} that it had corrected count again" if self.corrected else ""
-        return f"took back import {self.number}, {counted(self.rows, 'row of output', 'rows of output')}{again}"
+        again = (
+            _(
+                "; {corrected} that it had corrected count again",
+                corrected=plural("{n} row", "{n} rows", self.corrected),
+            )
+            if self.corrected
+            else ""
+        )
+        return _(
+            "took back import {number}, {rows}{again}",
+            number=self.number,
+            rows=plural("{n} row of output", "{n} rows of output", self.rows),
+            again=again,
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the undo."""
-        return "an import of output was taken back"
+        return _("an import of output was taken back")
 
 
 def _take_first_team_again(site: Site, step: FoldStep) -> None:

@@ -9,7 +9,7 @@ from crewlearn.advisor.ledger.events.output.learning import ObservedRow, add_row
 from crewlearn.advisor.ledger.events.rows import RecordedRow, digest_of_rows, observation
 from crewlearn.advisor.ledger.site import OPEN, REJECTED, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.site.advice_record import Cause
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, localized, noted, plural
 from crewlearn.problem.errors import InvalidInput
 
 KEPT_PERIODS = 15
@@ -31,7 +31,7 @@ class OutputImported(Happening):
     warnings: tuple[str, ...]
 
     has_rows = True
-    heading = "Output"
+    heading = noted("Output")
     invalidates = frozenset()
 
     @classmethod
@@ -84,17 +84,27 @@ class OutputImported(Happening):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        corrected = f", {self.corrected:,} of them corrections" if self.corrected else ""
-        return f"recorded {counted(self.rows, 'row of output', 'rows of output')}{corrected}"
+        corrected = (
+            _(", {corrected} of them corrections", corrected=localized(f"{self.corrected:,}")) if self.corrected else ""
+        )
+        return _(
+            "recorded {rows}{corrected}",
+            rows=plural("{n} row of output", "{n} rows of output", self.rows),
+            corrected=corrected,
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the import."""
-        return "output was recorded"
+        return _("output was recorded")
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
         """Return a fault if the rows do not match their digest."""
-        return None if _have_digest(rows, self.rows_digest) else f"the rows of event {number} were altered"
+        return (
+            None
+            if _have_digest(rows, self.rows_digest)
+            else _("the rows of event {number} were altered", number=number)
+        )
 
 
 def _ends(place: Mapping[int, int]) -> tuple[int, int]:

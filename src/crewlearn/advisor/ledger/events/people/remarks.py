@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Happening, Names, Subject, event_kind
 from crewlearn.advisor.ledger.site import BLOCKED, POOL, Site
 from crewlearn.advisor.ledger.site.remarks import Remark
+from crewlearn.language import _, noted
 
 
 class WorkerHold(Happening):
@@ -49,18 +50,24 @@ class WorkerHold(Happening):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         reason = f": {self.reason}" if self.reason else ""
-        return f"recorded that {names.person(self.worker)} {self.verb}{until_words(self.until, names)}{reason}"
+        return _(
+            "recorded that {person} {verb}{until_words}{reason}",
+            person=names.person(self.worker),
+            verb=_(self.verb),
+            until_words=until_words(self.until, names),
+            reason=reason,
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who is kept or blocked."""
-        return f"{names.person(details['worker'])} {cls.verb}"
+        return f"{names.person(details['worker'])} {_(cls.verb)}"
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
         assert subject.worker is not None
-        return f"that {names.person(subject.worker)} {cls.verb}"
+        return _("that {person} {verb}", person=names.person(subject.worker), verb=_(cls.verb))
 
 
 @event_kind("worker-protected")
@@ -72,7 +79,7 @@ class WorkerProtected(WorkerHold):
     until: date | None = None
     reason: str = ""
 
-    verb = "is pinned"
+    verb = noted("is pinned")
 
     def hold(self, site: Site, remark: Remark) -> None:
         """Keep the worker."""
@@ -88,7 +95,7 @@ class WorkerBlocked(WorkerHold):
     until: date | None = None
     reason: str = ""
 
-    verb = "is blocked"
+    verb = noted("is blocked")
 
     def hold(self, site: Site, remark: Remark) -> None:
         """Block the worker."""
@@ -105,7 +112,7 @@ class NoteAdded(Fact):
     until: date | None = None
 
     invalidates = frozenset()
-    heading = "Notes"
+    heading = noted("Notes")
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "NoteAdded":
@@ -129,7 +136,12 @@ class NoteAdded(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"noted on {names.person(self.worker)}{until_words(self.until, names)}: {self.text}"
+        return _(
+            "noted on {person}{until_words}: {text}",
+            person=names.person(self.worker),
+            until_words=until_words(self.until, names),
+            text=self.text,
+        )
 
 
 def protect(site: Site, worker: int, remark: Remark) -> None:
@@ -157,4 +169,4 @@ def ending(until: date | None) -> dict[str, str]:
 
 def until_words(until: date | None, names: Names) -> str:
     """Return the end in words, to follow a verb; empty if there is none."""
-    return "" if until is None else f" until {names.date(until)}"
+    return "" if until is None else _(" until {date}", date=names.date(until))

@@ -11,7 +11,7 @@ from crewlearn.advisor.ledger.settings.opened_days import DayNumbers, numbers_fr
 from crewlearn.advisor.ledger.site import LEFT, POOL, PROPOSED, STARTED, UNDER_WAY, WITHDRAWN, Proposal, Site
 from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.advisor.ledger.team.stints import Change, Held, Seat, Stint, painted, rewritten, seats_of
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, noted, plural
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import one_of
 
@@ -46,7 +46,7 @@ class TeamRecorded(Happening):
     days: DayNumbers = field(default_factory=dict)
     settled: tuple[Settled, ...] = ()
 
-    heading = "Team"
+    heading = noted("Team")
 
     def __post_init__(self) -> None:
         one_of("source", self.source, SOURCES)
@@ -141,15 +141,17 @@ class TeamRecorded(Happening):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         if self.source == FROM_OUTPUT:
-            return f"took the team from the output: {counted(len(self.spans), 'change')}"
+            return _(
+                "took the team from the output: {spans}", spans=plural("{n} change", "{n} changes", len(self.spans))
+            )
         if len(self.spans) > _FEW:
-            return f"recorded the team: {counted(len(self.spans), 'change')}"
-        return f"recorded that {'; '.join(_told(span, names) for span in self.spans)}"
+            return _("recorded the team: {spans}", spans=plural("{n} change", "{n} changes", len(self.spans)))
+        return _("recorded that {what}", what="; ".join(_told(span, names) for span in self.spans))
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the change."""
-        return "the team changed outside advice"
+        return _("the team changed outside advice")
 
 
 def _fits(site: Site, proposal: Proposal) -> bool:
@@ -159,10 +161,21 @@ def _fits(site: Site, proposal: Proposal) -> bool:
 
 
 def _told(span: Held, names: Names) -> str:
-    until = "" if span.until is None else f" until before {names.day(span.until)}"
+    until = "" if span.until is None else _(" until before {until}", until=names.day(span.until))
     if span.worker == NOBODY:
-        return f"station {span.station + 1} is empty from {names.day(span.since)}{until}"
-    return f"{names.person(span.worker)} is at station {span.station + 1} from {names.day(span.since)}{until}"
+        return _(
+            "station {station} is empty from {since}{until}",
+            station=span.station + 1,
+            since=names.day(span.since),
+            until=until,
+        )
+    return _(
+        "{person} is at station {station} from {since}{until}",
+        person=names.person(span.worker),
+        station=span.station + 1,
+        since=names.day(span.since),
+        until=until,
+    )
 
 
 def settlements(site: Site, seats: Sequence[Seat]) -> tuple[Settled, ...]:

@@ -12,6 +12,7 @@ from crewlearn.advisor.ledger.events.rows import observation
 from crewlearn.advisor.ledger.site import LEFT, POOL, Site, Worker
 from crewlearn.advisor.ledger.site.advice_record import Cause
 from crewlearn.beliefs.estimates import grown
+from crewlearn.language import _, localized
 from crewlearn.problem.roster import Roster
 
 Commitments = tuple[tuple[int, str], ...]
@@ -155,12 +156,16 @@ class WorkersImported(StaffFact):
         """Return what was done, in words."""
         joined = sum(update.is_newcomer for update in self.workers)
         changed = {update.worker for update in self.workers} | set(self.renamed or ())
-        return f"imported workers: {joined:,} joined, {len(changed) - joined:,} changed"
+        return _(
+            "imported workers: {joined} joined, {changed} changed",
+            joined=localized(f"{joined:,}"),
+            changed=localized(f"{len(changed) - joined:,}"),
+        )
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the import."""
-        return "the list of workers changed"
+        return _("the list of workers changed")
 
 
 @event_kind("worker-changed")
@@ -207,28 +212,28 @@ class WorkerChanged(StaffFact):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         changed = ", ".join(_change(name, value) for name, value in self.changes.items())
-        return f"recorded that {names.person(self.worker)} {changed}"
+        return _("recorded that {person} {changed}", person=names.person(self.worker), changed=changed)
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return who changed."""
-        return f"{names.person(details['worker'])} changed"
+        return _("{person} changed", person=names.person(details["worker"]))
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
         assert subject.worker is not None
-        return f"what was last said of {names.person(subject.worker)}"
+        return _("what was last said of {person}", person=names.person(subject.worker))
 
 
 def _change(name: str, value: Any) -> str:
     if name == "status":
-        return {POOL: "is in the pool", LEFT: "left"}.get(value, f"is {value}")
+        return {POOL: _("is in the pool"), LEFT: "left"}.get(value, f"is {value}")
     if name == "pinned":
-        return "is pinned" if value else "is no longer pinned"
+        return _("is pinned") if value else _("is no longer pinned")
     if name == "fee":
-        return "costs the site's fee" if value is None else f"costs a fee of {value:,.2f}"
-    return f"has another {name.replace('_', ' ')}"
+        return _("costs the site's fee") if value is None else _("costs a fee of {fee}", fee=localized(f"{value:,.2f}"))
+    return _("has another {setting}", setting=name.replace("_", " "))
 
 
 @event_kind("worker-erased")
@@ -267,9 +272,9 @@ class WorkerErased(StaffFact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"erased worker {self.worker}"
+        return _("erased worker {worker}", worker=self.worker)
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Describe the erasure."""
-        return "a worker was erased"
+        return _("a worker was erased")

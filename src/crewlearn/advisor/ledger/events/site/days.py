@@ -7,7 +7,7 @@ from typing import Any
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.settings.opened_days import DayNumbers, numbers_from_json, numbers_to_json
 from crewlearn.advisor.ledger.site import Site
-from crewlearn.advisor.ledger.text import counted
+from crewlearn.language import _, plural
 
 
 @event_kind("days-opened")
@@ -35,8 +35,12 @@ class DaysOpened(Fact):
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
         first, last = min(self.days), max(self.days)
-        when = f"{first}" if first == last else f"{first} to {last}"
-        return f"recorded {counted(len(self.days), 'day')} beside the planned ones as worked ({when})"
+        when = f"{first}" if first == last else _("{first} to {last}", first=first, last=last)
+        return _(
+            "recorded {days} beside the planned ones as worked ({when})",
+            days=plural("{n} day", "{n} days", len(self.days)),
+            when=when,
+        )
 
 
 def open_days(site: Site, days: DayNumbers, *, worked: bool) -> None:

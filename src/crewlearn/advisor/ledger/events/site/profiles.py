@@ -6,6 +6,7 @@ from typing import Any
 
 from crewlearn.advisor.ledger.events.fact import Fact, FoldStep, Names, event_kind
 from crewlearn.advisor.ledger.site import Site
+from crewlearn.language import _
 
 
 @event_kind("import-profile-set")
@@ -40,5 +41,5 @@ class ImportProfileSet(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        done = "kept how files are read as" if self.profile is not None else "removed"
-        return f"{done} profile “{self.name}”"
+        done = _("kept how files are read as") if self.profile is not None else "removed"
+        return _("{done} profile “{name}”", done=done, name=self.name)

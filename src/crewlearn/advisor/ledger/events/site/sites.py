@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.events.rows import RecordedRow, observation
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import Units
 from crewlearn.advisor.ledger.site import PROPOSED, WITHDRAWN, FormerUnits, Site, Worker
+from crewlearn.language import _, noted
 
 
 @event_kind("site-created")
@@ -39,11 +40,11 @@ class SiteCreated(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return "set the site up"
+        return _("set the site up")
 
     def fault(self, site: str, number: int, rows: Sequence[RecordedRow]) -> str | None:
         """Return a fault if the record belongs to another site."""
-        return None if site == self.site else f"the record is that of site {self.site}"
+        return None if site == self.site else _("the record is that of site {site}", site=self.site)
 
 
 @event_kind("site-changed")
@@ -57,7 +58,7 @@ class SiteChanged(Happening):
     changes: Mapping[str, Any]
     period: int | None = None
 
-    heading = "Settings"
+    heading = noted("Settings")
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> "SiteChanged":
@@ -91,12 +92,12 @@ class SiteChanged(Happening):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
-        return f"changed {', '.join(_setting(name, value) for name, value in self.changes.items())}"
+        return _("changed {what}", what=", ".join(_setting(name, value) for name, value in self.changes.items()))
 
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return which settings changed."""
-        return f"the site's {', '.join(name.replace('_', ' ') for name in details['changes'])} changed"
+        return _("the site's {what} changed", what=", ".join(name.replace("_", " ") for name in details["changes"]))
 
 
 @event_kind("range-changed")
@@ -133,7 +134,7 @@ class RangeChanged(SiteChanged):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return what changed, in words."""
-        return "the output range changed"
+        return _("the output range changed")
 
 
 def _converted(before: Units, after: Units, worker: Worker) -> dict[str, float]:
@@ -155,5 +156,5 @@ def _setting(name: str, value: Any) -> str:
     if isinstance(value, (dict, list)):
         return called
     if value is None or isinstance(value, bool):
-        return f"{called} to {'none' if value is None else 'yes' if value else 'no'}"
-    return f"{called} to {value if isinstance(value, str) else f'{value:,.10g}'}"
+        return _("{called} to {what}", called=called, what="none" if value is None else "yes" if value else "no")
+    return _("{called} to {what}", called=called, what=value if isinstance(value, str) else f"{value:,.10g}")
