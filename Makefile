@@ -68,7 +68,7 @@ unit: $(READY) chromium ## Run all tests
 	$(BIN)/pytest
 
 messages: $(READY) ## Find the messages of the pages, and bring every catalogue up to date with them
-	cd src && ../$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg --no-default-keywords -k _ -k plural:1,2 -k noted \
+	cd src && ../$(BIN)/pybabel -q extract -F $(LOCALE)/babel.cfg --no-default-keywords -k _ -k plural:1,2 -k noted -k Entry:2 \
 	  --sort-by-file --add-location file --omit-header --width 110 -o $(LOCALE)/messages.pot crewlearn
 	for language in $(LANGUAGES); do cd src && ../$(BIN)/pybabel -q update -l $$language -i $(LOCALE)/messages.pot -d $(LOCALE) \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 110 --init-missing; cd ..; done

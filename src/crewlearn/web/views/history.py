@@ -252,7 +252,7 @@ def _station(reading: Reading, station: int, stints: Sequence[Stint]) -> Station
 def _ends(reading: Reading, stint: Stint) -> tuple[str, str]:
     """Return a stint's first and last day as text."""
     if stint.until is None:
-        return reading.day(stint.since), "now"
+        return reading.day(stint.since), _("now")
     last = max(reading.place(stint.since), reading.place(stint.until) - 1)
     return reading.day(stint.since), reading.day(reading.period(last))
 
