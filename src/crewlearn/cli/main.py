@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from crewlearn import __version__
-from crewlearn.cli.live import advise, backtest, files, imports, ledger, pilot, plan, serve, site, team, users, webhooks
+from crewlearn.cli.live import (
+    advise,
+    backtest,
+    doctor,
+    files,
+    imports,
+    ledger,
+    pilot,
+    plan,
+    serve,
+    site,
+    team,
+    users,
+    webhooks,
+)
 from crewlearn.cli.research import bounds, leaderboard, limit, policies, reproduce, simulate, sweep
 
 app = typer.Typer(
@@ -63,6 +77,7 @@ app.add_typer(ledger.store_app, name="store")
 app.add_typer(users.app, name="users")
 app.add_typer(webhooks.app, name="webhook")
 app.command("serve")(serve.serve_command)
+app.command("doctor")(doctor.doctor_command)
 
 
 def main() -> None:
