@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import h11
 from uvicorn import Config
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
@@ -26,6 +27,9 @@ _RESERVED = 256
 """Descriptors left to the store, files, and threads."""
 
 _WANTED_DESCRIPTORS = 4096
+DRAIN_SECONDS = 1.0
+"""Seconds that an idle connection of a stopping server stays open, for a request that is on its way already."""
+
 _LOG_SECONDS = 60.0
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nretry-after: 5\r\n"
@@ -77,6 +81,9 @@ class BoundedProtocol(H11Protocol):
     """A connection that is refused where there are too many, and closed where it keeps the server waiting."""
 
     limits = Limits()
+    ending = False
+    """Whether the server stops: a connection then gets one more answer, which says that it is the last."""
+
     _refused = 0
     _logged = float("-inf")
 
@@ -112,6 +119,8 @@ class BoundedProtocol(H11Protocol):
             return
         self._head_since = self.loop.time()
         self.loop.call_later(self.limits.check_seconds, self._check)
+        if self.ending:  # it was on its way when the server began to stop
+            self.shutdown()
 
     def data_received(self, data: bytes) -> None:
         """Take in what came, noting when a head or a body began."""
@@ -124,6 +133,24 @@ class BoundedProtocol(H11Protocol):
         if self._head_since is not None and not self._is_idle():
             self._head_since = None
             self._body_since, self._bytes = self.loop.time(), 0
+            if self.ending:
+                self._answer_last()
+
+    def shutdown(self) -> None:
+        """Close the connection as soon as nothing is lost by it."""
+        if not self._is_idle():
+            self._answer_last()
+        elif not self.transport.is_closing():
+            self.loop.call_later(DRAIN_SECONDS, self._close_idle)
+
+    def _answer_last(self) -> None:
+        """Let the request under way be the last of this connection, and say so in the answer."""
+        self.cycle.keep_alive = False
+        self.cycle.scope["headers"] = [*self.cycle.scope["headers"], CLOSE_HEADER]
+
+    def _close_idle(self) -> None:
+        if self._is_idle() and not self.transport.is_closing():
+            super().shutdown()
 
     def pause_writing(self) -> None:
         """Note that the client is slower to read than we to send."""

@@ -7,12 +7,13 @@ import socket
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
 
 from crewlearn.problem.errors import InvalidInput
-from crewlearn.web.connections import BACKLOG, Limits, bounded_protocol, limits_here
+from crewlearn.web.connections import BACKLOG, BoundedProtocol, Limits, bounded_protocol, limits_here
 from crewlearn.web.observing.logs import log_to_stderr
 from crewlearn.web.settings import Settings
 
@@ -82,7 +83,7 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    server = uvicorn.Server(config_of(app, settings, limits_here()))
+    server = _Server(config_of(app, settings, limits_here()))
 
     def end(number: int, frame: FrameType | None) -> None:
         """Shut down cleanly, also before uvicorn installs its handlers and when it raises the signal once more."""
@@ -95,6 +96,15 @@ def run(app: FastAPI, taken: socket.socket, settings: Settings, announce: Callab
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class _Server(uvicorn.Server):
+    """A server whose connections know when it stops."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer what has been sent, and stop."""
+        cast("type[BoundedProtocol]", self.config.http_protocol_class).ending = True
+        await super().shutdown(sockets)
 
 
 def config_of(app: FastAPI, settings: Settings, limits: Limits) -> uvicorn.Config:

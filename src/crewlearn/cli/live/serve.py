@@ -73,6 +73,13 @@ def serve_command(
             help="A TOML file that describes a provider of single sign-on (OpenID Connect); repeatable.",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            envvar="CREWLEARN_WORKERS",
+            help="Processes that serve the address together; SIGHUP replaces them one by one, without a pause.",
+        ),
+    ] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Serve the web pages and the API, to this machine only unless told otherwise."""
@@ -83,13 +90,16 @@ def serve_command(
         # before the web is imported, whose API describes them
         allow_policies([name for given in allow_policy or () for name in given.replace(",", " ").split()])
         from crewlearn.problem.errors import InvalidInput, whole
-        from crewlearn.web import server
+        from crewlearn.web import server, supervisor
         from crewlearn.web.app import make_app
         from crewlearn.web.auth import users
         from crewlearn.web.auth.sign_on.file import read_sign_on
+        from crewlearn.web.observing.logs import log_to_stderr
         from crewlearn.web.settings import Settings
 
         whole("port", port, 0, 65_535)
+        if workers is not None:
+            whole("workers", workers, 1, supervisor.MOST_WORKERS)
         settings = Settings(
             db,
             host,
@@ -109,7 +119,8 @@ def serve_command(
                 "crewlearn users add NAME --role admin, then: crewlearn users token NAME"
             )
             raise InvalidInput("host", host, remedy)
-        with server.listen(settings) as taken:
+        link = supervisor.link_of_worker()
+        with server.listen(settings) if link is None else link.taken as taken:
             own, url = server.url_of(taken, settings), server.public_url(taken, settings)
             settings = replace(settings, url=url)
 
@@ -135,7 +146,13 @@ def serve_command(
                 if not settings.is_loopback and not https:
                     say("Tokens are sent unencrypted; use a proxy with TLS and --https to protect them.")
 
-            server.run(make_app(store, settings), taken, settings, announce)
+            if workers is None or link is not None:
+                begun = announce if link is None else link.tell_ready
+                server.run(make_app(store, settings), taken, settings, begun)
+                return
+            log_to_stderr(log_format)
+            if not supervisor.Supervisor(taken, workers, sys.argv[1:]).run(announce):
+                raise typer.Exit(1)
 
 
 def mail_settings(host: str, port: int | None, security: str, user: str, sender: str) -> "MailSettings | None":
