@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from crewlearn import __version__
 from crewlearn.advisor.ledger.checkup.findings import FAILURE, OK, WARNING, Finding, size_words
 from crewlearn.problem.extras import can_simulate
 
@@ -24,9 +23,16 @@ def check_versions() -> Iterator[Finding]:
     late = [f"{name} {has} (needs {wanted})" for name, has, wanted in _installed() if _parts(has) < _parts(wanted)]
     if late:
         yield Finding("versions", FAILURE, f"too old: {', '.join(late)}", "run: pip install --upgrade crewlearn")
-    own = f"crewlearn {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    own = f"crewlearn {_own_version()}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     simulates = "" if can_simulate() else "; no plans and backtests here without: pip install 'crewlearn[sim]'"
     yield Finding("versions", OK, f"{own}{simulates}")
+
+
+def _own_version() -> str:
+    try:
+        return importlib.metadata.version("crewlearn")
+    except importlib.metadata.PackageNotFoundError:  # not installed, but on the path
+        return "of a version that is not installed"
 
 
 def _installed() -> Iterator[tuple[str, str, str]]:
