@@ -25,7 +25,7 @@ LANGUAGES := de es fr
 # The long trials below bench/soak.
 SOAK ?= team webhooks kills
 
-.PHONY: help run demo docs test quick test-minimum lint types rooms unit loops messages chromium bench calibrate soak release release-check clean
+.PHONY: help run demo docs pictures test quick test-minimum lint types rooms unit loops messages chromium bench calibrate soak release release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ demo: $(READY) ## Serve a demo site from a scratch store, at the link that it pr
 docs: $(READY) ## Build the book into build/book, strict and without a network
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "$(CURDIR)/build/book/index.html"
+
+pictures: $(READY) chromium ## Take the manuals' pictures of the pages anew, in Chromium
+	$(BIN)/python -m book.pictures
 
 test: $(READY) ## Run lint, types, the import contracts and all tests
 	@$(MAKE) --no-print-directory --output-sync --jobs=2 lint types rooms loops
