@@ -25,6 +25,7 @@ LANGUAGES = {
     "python": "examples with >>>, which pytest runs as doctests",
     "csv": "a file of the name in its title, which commands read",
     "toml": "a problem file, which is read",
+    "console": "commands after a $, with what they print where something is wrong: they exist",
     "json": "a document, which is read",
     "yaml": "settings of another program, which are read",
     "text": "what is shown, or the form of a command: nothing to run",
@@ -128,9 +129,10 @@ def inline_commands() -> Iterator[tuple[str, list[str]]]:
         for found in re.findall(r"`crewlearn\s+([^`]+)`", text):
             yield path.name, re.split(r"\s+|\|", found)
     for block in BLOCKS:
-        for line in block.text.splitlines() if block.language == "text" else []:
-            if line.startswith("crewlearn "):
-                yield str(block), re.split(r"[\s\[\]|]+", line)[1:]
+        for line in block.text.splitlines() if block.language in ("text", "console") else []:
+            command = line.removeprefix("$ ")
+            if command.startswith("crewlearn "):
+                yield str(block), re.split(r"[\s\[\]|]+", command)[1:]
 
 
 def test_commands_within_sentences_exist() -> None:
