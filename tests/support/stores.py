@@ -143,10 +143,13 @@ def _administering(base: str) -> Iterator[sa.Connection]:
         engine.dispose()
 
 
+FIXED_SALT = "5a17" * 8
+
+
 @pytest.fixture(autouse=True)
 def fixed_salts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Salts that are no salts, so that the same commands leave the same record."""
-    monkeypatch.setattr(identities, "new_salt", lambda: "5a17" * 8)
+    monkeypatch.setattr(identities, "new_salt", lambda: FIXED_SALT)
 
 
 @pytest.fixture(autouse=True)

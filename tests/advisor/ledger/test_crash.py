@@ -301,8 +301,10 @@ KINDS = [name for name in COMMANDS if name not in ("rename and join", "offered",
 PROGRAM = """
 import sys
 import test_crash
-from support.stores import fixed_clock
+from support.stores import FIXED_SALT, fixed_clock
 from crewlearn.advisor.advice.opening import open_store
+from crewlearn.advisor.ledger import identities
+identities.new_salt = lambda: FIXED_SALT
 store = open_store(sys.argv[1], fixed_clock)
 print("ready", flush=True)
 test_crash.COMMANDS[sys.argv[2]][1](store)
