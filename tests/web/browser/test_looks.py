@@ -20,6 +20,7 @@ from support.web.looking import (
     PHONE,
     SHIFTS,
     axe_faults,
+    axe_in_light_and_dark,
     look_at,
     look_over,
     scrolls_sideways,
@@ -240,3 +241,18 @@ def test_what_a_button_opens_moves_no_button(
         assert buttons.evaluate_all(PLACES) == places
     answers.locator("summary", has_text="Why?").click()
     expect(answers.locator(".panel:visible")).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fr"])
+def test_the_pages_are_fit_in_every_language(demo: tuple[Server, str], visit: Visit, language: str) -> None:
+    """English is looked at above; elsewhere words are longer, and each page says in which language it is."""
+    server, token = demo
+    page, faults = visit(server, token).page, list[str]()
+    page.set_extra_http_headers({"Accept-Language": language})
+    for part in ("", "/sites/demo", *(f"/sites/demo/{tab}" for tab in ("workers", "history", "import", "settings"))):
+        page.goto(part or "/")
+        assert page.locator("html").get_attribute("lang") == language
+        faults += axe_in_light_and_dark(page)
+        faults += too_wide(page)
+        page.set_viewport_size({"width": DESK[0], "height": DESK[1]})
+    assert not faults, "\n".join(faults)
