@@ -137,7 +137,7 @@ class House:
 
     def send(self, method: str, path: str, headers: dict[str, str], **ids: Any) -> Response:
         address = path.format(**{**self.ids, **ids})
-        body = {"data": {"nothing": "1"}} if method == "POST" else {}
+        body: dict[str, Any] = {"data": {"nothing": "1"}} if method == "POST" else {}
         return self.client.request(method, address, headers=headers, **body)
 
 
