@@ -28,6 +28,7 @@ POST /sign-in
 GET /sign-in/once
 POST /sign-in/once
 POST /sign-out
+POST /language
 GET /sign-on/{provider}
 GET /sign-on/{provider}/callback
 GET /digest/confirm
