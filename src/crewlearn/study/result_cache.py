@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crewlearn.engine.caching.disk_cache import cache_folder
+from crewlearn.engine.caching.disk_cache import MOST_BYTES, cache_folder, prune, used
 from crewlearn.engine.caching.identity import result_key
 from crewlearn.engine.caching.sealing import sealed, unsealed
 from crewlearn.engine.caching.sources import is_covered
@@ -35,13 +35,13 @@ _CURVES = ("regret_curve", "loss_curve")
 
 
 class ResultCache:
-    """Results on disk; with `fresh`, each is recomputed once and then cached.
+    """Results on disk, up to `most_bytes`; with `fresh`, each is recomputed once and then cached.
 
     The default folder lies in the user's cache. It may be deleted at any time.
     """
 
-    def __init__(self, fresh: bool = False, folder: Path | None = None) -> None:
-        self.fresh = fresh
+    def __init__(self, fresh: bool = False, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
+        self.fresh, self.most_bytes = fresh, most_bytes
         self.folder = cache_folder("results", "results") if folder is None else folder
         self._made: set[str] = set()
 
@@ -51,8 +51,11 @@ class ResultCache:
         if not self.fresh or key in self._made:
             cached = _read(path)
             if cached is not None:
+                used(path)
                 return cached
         arrays = make()
+        if not self._made:  # once in a while is enough
+            prune(self.folder, self.most_bytes)
         self._made.add(key)
         _write(path, arrays)
         return arrays
