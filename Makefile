@@ -23,7 +23,7 @@ LOCALE := crewlearn/web/locale
 LANGUAGES := de es fr
 
 # The long trials below bench/soak.
-SOAK ?= team webhooks kills
+SOAK ?= team webhooks kills company
 
 .PHONY: help run demo docs pictures test quick test-minimum lint types rooms unit loops messages chromium bench calibrate soak release release-check clean
 
@@ -89,7 +89,7 @@ calibrate: $(READY) ## Compare what people are told with the truth of simulated 
 	PYTHONPATH=bench $(BIN)/python bench/calibrate.py $(PARTS) $(if $(QUICK),--quick) $(if $(FRESH),--fresh) $(if $(RECORD),--record)
 
 soak: $(READY) ## Run the long trials, each bounded: SOAK="team kills" names the parts
-	@for part in $(SOAK); do PYTHONPATH=tests $(BIN)/python bench/soak/$$part.py || exit 1; done
+	@for part in $(SOAK); do PYTHONPATH=tests:bench $(BIN)/python bench/soak/$$part.py || exit 1; done
 
 release: $(READY) ## Check and build what would be released; CONTRIBUTING.md has the steps around it
 	.ci/release

@@ -107,6 +107,7 @@ class Crowd:
     tokens: list[str]
     first_period: int
     first_worker: int
+    thinking: float = THINKING
     tally: LoadResults = field(default_factory=LoadResults)
 
     def __post_init__(self) -> None:
@@ -116,22 +117,22 @@ class Crowd:
 
     async def run(self, seconds: float) -> LoadResults:
         """Run all users concurrently for some seconds."""
-        limits = httpx2.Limits(max_connections=2 * USERS)
+        limits = httpx2.Limits(max_connections=2 * len(self.tokens))
         async with httpx2.AsyncClient(timeout=30.0, limits=limits) as client:
             self.client, self.ends = client, time.perf_counter() + seconds
-            await asyncio.gather(*(self._user(number) for number in range(USERS)))
+            await asyncio.gather(*(self._user(number) for number in range(len(self.tokens))))
         return self.tally
 
     async def _user(self, number: int) -> None:
         chance, pinned = random.Random(number), list[str]()
         self_url = number % len(self.urls)
-        await asyncio.sleep(chance.uniform(0, THINKING))
+        await asyncio.sleep(chance.uniform(0, self.thinking))
         while time.perf_counter() < self.ends:
             if chance.random() < WRITES:
                 await self._write(self_url, self.tokens[number], chance, pinned)
             else:
                 await self._read(self_url, self.tokens[number], chance.choice(READS))
-            await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKING)
+            await asyncio.sleep(chance.uniform(0.5, 1.5) * self.thinking)
 
     async def _read(self, server: int, token: str, kind: str) -> None:
         path = PATHS.get(kind, f"/api/v1/sites/{SITE}/proposals/{self.explained}/explanation")

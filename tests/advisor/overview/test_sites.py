@@ -1,6 +1,6 @@
 """All sites at a glance: what each needs, sums, and people at several sites."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from threading import Event, current_thread, main_thread
 from typing import Any
 
@@ -9,11 +9,12 @@ import pytest
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.evidence.gain import Gain
 from crewlearn.advisor.files import worker_imports
+from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.overview import sites
 from crewlearn.advisor.overview.people import also_at, people_at
 from crewlearn.advisor.overview.sites import overview, total_gain, totals_of
-from crewlearn.advisor.overview.summaries import summarise
+from crewlearn.advisor.overview.summaries import days_of, summarise
 from crewlearn.web.snapshots import snapshot
 from crewlearn.web.views.reading import Reading
 from support.stores import proposed
@@ -93,6 +94,22 @@ def test_a_first_look_stops_early_and_a_thread_reads_the_rest(store: Store, monk
     known = sites._summaries_of(store).known
     until(lambda: len(known) == 3, 20)
     assert not any(line.is_unread for line in overview(store, everybody))
+
+
+def test_days_without_output_are_counted_as_one_by_one() -> None:
+    first = date(2026, 1, 5)
+    plain = [WorkCalendar(first, weekdays=(0, 2, 5), shifts_per_day=shifts) for shifts in (1, 2, 3)]
+    days = [date(2026, 1, day) for day in (6, 20)]
+    opened = [
+        calendar.with_opened(calendar.numbers_for(days), worked=worked)
+        for calendar in plain
+        for worked in (True, False)
+    ]
+    for calendar in [*plain, *opened]:
+        for begin in range(1, 9):
+            for end in range(begin + 1, begin + 25):
+                one_by_one = {calendar.date_of(period) for period in range(begin, end)}
+                assert days_of(calendar, range(begin, end)) == len(one_by_one)
 
 
 def test_gains_of_sites_err_independently() -> None:
