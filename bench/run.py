@@ -12,7 +12,19 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("engine", "floors", "processes", "planning", "advisor", "value", "evolving", "web", "pages", "sites")
+PARTS = (
+    "engine",
+    "floors",
+    "processes",
+    "planning",
+    "advisor",
+    "value",
+    "evolving",
+    "learners",
+    "web",
+    "pages",
+    "sites",
+)
 FOLDER = Path(__file__).parent
 
 

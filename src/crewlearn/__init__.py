@@ -93,6 +93,7 @@ _HOME = {
     "Oracle": "policies.baselines",
     "Braked": "policies.brakes",
     "AgentPolicy": "policies.learned.policy",
+    "LinearAgent": "policies.learned.linear",
     "make_policy": "policies.registry",
     "check_policy": "policies.checks",
     "PolicyFault": "policies.checks",
@@ -113,6 +114,8 @@ _HOME = {
     "run_sweep": "engine.sweep",
     "ReplacementEnv": "engine.gym.scaled",
     "ReplacementVectorEnv": "engine.gym.vector",
+    "train_agent": "engine.gym.training",
+    "Training": "engine.gym.training",
     "trace": "engine.trace",
     "write_trace": "engine.trace",
     "reproduce": "study.studies",
@@ -133,6 +136,8 @@ if TYPE_CHECKING:
     from crewlearn.beliefs.estimates import Estimates as Estimates
     from crewlearn.beliefs.estimates import Prior as Prior
     from crewlearn.engine.gym.scaled import ReplacementEnv as ReplacementEnv
+    from crewlearn.engine.gym.training import Training as Training
+    from crewlearn.engine.gym.training import train_agent as train_agent
     from crewlearn.engine.gym.vector import ReplacementVectorEnv as ReplacementVectorEnv
     from crewlearn.engine.interpreted import Step as Step
     from crewlearn.engine.interpreted import play as play
@@ -168,6 +173,7 @@ if TYPE_CHECKING:
     from crewlearn.policies.explanations import Level as Level
     from crewlearn.policies.explanations import PolicyWait as PolicyWait
     from crewlearn.policies.explanations import Reason as Reason
+    from crewlearn.policies.learned.linear import LinearAgent as LinearAgent
     from crewlearn.policies.learned.policy import AgentPolicy as AgentPolicy
     from crewlearn.policies.posterior.knowledge_gradient import KnowledgeGradient as KnowledgeGradient
     from crewlearn.policies.posterior.thompson import Thompson as Thompson
