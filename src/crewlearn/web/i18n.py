@@ -10,7 +10,7 @@ from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
 
-from crewlearn.language import ENGLISH, Language
+from crewlearn.language import ENGLISH, Language, noted
 
 LOCALE = Path(__file__).parent / "locale"
 
@@ -91,3 +91,12 @@ def _messages(code: str) -> GNUTranslations:
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+NAMES_IN_USE = (
+    *(noted("viewer"), noted("manager"), noted("admin")),
+    *(noted("proposed"), noted("withdrawn"), noted("rejected"), noted("offered"), noted("accepted"), noted("declined")),
+    *(noted("expired"), noted("cancelled"), noted("left"), noted("blocked"), noted("learning"), noted("transition")),
+    *(noted("money"), noted("Money")),
+)
+"""Names of roles, statuses and phases for programs, which pages put into words."""

@@ -53,7 +53,7 @@ def _of_cycle(site: Site, people: People) -> str:
                 count=count,
             )
         )
-    return f"{'; '.join(parts) or _('it decides for the coming period')}."
+    return f"{'; '.join(parts)}." if parts else _("it decides for the coming period.")
 
 
 def _looks_again(site: Site, period: int) -> str:

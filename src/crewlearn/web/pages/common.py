@@ -78,8 +78,8 @@ class Pager:
     words: str
     before: str
     after: str
-    back: str = "Newer"
-    on: str = "Older"
+    back: str = noted("Newer")
+    on: str = noted("Older")
 
 
 def store_of(request: Request) -> Store:

@@ -34,7 +34,7 @@ def decisions(
             exchange(reading, proposal),
             reading.day(proposal.period),
             tuple(
-                (f"{event.actor} {_answer(event)}{_(' (taken back)') if undone else ''}", reading.moment(event.at))
+                (f"{event.actor} {_answer(event, undone)}", reading.moment(event.at))
                 for event, undone in answers.get(proposal.id, ())
             ),
         )
@@ -42,7 +42,8 @@ def decisions(
     ]
 
 
-def _answer(event: Event) -> str:
-    """Return what somebody answered."""
+def _answer(event: Event, undone: bool) -> str:
+    """Return what somebody answered, and whether it was taken back."""
     assert isinstance(event.fact, ProposalAnswer)
-    return event.fact.full_reply({status: _(words) for status, words in STATUS_WORDS.items()})
+    words = event.fact.full_reply({status: _(words) for status, words in STATUS_WORDS.items()})
+    return _("{answer} (taken back)", answer=words) if undone else words

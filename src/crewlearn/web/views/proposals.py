@@ -50,7 +50,9 @@ def arrival(site: Site, proposal: Proposal) -> int:
 def expected(reading: Reading, proposal: Proposal) -> str:
     """Return in words when an offer's worker is expected, or was."""
     when = arrival(reading.site, proposal)
-    return f"{_('was expected') if when < reading.site.period else 'expected'} {reading.day(when)}"
+    if when < reading.site.period:
+        return _("was expected {day}", day=reading.day(when))
+    return _("expected {day}", day=reading.day(when))
 
 
 @dataclass(frozen=True)

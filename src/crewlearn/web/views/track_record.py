@@ -67,7 +67,7 @@ def _row(reading: Reading, outcome: Outcome, scale: Scale | None) -> ResultRow:
         gain=reading.money(expected, sign=True),
         span=reading.money_span(low, high),
         predicted="–" if predicted is None else reading.money_span(*_ends(predicted)),
-        verdict=outcome.verdict or "–",
+        verdict=_(outcome.verdict) if outcome.verdict else "–",
         paid=chance(outcome.paid),
         broke_even=_broke_even(reading, outcome),
     )

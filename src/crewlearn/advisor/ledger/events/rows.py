@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from crewlearn.advisor.ledger.events.canonical import canonical
 from crewlearn.advisor.ledger.settings.units import Units
+from crewlearn.language import noted
 
 
 class RecordedRow(NamedTuple):
@@ -28,7 +29,7 @@ ADDED_COLUMNS: tuple[str, ...] = tuple(RecordedRow._field_defaults)
 History = Callable[[int], Sequence[RecordedRow]]
 """Returns a worker's current rows by period, including those of the event being applied."""
 
-ATTENDANCE = ("worked", "partial", "absent", "no-show", "sent-home")
+ATTENDANCE = (noted("worked"), noted("partial"), noted("absent"), noted("no-show"), noted("sent-home"))
 
 OBSERVED = ("worked", "partial")
 """Attendance that gives an observation; a partial day does so only where output is a rate."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from crewlearn.language import noted
 from crewlearn.problem.arrays import NOBODY
 from crewlearn.problem.errors import InvalidInput, one_of
 
@@ -18,10 +19,10 @@ TEST = "test"
 """The kind of a notice that only tries out a webhook."""
 
 ABOUT: Mapping[str, str] = {
-    NEW_ADVICE: "advice for a new day, or other proposals for the same day",
-    OVERDUE_OFFER: "an offer takes much longer than usual",
-    FAILED_IMPORT: "a file of output was not recorded",
-    FOUND_TREND: "somebody's output shows a trend for the first time",
+    NEW_ADVICE: noted("advice for a new day, or other proposals for the same day"),
+    OVERDUE_OFFER: noted("an offer takes much longer than usual"),
+    FAILED_IMPORT: noted("a file of output was not recorded"),
+    FOUND_TREND: noted("somebody's output shows a trend for the first time"),
 }
 
 _WORKERS = ("worker", "out", "in")

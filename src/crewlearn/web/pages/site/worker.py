@@ -77,7 +77,7 @@ def _show(
         "remarks": remarks(reading, number),
         "elsewhere": [(name, site_url(name, "workers", other)) for name, other in elsewhere if caller.sees(name)],
         "trend": "" if learned is None else trend_words(learned.trend, reading.written),
-        "ramp": "" if learned is None else ramp_words(learned.ramp_up) or "over",
+        "ramp": "" if learned is None else ramp_words(learned.ramp_up) or _("over"),
         "first_end": (reading.site.day + timedelta(days=1)).isoformat(),
         "estimate": reading.output(member.level.mean),
         "interval": f"{reading.output(member.level.low)} – {reading.output(member.level.high)}",
@@ -165,7 +165,7 @@ def erase(
     def done() -> str:
         store = store_of(request)
         commands.erase_worker(store, site, identifier, caller.name)
-        return f"{_('Erased. The record keeps only a number.')} {_(store.leftover)}".rstrip()
+        return " ".join(filter(None, [_("Erased. The record keeps only a number."), store.leftover]))
 
     return do(request, url, done)
 

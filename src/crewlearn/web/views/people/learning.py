@@ -94,7 +94,7 @@ def learning(
     picture = chart(
         "learning",
         _("Output and estimate over time"),
-        f"{plural('{n} day of output.', '{n} days of output.', len(seen))} {level}",
+        plural("{n} day of output. {level}", "{n} days of output. {level}", len(seen), level=level),
         scale,
         [formats.number(tick, scale.digits) for tick in scale.ticks],
         marks(reading, window),

@@ -105,7 +105,7 @@ def _months(reading: Reading, rows: Sequence[RecordedRow]) -> list[Month]:
 def _day(reading: Reading, row: RecordedRow) -> tuple[str, str, str, str]:
     output = _output(reading, row)
     hours = "" if row.hours is None else f"{row.hours:g}"
-    return reading.marked_day(row.period), "–" if output is None else reading.output(output), hours, row.attendance
+    return reading.marked_day(row.period), "–" if output is None else reading.output(output), hours, _(row.attendance)
 
 
 def _how(reading: Reading, number: int) -> list[str]:
