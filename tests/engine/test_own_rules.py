@@ -299,6 +299,10 @@ def broken(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts,
     return 0 * len(names)
 
 
+def formatted(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    return 0 * len(f"{period:03d}")
+
+
 def illegal(parameters: NoParameters, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
     outs[0] = facts.roster.stations[0]
     ins[0] = facts.roster.stations[1]
@@ -318,6 +322,9 @@ def test_what_cannot_be_compiled_is_named_by_function_and_line() -> None:
     line = broken.__code__.co_firstlineno + 1
     with pytest.raises(InvalidInput, match=rf"broken, line {line}, cannot be compiled: .*'vars'"):
         simulate(PROBLEM, [policy_deciding(broken)], 1)
+    line = formatted.__code__.co_firstlineno + 1
+    with pytest.raises(InvalidInput, match=rf"formatted, line {line}, cannot be compiled: format spec in f-strings"):
+        simulate(PROBLEM, [policy_deciding(formatted)], 1)
 
 
 def test_illegal_requests_and_indices_out_of_range_are_refused_as_in_plain_python() -> None:
