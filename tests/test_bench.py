@@ -53,7 +53,7 @@ def bench(tmp_path: Path) -> Path:
     program = (BENCH / "run.py").read_text()
     start = program.index("PARTS = ")
     (tmp_path / "run.py").write_text(
-        program[:start] + f"PARTS = {tuple(bodies)!r}\n" + program[program.index("\n", start) :]
+        program[:start] + f"PARTS = {tuple(bodies)!r}\n" + program[program.index("\nFOLDER", start) :]
     )
     return tmp_path
 
