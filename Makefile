@@ -25,7 +25,7 @@ LANGUAGES := de es fr
 # The long trials below bench/soak.
 SOAK ?= team webhooks kills company
 
-.PHONY: help run demo docs pictures test quick test-minimum lint types rooms unit loops messages chromium bench calibrate soak release release-check clean
+.PHONY: help run demo docs pictures test quick test-minimum lint types rooms unit loops messages chromium client bench calibrate soak release release-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ loops: $(READY) ## Compile what the tests simulate with; one or two minutes for 
 
 chromium: ## Install Chromium for the browser tests, if it is missing and can be installed
 	@.ci/chromium
+
+client: $(READY) ## Write the typed client of the HTTP API anew, from the description that the API gives of itself
+	$(BIN)/python -m book.client
 
 bench: $(READY) ## Measure speed and quality, and list every missed limit at the end (PARTS="engine web", QUICK=1)
 	PYTHONPATH=tests $(BIN)/python bench/run.py $(PARTS) $(if $(QUICK),--quick)

@@ -22,6 +22,7 @@ from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.notices import webhooks
 from crewlearn.cli.main import app
+from crewlearn.client import ApiError, Client
 from crewlearn.web.jobs import queue
 from support.stores import ME, site_with_proposals
 from support.waiting import until
@@ -151,6 +152,18 @@ def test_jobs_and_notices_are_done_once(server: Server) -> None:
         outcomes = [queue.read(store, job) for job in jobs]
         assert [(job.status, job.attempts) for job in outcomes] == [("done", 1)] * 6
         assert sorted(received.document["facts"]["n"] for received in hook.got) == list(range(12))
+
+
+def test_the_typed_client_speaks_to_it_below_the_path(server: Server) -> None:
+    client = Client(f"{server.url}{ROOT}/", server.user("carl", "manager"))
+    assert client.get_me()["role"] == "manager"
+    assert client.list_sites(limit=5)["items"][0]["site"] == "north"
+    noted = client.add_note("north", {"worker_id": "a", "text": "said by a client"}, idempotency_key="once")
+    assert noted["worker_id"] == "a"
+    with pytest.raises(ApiError, match="404") as refused:
+        client.get_status("no/where")
+    assert refused.value.problem["status"] == 404
+    assert refused.value.request_id in server.output()
 
 
 def test_everything_is_below_the_path(server: Server) -> None:
