@@ -327,6 +327,80 @@ def test_what_cannot_be_compiled_is_named_by_function_and_line() -> None:
         simulate(PROBLEM, [policy_deciding(formatted)], 1)
 
 
+def undefined(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> Any:
+    return period * no_such_name  # type: ignore[name-defined] # noqa: F821
+
+
+def texts(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> Any:
+    return "two"
+
+
+def takes_three(parameters: Any, memory: Any, period: int) -> int:
+    return 0
+
+
+def mixes(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    names = {period: "one"}
+    names["x"] = period  # type: ignore[index,assignment]
+    return 0
+
+
+def broken_helper(period: int) -> Any:
+    return str(period) + 1  # type: ignore[operator]
+
+
+def is_helped(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> Any:
+    return broken_helper(period)
+
+
+def raises_from(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    try:
+        return int(outs[0])
+    except Exception as error:
+        raise ValueError("none") from error
+
+
+def captures(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    return sorted(range(3), key=lambda worker: facts.estimates.sums[worker])[0]
+
+
+def refuses(parameters: Any, memory: Any, period: int, facts: RuleFacts, outs: Any, ins: Any) -> int:
+    if period > 2:
+        raise ValueError("its own error")
+    return 0
+
+
+BADLY_WRITTEN = [
+    (undefined, "undefined", 1, "the name 'no_such_name' is not defined"),
+    (
+        texts,
+        "texts",
+        0,
+        "the loop cannot use what it returns or is given; there is no compiled form of gt('two', int64)",
+    ),
+    (takes_three, "takes_three", 0, "it takes (parameters, memory, period), and is called with too many positional"),
+    (mixes, "mixes", 2, "there is no compiled form of setitem(DictType[int64,str], 'x', int64)"),
+    (is_helped, "broken_helper", 1, "there is no compiled form of add(str, 1)"),
+    (raises_from, "raises_from", 4, "`raise ... from ...` is not supported"),
+    (captures, "captures", 1, "Cannot capture the non-constant value"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*unsafe cast")
+@pytest.mark.parametrize(("decide", "where", "after", "why"), BADLY_WRITTEN, ids=lambda case: str(case)[:20])
+def test_what_is_wrong_is_said(decide: Any, where: str, after: int, why: str) -> None:
+    line = globals()[where].__code__.co_firstlineno + after
+    with pytest.raises(InvalidInput) as refused:
+        simulate(PROBLEM, [policy_deciding(decide)], 1)
+    assert f"{where}, line {line}, cannot be compiled: {why}" in str(refused.value)
+    assert ".." not in str(refused.value).replace("...", "")
+
+
+def test_an_error_that_a_rule_raises_is_not_taken_for_the_compiler_s() -> None:
+    with pytest.raises(ValueError, match=r"^its own error$"):
+        simulate(PROBLEM, [policy_deciding(refuses)], 1)
+
+
 def test_illegal_requests_and_indices_out_of_range_are_refused_as_in_plain_python() -> None:
     policy = policy_deciding(illegal)
     for attempt in (lambda: simulate(PROBLEM, [policy], 1), lambda: list(play(World(PROBLEM, 1, 0), policy))):

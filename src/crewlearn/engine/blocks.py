@@ -185,20 +185,13 @@ def empty_tally(block: Block, workers: int = 0, events: int = 0, stop: IntArray 
 
 def play_compiled(block: Block, means: FloatArray, best: FloatArray, tally: Tally) -> None:
     """Play a block with the compiled loop of its policy's rule."""
-    from numba.core.errors import UnsupportedBytecodeError
-
-    from crewlearn.engine.compiled.loops import compiler_message, run_loop
+    from crewlearn.engine.compiled.loops import run_loop
 
     policy = block.policy
     at, root = np.array(block.at, dtype=np.int64), seed_root(block.seed)
     forms = (_loop_problem(policy, block.problem), policy_form(policy, block.problem))
     kind = loop_kind(policy, block.problem)
-    try:
-        run_loop(kind, policy.name, *forms, means, best, root, block.first, at, tally)
-    except UnsupportedBytecodeError as error:  # not among the compiler's errors of typing, which `run_loop` explains
-        why = compiler_message(kind.rule.decide, kind.functions(), error)
-        remedy = f"{why}. Write it otherwise, or override `decide` to play the policy in plain Python"
-        raise InvalidInput("policy", policy.name, remedy) from error
+    run_loop(kind, policy.name, *forms, means, best, root, block.first, at, tally)
     if tally.fault[FAULT] != LEGAL:
         run, period, out, into = (int(tally.fault[index]) for index in (FAULT_RUN, FAULT_PERIOD, FAULT_OUT, FAULT_IN))
         remedy = f"asked for ({out}, {into}) in period {period} of run {run}: {REMEDIES[int(tally.fault[FAULT])]}"

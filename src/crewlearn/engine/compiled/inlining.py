@@ -62,9 +62,11 @@ def _entry_point(library: Any, fndesc: Any, env: Any) -> Any:
 class InlinedCompiler(CompilerBase):
     """Numba's usual passes, but for the last one."""
 
+    lowering: type[InlinedLowering] = InlinedLowering
+
     def define_pipelines(self) -> list[Any]:
         """Return the only pipeline."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(InlinedLowering if step is NativeLowering else step, words) for step, words in passes.passes]
+        passes.passes = [(self.lowering if step is NativeLowering else step, words) for step, words in passes.passes]
         passes.finalize()
         return [passes]

@@ -11,7 +11,8 @@ with extra_for("simulating"):
     from numba.core import types
 
 from crewlearn.engine.compiled.forms import own_laws
-from crewlearn.engine.compiled.loops import MOST_LOOPS, compiler_message, frozen_laws
+from crewlearn.engine.compiled.loops import MOST_LOOPS, frozen_laws
+from crewlearn.engine.compiled.messages import compiler_message
 from crewlearn.problem.laws.own import numbers_of
 from crewlearn.problem.model import Problem
 

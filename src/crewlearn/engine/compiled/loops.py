@@ -5,7 +5,6 @@ own rules are cached on disk under a hash of their sources. A user's rule is com
 functions, and recompiled when any of them changes, so redefining a function or constant in a notebook takes effect.
 """
 
-import re
 import sys
 import threading
 import types
@@ -24,13 +23,14 @@ with extra_for("simulating"):
     import llvmlite
     import numba
     from numba.core import event
-    from numba.core.errors import NumbaError
     from numba.extending import overload, register_jitable
 
 from crewlearn.engine.caching.disk_cache import cache_folder, sources_digest
 from crewlearn.engine.compiled import floor_kernel, kernel
 from crewlearn.engine.compiled.code_files import seal
+from crewlearn.engine.compiled.counting import OwnCompiler
 from crewlearn.engine.compiled.inlining import InlinedCompiler
+from crewlearn.engine.compiled.messages import compiler_message, is_from_compiler
 from crewlearn.engine.compiled.reach import (
     Function,
     Reached,
@@ -63,6 +63,9 @@ INLINED: Any = {
     "no_cfunc_wrapper": True,
 }
 """How functions are compiled that are only called from a loop."""
+
+OWN: Any = {**INLINED, "pipeline_class": OwnCompiler}
+"""How a user's functions are compiled."""
 
 OWN_DRAWS = (own_output, own_delay, own_step)
 """Functions that draw from a law of a user's own, through its numbers."""
@@ -211,7 +214,7 @@ def _compilable_copies(own: Reached) -> dict[Function, Function]:
     copies = _copied([function for function in own.functions if not is_ours(function)])
     for copy in copies.values():
         # Without bounds checks, an index out of range in a user's rule would corrupt memory.
-        register_jitable(boundscheck=True, **INLINED)(copy)
+        register_jitable(boundscheck=True, **OWN)(copy)
     return copies
 
 
@@ -370,34 +373,14 @@ def run_loop(kind: LoopKind, name: str, problem: Any, policy: kernel.PolicyForm,
         problem, policy = frozen_laws(problem), frozen_laws(policy)
     try:
         compiled_loop(kind)(problem, policy, *arguments)
-    except NumbaError as error:
+    except Exception as error:  # not all that the compiler raises are errors of its own
+        if not is_from_compiler(error):
+            raise
         remedy = (
             f"{compiler_message(kind.rule.decide, kind.functions(), error)}. Write the rule with loops over arrays, "
             "numbers and named tuples; or override `decide` to play it in plain Python"
         )
         raise InvalidInput("policy", name, remedy) from error
-
-
-def compiler_message(main: Callable[..., Any], functions: Iterable[Callable[..., Any]], error: Exception) -> str:
-    """Return what cannot be compiled, by function and line, and why; `main` is named if no line of its own is."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    own = [function for function in reach(functions).functions if not is_ours(function)]
-    where, line = main, main.__code__.co_firstlineno
-    places = re.findall(r'File "([^"]*)", line (\d+)', text) + re.findall(r"Raised from (.*) \((\d+)\)", text)
-    for file, number in places:
-        inside = [function for function in own if _has_line(function, Path(file).name, int(number))]
-        if inside:
-            where, line = max(inside, key=lambda function: function.__code__.co_firstlineno), int(number)
-            break
-    before = [part.strip() for part in text.partition('File "')[0].splitlines() if part.strip()]
-    why = re.sub(r"\.? *Raised from .*", "", before[-1]) if before else type(error).__name__
-    return f"{where.__qualname__}, line {line}, cannot be compiled: {why}"
-
-
-def _has_line(function: Function, file: str, line: int) -> bool:
-    code = function.__code__
-    lines = [number for _, _, number in code.co_lines() if number is not None]
-    return Path(code.co_filename).name == file and min(lines) <= line <= max(lines)
 
 
 def _index_of(loop: Any) -> Path | None:
