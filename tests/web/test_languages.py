@@ -15,7 +15,10 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.language import ENGLISH, _, plural, reading_in
 from crewlearn.planning.demo import CLERK, MANAGER
 from crewlearn.policies.registry import REGISTRY
+from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats, i18n
+from crewlearn.web.jobs.wording import progress_words
+from crewlearn.web.pages.forms import decimal, written
 from crewlearn.web.snapshots import snapshot
 from support.web.pages import DEMO, browser, crawl, pages_demo, pages_store
 from support.web.pseudo import PSEUDO, outside
@@ -116,3 +119,23 @@ def test_a_reader_chooses_and_programs_read_english(demo: Store) -> None:
     advice = user.client.get("/api/v1/sites/Demo%20hall/advice").json()
     assert advice["sentence"].startswith(("Proposed for", "Wait ("))
     assert user.send("/language", {"language": "xx"}).status_code == 422
+
+
+@pytest.mark.parametrize(("code", "decimals", "two_ways"), [("en", "1.234", "1,234"), ("de", "1,234", "1.234")])
+def test_a_typed_number_has_the_readers_decimal_mark(code: str, decimals: str, two_ways: str) -> None:
+    with reading_in(i18n.language(code)):
+        assert decimal("fee", decimals) == 1.234
+        assert decimal("fee", written(1.234)) == 1.234
+        assert decimal("fee", "12,5") == decimal("fee", "12.5") == 12.5
+        with pytest.raises(InvalidInput) as refused:
+            decimal("fee", two_ways)
+        assert "1234" in refused.value.remedy
+        assert decimals in refused.value.remedy
+
+
+def test_the_progress_of_jobs_is_told_in_the_readers_language() -> None:
+    with reading_in(i18n.language("de")):
+        assert progress_words("1,200 of 5,000 simulated years") == "1.200 von 5.000 simulierten Jahren"
+        assert progress_words("restarted (attempt 2): begun") == "neu gestartet (Versuch 2): begonnen"
+        assert progress_words("cancelled by J. Doe, 2nd") == "abgebrochen von J. Doe, 2nd"
+        assert progress_words("something else") == "something else"

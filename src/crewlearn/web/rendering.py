@@ -10,11 +10,12 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from crewlearn import language
 from crewlearn.web import formats
 from crewlearn.web.i18n import LANGUAGES
+from crewlearn.web.jobs.wording import progress_words, scripted
 from crewlearn.web.settings import Settings
 
 FOLDER = Path(__file__).parent / "templates"
@@ -36,7 +37,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals.update(
-        _=_message, plural=_plural, figure=formats.number, age=formats.age, language=_language, languages=LANGUAGES
+        _=_message,
+        plural=_plural,
+        words=scripted,
+        progress=progress_words,
+        figure=formats.number,
+        age=formats.age,
+        language=_language,
+        languages=LANGUAGES,
     )
     templates.filters.update(remedy=formats.remedy)
     return templates
@@ -52,9 +60,9 @@ def _message(message: str, /, **values: object) -> Markup:
     return Markup(language._(message)).format(**values) if values else Markup(language._(message))
 
 
-def _plural(one: str, many: str, n: int, /) -> Markup:
-    """Return the form of a message for a number of things."""
-    return Markup(language.plural(one, many, n))
+def _plural(one: str, many: str, n: int, /, **values: object) -> Markup:
+    """Return the form of a message for a number of things: it may have markup, and its values are escaped."""
+    return Markup(language.plural(one, many, n, **{name: escape(value) for name, value in values.items()}))
 
 
 def page(

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import Commitments, canonical
+from crewlearn.language import _
 from crewlearn.problem.arrays import NOBODY
 
 
@@ -27,10 +28,10 @@ class People:
     def label(self, number: int) -> str:
         """Return a worker's name and id, the name alone if it is the id too, or the bare number if they were erased."""
         if number == NOBODY:
-            return "an empty station"
+            return _("an empty station")
         identifier, name = self.ids.get(number), self.names.get(number)
         if identifier is None:
-            return f"worker {number} (erased)"
+            return _("worker {number} (erased)", number=number)
         beside = self.identifier_beside_name(number)
         return f"{name} ({beside})" if beside else name or identifier
 

@@ -2,7 +2,7 @@
 
 import math
 
-from crewlearn.language import _
+from crewlearn.language import _, percent
 
 
 def chance(share: float) -> str:
@@ -13,7 +13,7 @@ def chance(share: float) -> str:
     """
     if share > 0.99:
         return _("over 99%")
-    return _("under 1%") if share < 0.01 else f"{share:.0%}"
+    return _("under 1%") if share < 0.01 else percent(share)
 
 
 def rounded(low: float, high: float, *amounts: float) -> tuple[float, ...]:

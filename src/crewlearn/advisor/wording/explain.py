@@ -216,12 +216,13 @@ def _about(who: str, estimate: PeopleEstimate, where: str, figures: Figures) -> 
         )
     earlier = _(" and {prior} before", prior=estimate.prior) if estimate.prior else ""
     notes = "".join(f"; {note}" for note in (ramp_words(estimate.ramp_up), trend_words(estimate.trend)) if note)
-    return _(
-        "{who}, {where}: {between} after {days} here{earlier}{notes}.",
+    return plural(
+        "{who}, {where}: {between} after {n} day here{earlier}{notes}.",
+        "{who}, {where}: {between} after {n} days here{earlier}{notes}.",
+        estimate.days,
         who=who,
         where=where,
         between=between,
-        days=plural("{n} day", "{n} days", estimate.days),
         earlier=earlier,
         notes=notes,
     )

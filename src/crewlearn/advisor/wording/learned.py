@@ -8,7 +8,7 @@ from crewlearn.advisor.ledger.identities import People
 from crewlearn.advisor.ledger.settings.config import DEFAULT_POLICY, STATIONARY_POLICY
 from crewlearn.advisor.ledger.site import Site
 from crewlearn.advisor.wording.doubt import chance
-from crewlearn.language import _, localized
+from crewlearn.language import _, localized, percent
 
 RECENT = 10
 """Periods for which an unusual day is mentioned in the status."""
@@ -29,19 +29,15 @@ def trend_words(trend: PeopleTrend | None, written: Callable[[date], str] = str)
     """Return a trend with the chance that it is real; empty if there is none. `written` formats dates."""
     if trend is None:
         return ""
-    way = "down" if trend.difference < 0.0 else "up"
     amount = (
         _("by {difference}", difference=localized(f"{abs(trend.difference):,.2f}"))
         if trend.change is None
-        else f"{abs(trend.change):.0%}"
+        else percent(abs(trend.change))
     )
-    return _(
-        "{way} {amount} since {date} ({chance} likely real)",
-        way=way,
-        amount=amount,
-        date=written(trend.date),
-        chance=chance(trend.chance),
-    )
+    since, real = written(trend.date), chance(trend.chance)
+    if trend.difference < 0.0:
+        return _("down {amount} since {date} ({chance} likely real)", amount=amount, date=since, chance=real)
+    return _("up {amount} since {date} ({chance} likely real)", amount=amount, date=since, chance=real)
 
 
 def person_notes(person: PersonLearned | None, written: Callable[[date], str] = str) -> tuple[str, ...]:
@@ -55,16 +51,10 @@ def effect_words(day: UnusualDay) -> str:
     """Return how an unusual day differed from an ordinary one; empty where output has no shares."""
     if day.effect is None:
         return ""
-    return _("{apart} an ordinary day", apart=_apart(day.effect))
-
-
-def _apart(change: float) -> str:
-    """Return how far something is above or below something else.
-
-    >>> _apart(-0.183), _apart(0.4)
-    ('18% below', '40% above')
-    """
-    return f"{abs(change):.0%} {'below' if change < 0.0 else 'above'}"
+    share = percent(abs(day.effect))
+    if day.effect < 0.0:
+        return _("{share} below an ordinary day", share=share)
+    return _("{share} above an ordinary day", share=share)
 
 
 def recent_days(site: Site, learned: SiteLearned) -> list[UnusualDay]:
@@ -95,9 +85,10 @@ def ramp_line(learned: SiteLearned) -> str:
     days = _("about {ramp_days} days", ramp_days=learned.ramp_days)
     if learned.ramp is None:
         return _("Newcomers reach their level in {days}.", days=days)
-    return _(
-        "Newcomers start about {apart} their level and reach it in {days}.", apart=_apart(learned.ramp.mean), days=days
-    )
+    share = percent(abs(learned.ramp.mean))
+    if learned.ramp.mean < 0.0:
+        return _("Newcomers start about {share} below their level and reach it in {days}.", share=share, days=days)
+    return _("Newcomers start about {share} above their level and reach it in {days}.", share=share, days=days)
 
 
 def judged_words(site: Site, people: People, named: Callable[[int], str] | None = None) -> str:

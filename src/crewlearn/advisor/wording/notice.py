@@ -110,11 +110,16 @@ def _limits(config: SiteConfig) -> list[str]:
     lines = []
     if config.least_tenure:
         lines.append(
-            _(
-                "Nobody is proposed to leave in their first {period} in the team.",
-                period=plural("{n} working day", "{n} working days", config.least_tenure)
-                if config.calendar.shifts_per_day == 1
-                else plural("{n} shift", "{n} shifts", config.least_tenure),
+            plural(
+                "Nobody is proposed to leave in their first {n} working day in the team.",
+                "Nobody is proposed to leave in their first {n} working days in the team.",
+                config.least_tenure,
+            )
+            if config.calendar.shifts_per_day == 1
+            else plural(
+                "Nobody is proposed to leave in their first {n} shift in the team.",
+                "Nobody is proposed to leave in their first {n} shifts in the team.",
+                config.least_tenure,
             )
         )
     else:

@@ -15,13 +15,13 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.ledger.text import checked_text
-from crewlearn.language import noted
 from crewlearn.problem.errors import Unknown
+from crewlearn.web.jobs import wording
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = STATUSES
-WAITS = noted("waits for its turn")
+
 MOST_WAITING = 20
 """The most jobs of a kind that one person may have queued at a site."""
 
@@ -105,7 +105,7 @@ def submit(
                 file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
-                message=WAITS,
+                message=wording.WAITS,
                 created=now_on(connection),
                 attempts=0,
             )
@@ -160,7 +160,11 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
             raise Conflict("job", id, f"is over: it is {job.status}")
         if job.status == RUNNING and (why := unstoppable(job)) is not None:
             raise Conflict("job", id, why)
-        outcome = {"status": CANCELLED, "message": f"cancelled by {actor}", "finished": now_on(connection)}
+        outcome = {
+            "status": CANCELLED,
+            "message": wording.CANCELLED.format(actor=actor),
+            "finished": now_on(connection),
+        }
         connection.execute(table.update().where(table.c.id == id).values(**outcome, owner=None, file=None))
         return read_in(connection, id)
 

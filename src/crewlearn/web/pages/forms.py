@@ -28,7 +28,7 @@ WEEKDAYS = (
 )
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-_TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+_TWO_WAYS = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}")
 _LONGEST = 40
 
 SITE_LABELS = {
@@ -119,7 +119,9 @@ class Form:
 
 
 def decimal(name: str, text: str) -> float:
-    """Parse a number with a decimal point or comma; an ambiguous one is refused.
+    """Parse a number with a decimal point or comma; one whose mark may set thousands apart is refused.
+
+    The decimal mark of the reader's language never does: 1.234 is read in English, and 1,234 in German.
 
     >>> decimal("fee", "12,5"), decimal("fee", "300")
     (12.5, 300.0)
@@ -128,12 +130,22 @@ def decimal(name: str, text: str) -> float:
         raise InvalidInput(name, text, _("is needed"))
     if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
         raise InvalidInput(name, text[:_LONGEST], _("must be a number, such as 120 or 12.5"))
-    if _TWO_WAYS.fullmatch(text):
-        bare, point = text.replace(",", ""), text.replace(",", ".")
+    two_ways, mark = _TWO_WAYS.fullmatch(text), localized("0.5")[1]
+    if two_ways and two_ways[1] != mark:
+        bare, point = text.replace(two_ways[1], ""), text.replace(two_ways[1], mark)
         raise InvalidInput(
             name, text, _("may mean {bare} or {point}: write it without a comma", bare=bare, point=point)
         )
     return float(text.replace(",", "."))
+
+
+def written(value: float) -> str:
+    """Return a number as `decimal` reads it, with the reader's decimal mark.
+
+    >>> written(12.5), written(1200.0)
+    ('12.5', '1200')
+    """
+    return localized(f"{value:.15g}")
 
 
 def whole_number(name: str, text: str) -> int:
@@ -204,14 +216,14 @@ def site_form(config: SiteConfig) -> Form:
     units, calendar = config.units, config.calendar
     values = {
         "team": str(config.team),
-        "fee": f"{config.fee:.15g}",
-        "low": f"{units.low:.15g}",
-        "high": f"{units.high:.15g}",
-        "value_per_unit": f"{units.value_per_unit:.15g}",
-        "hours_per_period": "" if units.hours_per_period is None else f"{units.hours_per_period:.15g}",
+        "fee": written(config.fee),
+        "low": written(units.low),
+        "high": written(units.high),
+        "value_per_unit": written(units.value_per_unit),
+        "hours_per_period": "" if units.hours_per_period is None else written(units.hours_per_period),
         "horizon": str(config.horizon),
         "rolling": "yes" if config.rolling else "",
-        "mean_delay": f"{config.mean_delay:.15g}",
+        "mean_delay": written(config.mean_delay),
         "learn_delay": "yes" if config.learn_delay else "",
         "start": calendar.start.isoformat(),
         "closures": "\n".join(day.isoformat() for day in calendar.closures),
@@ -221,8 +233,8 @@ def site_form(config: SiteConfig) -> Form:
         "least_tenure": str(config.least_tenure),
         "most_a_week": "" if config.most_a_week is None else str(config.most_a_week),
         "most_a_month": "" if config.most_a_month is None else str(config.most_a_month),
-        "budget_a_week": "" if config.budget_a_week is None else f"{config.budget_a_week:.15g}",
-        "budget_a_month": "" if config.budget_a_month is None else f"{config.budget_a_month:.15g}",
+        "budget_a_week": "" if config.budget_a_week is None else written(config.budget_a_week),
+        "budget_a_month": "" if config.budget_a_month is None else written(config.budget_a_month),
         "ask_again_after": str(config.ask_again_after),
         "erase_after": "" if config.erase_after is None else str(config.erase_after),
         "second_approver": "yes" if config.second_approver else "",

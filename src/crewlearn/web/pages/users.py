@@ -13,7 +13,7 @@ from crewlearn.web import formats
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages.common import Filled, do, go, show, store_of
-from crewlearn.web.pages.forms import Form, decimal
+from crewlearn.web.pages.forms import Form, decimal, written
 from crewlearn.web.pages.user_views import listed_users, user_url, user_view
 from crewlearn.web.settings import MOST_NUMBER, Settings
 
@@ -194,7 +194,7 @@ def _show(
     values: dict[str, Any] = {
         "user": user_view(store, user),
         "form": form or Form({"role": user.role, "where": limited}, {"sites": user.sites or ()}, labels=_LABELS),
-        "token_form": token_form or Form({"days": f"{users.TOKEN_DAYS:g}"}, labels=_LABELS),
+        "token_form": token_form or Form({"days": written(users.TOKEN_DAYS)}, labels=_LABELS),
         "shown": shown,
         "roles": [(role, _(words)) for role, words in ROLES],
         "sites": store.names(),

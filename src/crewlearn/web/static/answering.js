@@ -3,6 +3,7 @@
 
 import { shortcuts } from "./shortcuts.js";
 
+const WORDS = JSON.parse(document.body.dataset.words);
 const UNDO_SECONDS = 10;
 const KEPT_ALIVE = 60000; /* browsers take 64 kB for requests that outlive their page */
 const list = document.querySelector("[data-answers]");
@@ -76,7 +77,7 @@ const send = async (form, submitter) => {
     showMessage();
     if (inside || document.activeElement === document.body) follow(card ? document.getElementById(card.id) : undefined, preventScroll);
   } catch {
-    tell("The server does not answer. Nothing is lost: look at the page again before you repeat the answer.");
+    tell(WORDS.lost);
   } finally {
     sending = false;
     list.removeAttribute("aria-busy");
@@ -96,7 +97,7 @@ const showSelected = () => {
   if (!words) return;
   const all = list.querySelector("[data-select-all]");
   const number = all.checked ? all.value.split("-").filter(Boolean).length : chosen();
-  words.textContent = number ? `${number.toLocaleString("en")} selected` : "";
+  words.textContent = number ? WORDS.selected.replace("{n}", number.toLocaleString(document.documentElement.lang)) : "";
 };
 
 if (list) {

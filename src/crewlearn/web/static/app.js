@@ -1,12 +1,22 @@
 /* Progressive enhancement: every page works without this script. */
 "use strict";
 const ROOT = new URL("..", document.currentScript.src).pathname;
+const WORDS = JSON.parse(document.body.dataset.words); /* what this script says, in the reader's language */
 
 /* Jobs: poll the progress, and reload the page once the job is over. If the server does not answer, retry less and less
    often: another server may resume the job. */
 for (const box of document.querySelectorAll("[data-job]")) {
   const bar = box.querySelector("progress");
   const words = box.querySelector("[data-message]");
+  /* The server tells a job's progress in English: here it is said with the same numbers in the reader's language. */
+  const inWords = (text) => {
+    for (const [english, here] of Object.entries(WORDS.progress)) {
+      const found = text.match(new RegExp(`^${english.replaceAll(/[().]/g, "\\$&").replaceAll(/\{\w+\}/g, "([\\d,]+)")}$`));
+      const numbers = found?.slice(1).map((digits) => Number(digits.replaceAll(",", "")).toLocaleString(document.documentElement.lang));
+      if (found) return here.replaceAll(/\{\w+\}/g, () => numbers.shift());
+    }
+    return text;
+  };
   const say = (text) => { if (words.textContent !== text) words.textContent = text; };
   let pause = 700;
   const look = async () => {
@@ -17,11 +27,11 @@ for (const box of document.querySelectorAll("[data-job]")) {
       const job = await answer.json();
       if (job.status !== "queued" && job.status !== "running") { location.reload(); return; }
       bar.value = job.progress;
-      say(job.message);
+      say(inWords(job.message));
       pause = 700;
     } catch {
       pause = Math.min(pause * 2, 15000);
-      say("The server does not answer; asking again.");
+      say(WORDS.asking);
     }
     setTimeout(look, pause);
   };
@@ -38,7 +48,7 @@ for (const form of document.querySelectorAll("[data-drop]")) {
   const input = form.querySelector("input[type=file]");
   const words = form.querySelector("[data-drop-words]");
   const plain = words.textContent;
-  words.textContent = "Or drop it here. " + plain;
+  words.textContent = `${WORDS.drop} ${plain}`;
   for (const kind of ["dragenter", "dragover"]) zone.addEventListener(kind, (event) => { event.preventDefault(); zone.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) zone.addEventListener(kind, () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {
@@ -54,7 +64,7 @@ for (const form of document.querySelectorAll("[data-drop]")) {
 const countRows = (form, table) => {
   const shown = table.tBodies[0].querySelectorAll("tr:not([hidden])").length;
   const words = form.querySelector("[data-count]");
-  if (words) words.textContent = shown.toLocaleString("en") + " shown";
+  if (words) words.textContent = WORDS.shown.replace("{rows}", shown.toLocaleString(document.documentElement.lang));
 };
 for (const form of document.querySelectorAll("[data-filter]")) {
   const table = document.getElementById(form.dataset.filter);
@@ -95,7 +105,9 @@ for (const table of document.querySelectorAll("[data-sortable]")) {
       const key = (row) => {
         const cell = row.cells[place];
         const words = cell.dataset.value ?? cell.textContent.trim();
-        return head.dataset.sort === "number" ? (words === "" ? Infinity * (up ? 1 : -1) : Number(words.replaceAll(",", ""))) : words;
+        if (head.dataset.sort !== "number") return words;
+        const digits = cell.dataset.value ?? words.replaceAll(/\D/g, ""); /* whole numbers, however the language sets thousands apart */
+        return digits === "" ? Infinity * (up ? 1 : -1) : Number(digits);
       };
       const rows = Array.from(table.tBodies[0].rows, (row) => [key(row), row]);
       rows.sort(([a], [b]) => (up ? 1 : -1) * (typeof a === "number" ? a - b : a.localeCompare(b)));

@@ -2,7 +2,7 @@
    below the chart; a chart of spans is read by the titles of its spans. */
 
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
-const HINT = "Point at the chart, or use the arrow keys, to read values.";
+const WORDS = JSON.parse(document.body.dataset.words);
 const SVG = "http://www.w3.org/2000/svg";
 
 /* What can be read in a chart, from left to right: a position from 0 to 1, and words. */
@@ -39,7 +39,7 @@ const makeReadable = (box) => {
     for (const rect of chart.querySelectorAll(".read")) rect.classList.remove("read");
     const point = points[place];
     cursor.setAttribute("visibility", point && !spans ? "visible" : "hidden");
-    if (!point) { said.textContent = HINT; return; }
+    if (!point) { said.textContent = WORDS.hint; return; }
     if (spans) point.rect.classList.add("read");
     else for (const end of ["x1", "x2"]) cursor.setAttribute(end, `${100 * point.at}%`);
     said.textContent = point.words;
@@ -54,12 +54,12 @@ const makeReadable = (box) => {
   /* A slider is what screen readers read value by value, with the arrow keys. */
   const title = chart.querySelector("title").textContent;
   for (const [name, value] of Object.entries({
-    role: "slider", tabindex: "0", "aria-label": `${title}: values`, "aria-valuemin": 1, "aria-valuemax": points.length,
+    role: "slider", tabindex: "0", "aria-label": WORDS.values.replace("{title}", () => title), "aria-valuemin": 1, "aria-valuemax": points.length,
     "aria-valuenow": now + 1, "aria-valuetext": points[now].words,
   })) box.setAttribute(name, value);
   chart.setAttribute("aria-hidden", "true"); /* a slider has no children for readers; its title and the table stay */
   for (const name of ["role", "aria-labelledby"]) chart.removeAttribute(name);
-  said.textContent = HINT;
+  said.textContent = WORDS.hint;
 
   box.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;

@@ -28,6 +28,7 @@ from crewlearn.web.views.charts import (
     scale_over,
     spread_marks,
 )
+from crewlearn.web.views.proposals import STATUS_WORDS
 from crewlearn.web.views.reading import Reading
 
 WINDOW = 130
@@ -135,7 +136,7 @@ def history(
         span=span,
         since=days_of(reading, window)[0],
         until=days_of(reading, window)[1],
-        unit="units",
+        unit=_("units"),
     )
 
 
@@ -225,7 +226,11 @@ def _transitions(
             for stint in stints
         )
         if here and place(ended) > place(proposal.decided_in):
-            words = _("on the way") if proposal.status in UNDER_WAY else proposal.status
+            words = (
+                _("on the way")
+                if proposal.status in UNDER_WAY
+                else _(STATUS_WORDS.get(proposal.status, proposal.status))
+            )
             transitions.append(
                 (
                     place(proposal.decided_in),

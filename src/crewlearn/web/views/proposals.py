@@ -109,7 +109,9 @@ def exchange(reading: Reading, proposal: Proposal, candidates: Sequence[Candidat
         chance="" if reasons.chance_better is None else chance(reasons.chance_better),
         worth=reading.money(reasons.value, sign=True),
         ahead=plural("{n} day", "{n} days", round(reasons.periods)),
-        trial="" if reasons.trial_periods is None else plural("{n} day", "{n} days", round(reasons.trial_periods)),
+        trial=""
+        if reasons.trial_periods is None
+        else plural("Review after {n} day.", "Review after {n} days.", round(reasons.trial_periods)),
         fee=reading.money(reasons.fee),
         lines=tuple(explain.explain(reading.site, reading.people, proposal, candidates, reading.figures)[1:]),
     )

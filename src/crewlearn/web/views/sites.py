@@ -99,7 +99,9 @@ def _sums(total: MoneyTotal) -> SumsOfMoney:
     return SumsOfMoney(
         gain=formats.money(gain.expected, True, currency) if gain != NO_GAIN else "–",
         tone="bad" if gain.high < 0.0 else "",
-        interval=f"95%: {formats.money_span(gain.low, gain.high, currency=currency)}" if total.replaced else interval,
+        interval=_("95%: {spread}", spread=formats.money_span(gain.low, gain.high, currency=currency))
+        if total.replaced
+        else interval,
         earned=formats.money(total.earned, currency=currency),
         fees=formats.money(total.fees, currency=currency),
     )

@@ -169,7 +169,7 @@ def money_so_far(reading: Reading) -> Money:
     site, gain = reading.site, reading.snapshot.gain
     expected, low, high = rounded(gain.low, gain.high, gain.expected, gain.low, gain.high)
     spread, shown = reading.money_span(low, high), reading.money(expected, sign=True)
-    short = f"95%: {spread}"
+    short = _("95%: {spread}", spread=spread)
     if gain.low == gain.high == 0.0:
         short, shown, words = _("nobody replaced yet"), "–", _("Nobody has been replaced yet.")
     elif gain.low > 0.0:

@@ -14,6 +14,7 @@ from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
+from crewlearn.web.jobs.wording import progress_words
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form
 from crewlearn.web.views.reading import Reading
@@ -120,4 +121,4 @@ def _fault(job: Job | None) -> str:
     if job is None or job.status != queue.FAILED:
         return ""
     detail = job.result.get("detail") if isinstance(job.result, dict) else None
-    return str(detail or job.message)
+    return str(detail or progress_words(job.message))

@@ -15,8 +15,9 @@ from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, check_role, require
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
+from crewlearn.web.jobs.wording import progress_words
 from crewlearn.web.pages.common import Filled, JobNumber, do, go, reading_of, show_site, store_of
-from crewlearn.web.pages.forms import Form
+from crewlearn.web.pages.forms import Form, written
 from crewlearn.web.views.pilot import pilot_view
 from crewlearn.web.views.reading import Reading, site_url
 
@@ -152,7 +153,7 @@ def _do(request: Request, caller: Caller, site: str, action: Callable[[], str]) 
 def _form(wanted: Mapping[str, Any]) -> Form:
     """Return the form, filled with what was asked for."""
     values = {**USUAL, **{name: wanted[name] for name in USUAL if name in wanted}}
-    return Form({name: "" if value is None else f"{value:g}" for name, value in values.items()}, labels=LABELS)
+    return Form({name: "" if value is None else written(value) for name, value in values.items()}, labels=LABELS)
 
 
 def _show(
@@ -195,4 +196,4 @@ def _fault(job: Job | None) -> str:
     if job is None or job.status != queue.FAILED:
         return ""
     detail = job.result.get("detail") if isinstance(job.result, dict) else None
-    return str(detail or job.message)
+    return str(detail or progress_words(job.message))

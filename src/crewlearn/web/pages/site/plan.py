@@ -20,8 +20,9 @@ from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
+from crewlearn.web.jobs.wording import progress_words
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
-from crewlearn.web.pages.forms import Form
+from crewlearn.web.pages.forms import Form, written
 from crewlearn.web.pages.sites import policies
 from crewlearn.web.views.charts import Scale, axis, scale_over, spread
 from crewlearn.web.views.reading import Reading
@@ -107,7 +108,7 @@ def planned(request: Request, site: str, job: JobNumber, caller: Annotated[Calle
 
 def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings that can be changed, as text."""
-    return {name: f"{_short(name, settings[name]):.15g}" for name in ("team", "fee", "horizon", "mean_delay")}
+    return {name: written(_short(name, settings[name])) for name in ("team", "fee", "horizon", "mean_delay")}
 
 
 def _short(name: str, value: float) -> float:
@@ -156,7 +157,7 @@ def _fault(job: Job | None) -> str:
     if job is None or job.status != queue.FAILED:
         return ""
     detail = job.result.get("detail") if isinstance(job.result, dict) else None
-    return str(detail or job.message)
+    return str(detail or progress_words(job.message))
 
 
 def _tried(changes: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from crewlearn.problem.errors import InvalidInput, Unknown, one_of
 from crewlearn.web.auth.access import ADMIN, MANAGER, VIEWER, Caller, require
 from crewlearn.web.pages import forms
 from crewlearn.web.pages.common import Filled, do, go, reading_of, show_site, store_of
-from crewlearn.web.pages.forms import Form
+from crewlearn.web.pages.forms import Form, written
 from crewlearn.web.views.decisions import DECIDED, DECISIONS, decisions
 from crewlearn.web.views.people.learning import learning
 from crewlearn.web.views.people.remarks import remarks
@@ -90,7 +90,7 @@ def _show(
         "since": reading.day(facts.since) if facts.since and member.station is not None else "",
         "learning": learning(reading, number, rows, *days),
         "offers": decisions(reading, offers, answers),
-        "form": form if form.values else Form({"fee": "" if facts.fee is None else f"{facts.fee:.15g}"}),
+        "form": form if form.values else Form({"fee": "" if facts.fee is None else written(facts.fee)}),
         "may_erase": caller.may(ADMIN, reading.name),
     }
     return show_site(request, caller, reading, "People", "people/worker.html", values, status)

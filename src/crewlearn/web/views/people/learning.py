@@ -52,9 +52,7 @@ def learning(
         (reading.place(row.period), value) for row in rows if (value := observation(site.config.units, row)) is not None
     ]
     away = [row for row in rows if row.attendance not in ("worked", "partial")]
-    absent = (
-        _("Not at work on {away}.", away=plural("{n} recorded day", "{n} recorded days", len(away))) if away else ""
-    )
+    absent = plural("Not at work on {n} recorded day.", "Not at work on {n} recorded days.", len(away)) if away else ""
     if not seen:
         return Learning(None, (), absent)
     own = days_of(reading, Window(seen[0][0], seen[-1][0]))

@@ -10,7 +10,7 @@ from crewlearn.advisor.ledger.events import AWAY, RecordedRow
 from crewlearn.advisor.ledger.site import OPEN, PROPOSED, Proposal
 from crewlearn.advisor.ledger.team.stints import Stint
 from crewlearn.advisor.wording.learned import ramp_words, trend_words
-from crewlearn.language import _, plural
+from crewlearn.language import _, localized, plural
 from crewlearn.web import formats
 from crewlearn.web.views.people.remarks import RemarkView, remarks
 from crewlearn.web.views.proposals import STATUS_WORDS
@@ -70,7 +70,8 @@ def person_sheet(
         today=f"{formats.day(reading.today)} {reading.today.year}",
         period=began,
         stints=tuple(
-            (reading.day(stint.since), "now" if stint.until is None else reading.day(stint.until)) for stint in stints
+            (reading.day(stint.since), _("now") if stint.until is None else reading.day(stint.until))
+            for stint in stints
         ),
         months=tuple(_months(reading, ordered)),
         days=tuple(_day(reading, row) for row in reversed(ordered)),
@@ -104,7 +105,7 @@ def _months(reading: Reading, rows: Sequence[RecordedRow]) -> list[Month]:
 
 def _day(reading: Reading, row: RecordedRow) -> tuple[str, str, str, str]:
     output = _output(reading, row)
-    hours = "" if row.hours is None else f"{row.hours:g}"
+    hours = "" if row.hours is None else localized(f"{row.hours:g}")
     return reading.marked_day(row.period), "–" if output is None else reading.output(output), hours, _(row.attendance)
 
 
@@ -116,11 +117,14 @@ def _how(reading: Reading, number: int) -> list[str]:
     lines = []
     if days:
         lines.append(
-            _(
-                "It follows from {days} of output here. Few days say little, so the estimate starts from "
+            plural(
+                "It follows from {n} day of output here. Few days say little, so the estimate starts from "
                 "what is usual for everybody, and the more days there are, the more it follows one's own "
                 "output.",
-                days=plural("{n} day", "{n} days", days),
+                "It follows from {n} days of output here. Few days say little, so the estimate starts from "
+                "what is usual for everybody, and the more days there are, the more it follows one's own "
+                "output.",
+                days,
             )
         )
     else:

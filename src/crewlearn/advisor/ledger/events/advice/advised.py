@@ -118,7 +118,7 @@ class Advised(Fact):
 
     def tell(self, names: Names) -> str:
         """Return what was advised, in words."""
-        advice = plural("{n} replacement", "{n} replacements", len(self.pairs)) if self.pairs else "wait"
+        advice = plural("{n} replacement", "{n} replacements", len(self.pairs)) if self.pairs else _("wait")
         return _("Advice for {period}: {advice}", period=names.day(self.period), advice=advice)
 
     def told(self, actor: str, names: Names) -> str:

@@ -353,12 +353,12 @@ class OfferRecorded(ProposalAnswer):
             "recorded proposal {proposal}{exchange} as {outcome}",
             proposal=self.proposal,
             exchange=names.exchange(self.proposal),
-            outcome=self.outcome,
+            outcome=_(self.outcome),
         )
 
     def reply(self) -> str:
         """Return the answer in a few words."""
-        return _("recorded it as {outcome}", outcome=self.outcome)
+        return _("recorded it as {outcome}", outcome=_(self.outcome))
 
     def full_reply(self, outcomes: Mapping[str, str]) -> str:
         """Return the answer in full."""
@@ -367,13 +367,16 @@ class OfferRecorded(ProposalAnswer):
     @classmethod
     def retell(cls, details: Mapping[str, Any], names: Names) -> str:
         """Return the outcome of the offer."""
-        return about_incoming(details, names, _("is {outcome}", outcome=details["outcome"]))
+        outcome: str = details["outcome"]
+        return about_incoming(details, names, _("is {outcome}", outcome=_(outcome)))
 
     @classmethod
     def slip(cls, subject: Subject, names: Names) -> str:
         """Name what was taken back."""
         return _(
-            "that {proposal_words} is {outcome}", proposal_words=proposal_words(subject, names), outcome=subject.outcome
+            "that {proposal_words} is {outcome}",
+            proposal_words=proposal_words(subject, names),
+            outcome="" if subject.outcome is None else _(subject.outcome),
         )
 
     def traced(self, trail: AnswerTrail, actor: str, at: str) -> AnswerTrail:

@@ -211,6 +211,8 @@ class WorkerChanged(StaffFact):
 
     def tell(self, names: Names) -> str:
         """Return what was done, in words."""
+        if self.changes == {"status": LEFT}:
+            return _("recorded that {person} left", person=names.person(self.worker))
         changed = ", ".join(_change(name, value) for name, value in self.changes.items())
         return _("recorded that {person} {changed}", person=names.person(self.worker), changed=changed)
 
@@ -228,7 +230,7 @@ class WorkerChanged(StaffFact):
 
 def _change(name: str, value: Any) -> str:
     if name == "status":
-        return {POOL: _("is in the pool"), LEFT: "left"}.get(value, f"is {value}")
+        return {POOL: _("is in the pool"), LEFT: _("left")}.get(value) or _("is {status}", status=_(value))
     if name == "pinned":
         return _("is pinned") if value else _("is no longer pinned")
     if name == "fee":
