@@ -39,8 +39,8 @@ def environment() -> Environment:
     templates.globals.update(
         _=_message,
         plural=_plural,
-        words=scripted,
-        progress=progress_words,
+        scripted=scripted,
+        job_words=progress_words,
         figure=formats.number,
         age=formats.age,
         language=_language,
