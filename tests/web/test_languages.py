@@ -17,7 +17,7 @@ from crewlearn.planning.demo import CLERK, MANAGER
 from crewlearn.policies.registry import REGISTRY
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import formats, i18n
-from crewlearn.web.jobs.wording import progress_words
+from crewlearn.web.job_words import progress_words
 from crewlearn.web.pages.forms import decimal, written
 from crewlearn.web.snapshots import snapshot
 from support.web.pages import DEMO, browser, crawl, pages_demo, pages_store

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from crewlearn import language
 from crewlearn.web import formats
 from crewlearn.web.i18n import LANGUAGES
-from crewlearn.web.jobs.wording import progress_words, scripted
+from crewlearn.web.job_words import progress_words, scripted
 from crewlearn.web.settings import Settings
 
 FOLDER = Path(__file__).parent / "templates"

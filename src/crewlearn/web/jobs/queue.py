@@ -16,7 +16,7 @@ from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import LONGEST_ACTOR, Store
 from crewlearn.advisor.ledger.text import checked_text
 from crewlearn.problem.errors import Unknown
-from crewlearn.web.jobs import wording
+from crewlearn.web import job_words
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -105,7 +105,7 @@ def submit(
                 file=None if file is None else zlib.compress(file),
                 status=QUEUED,
                 progress=0.0,
-                message=wording.WAITS,
+                message=job_words.WAITS,
                 created=now_on(connection),
                 attempts=0,
             )
@@ -162,7 +162,7 @@ def cancel(store: Store, id: int, actor: str, unstoppable: Unstoppable) -> Job:
             raise Conflict("job", id, why)
         outcome = {
             "status": CANCELLED,
-            "message": wording.CANCELLED.format(actor=actor),
+            "message": job_words.CANCELLED.format(actor=actor),
             "finished": now_on(connection),
         }
         connection.execute(table.update().where(table.c.id == id).values(**outcome, owner=None, file=None))

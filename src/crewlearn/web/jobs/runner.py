@@ -24,8 +24,8 @@ from crewlearn.advisor.ledger.db.engine import now_on
 from crewlearn.advisor.ledger.errors import Conflict, StoreUnavailable
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import job_words
 from crewlearn.web.errors import problems
-from crewlearn.web.jobs import wording
 from crewlearn.web.jobs.queue import DONE, FAILED, QUEUED, RUNNING, Job, Unstoppable, read_in
 
 POLL_SECONDS = 0.5
@@ -194,7 +194,7 @@ class JobRunner:
                 started=sa.func.coalesce(table.c.started, now),
                 heartbeat=now,
                 progress=0.0,
-                message=wording.BEGUN,
+                message=job_words.BEGUN,
             )
             return read_in(connection, id) if connection.execute(taken).rowcount == 1 else None
 
@@ -280,14 +280,14 @@ class _Work:
         self._error: Exception | None = None
         self.end, self.over = threading.Event(), threading.Event()
         self._report: tuple[float, str] = (job.progress, job.message)
-        self._before = wording.RESTARTED.format(attempts=job.attempts) if job.attempts > 1 else ""
+        self._before = job_words.RESTARTED.format(attempts=job.attempts) if job.attempts > 1 else ""
 
     def do(self, handler: Handler) -> None:
         """Run the job and write its outcome."""
         outcome: dict[str, Any] = {"status": FAILED}
         try:
             result = json.dumps(handler(self.store, self.job, self._progress), allow_nan=False)
-            outcome = {"status": DONE, "progress": 1.0, "message": wording.DONE, "result": result}
+            outcome = {"status": DONE, "progress": 1.0, "message": job_words.DONE, "result": result}
         except Interrupted:
             return self.give_back()
         except InvalidInput as error:
@@ -306,7 +306,7 @@ class _Work:
 
     def give_back(self) -> None:
         """Put the job back in the queue, as if it had not been tried."""
-        self._settle({**_BACK, "attempts": schema.jobs.c.attempts - 1, "heartbeat": None, "message": wording.WAITS})
+        self._settle({**_BACK, "attempts": schema.jobs.c.attempts - 1, "heartbeat": None, "message": job_words.WAITS})
 
     def _after(self, error: InvalidInput) -> dict[str, Any]:
         """Return the outcome of an attempt that failed because of the store: retried after a pause, or failed."""

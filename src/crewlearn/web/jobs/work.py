@@ -35,12 +35,12 @@ from crewlearn.planning.limits import CHANGES, as_it_stands, check
 from crewlearn.policies.registry import registered
 from crewlearn.problem.errors import Unknown
 from crewlearn.problem.extras import REMEDY, SIM, can_simulate
-from crewlearn.web import snapshots
-from crewlearn.web.jobs import queue, wording
+from crewlearn.web import job_words, snapshots
+from crewlearn.web.job_words import counted
+from crewlearn.web.jobs import queue
 from crewlearn.web.jobs.apart import simulate_apart
 from crewlearn.web.jobs.queue import Job, file_of
 from crewlearn.web.jobs.runner import Handler, Progress
-from crewlearn.web.jobs.wording import counted
 from crewlearn.web.observing.meters import counting_import
 from crewlearn.web.snapshots import Snapshot
 
@@ -93,7 +93,7 @@ def _advice(store: Store, site: str) -> str:
 
 def run_import(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Import a large file of output."""
-    progress(0.1, wording.READING)
+    progress(0.1, job_words.READING)
     options = {name: value for name, value in job.input.items() if name not in ("digest", "name", NEW_SITE, REQUEST)}
     if REQUEST in job.input:
         store = store.keyed(RequestKey.from_json(job.input[REQUEST]))
@@ -115,11 +115,11 @@ def new_site_input(file: ImportFile, today: date) -> dict[str, Any]:
 
 def run_verify(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     """Rebuild a site from its first event and compare."""
-    progress(0.0, wording.REBUILDING)
+    progress(0.0, job_words.REBUILDING)
 
     def report(taken: int, events: int) -> None:
         events = max(events, taken)  # the stored count may be wrong; the check reports that at the end
-        progress(min(0.99, taken / events), counted(wording.EVENTS, taken, events))
+        progress(min(0.99, taken / events), counted(job_words.EVENTS, taken, events))
 
     return documents.verified(verify(store, job.site, report))
 
@@ -162,9 +162,9 @@ def run_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     def report(more: int) -> None:
         nonlocal done
         done += more
-        progress(min(0.99, done / total), counted(wording.YEARS, done, total))
+        progress(min(0.99, done / total), counted(job_words.YEARS, done, total))
 
-    progress(0.0, wording.PREPARING)
+    progress(0.0, job_words.PREPARING)
     with store.reading() as connection:
         now = snapshots.snapshot_in(store, connection, job.site)
         record = record_in(connection, now.key, now.site)
@@ -186,9 +186,9 @@ def run_backtest(store: Store, job: Job, progress: Progress) -> dict[str, Any]:
     def report(more: int) -> None:
         nonlocal done
         done += more
-        progress(min(0.99, done / total), counted(wording.REPLAYS, done, total))
+        progress(min(0.99, done / total), counted(job_words.REPLAYS, done, total))
 
-    progress(0.0, wording.PREPARING)
+    progress(0.0, job_words.PREPARING)
     with store.reading() as connection:
         now = snapshots.snapshot_in(store, connection, job.site)
         record = record_in(connection, now.key, now.site)
@@ -203,7 +203,7 @@ def run_pilot_plan(store: Store, job: Job, progress: Progress) -> dict[str, Any]
     from crewlearn.planning.pilot.planning import plan_pilot
     from crewlearn.planning.pilot.wording import design_lines, promise_lines
 
-    progress(0.0, wording.DRAWING)
+    progress(0.0, job_words.DRAWING)
     proposal = plan_pilot(store, pilot_request(job.input))
     headline, *promises = promise_lines(proposal)
     return {**proposal.to_json(), "headline": headline, "lines": [*promises, *design_lines(proposal.plan)]}

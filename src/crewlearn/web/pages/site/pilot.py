@@ -13,9 +13,9 @@ from crewlearn.planning.pilot.running import PilotStatus
 from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, check_role, require
+from crewlearn.web.job_words import progress_words
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
-from crewlearn.web.jobs.wording import progress_words
 from crewlearn.web.pages.common import Filled, JobNumber, do, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form, written
 from crewlearn.web.views.pilot import pilot_view

@@ -18,9 +18,9 @@ from crewlearn.problem.errors import InvalidInput, Unknown
 from crewlearn.problem.extras import can_simulate
 from crewlearn.web import formats
 from crewlearn.web.auth.access import MANAGER, VIEWER, Caller, require
+from crewlearn.web.job_words import progress_words
 from crewlearn.web.jobs import queue, work
 from crewlearn.web.jobs.queue import Job
-from crewlearn.web.jobs.wording import progress_words
 from crewlearn.web.pages.common import Filled, JobNumber, go, reading_of, show_site, store_of
 from crewlearn.web.pages.forms import Form, written
 from crewlearn.web.pages.sites import policies
