@@ -246,7 +246,7 @@ def _preview(
         "caption": _caption(table, checked, rows),
         "general": [_above(error, file, headers) for error in above],
         "packed": packed(file.data),
-        "leave_out": job_words.LEAVE_OUT,
+        "leave_out": wording.LEAVE_OUT,
         "more": checked.total - len(checked.errors),
     }
     return show_site(request, caller, reading, "Import", "imports/import_check.html", values)
