@@ -205,6 +205,7 @@ def test_groups_are_compared_and_kept_nowhere(desk: CliWorkspace) -> None:
     before = Path(desk.folder / "crewlearn.db").read_bytes()
     groups = desk.file("groups.csv", "worker_id,group\n1,purple-group\n2,purple-group\n3,green-group\n4,green-group\n")
     text = desk.run("ledger", "impact", "north", "--groups", groups).stdout
+    assert "{" not in text, "nothing is left to be filled in"
     assert "not legal clearance" in text
     assert "green-group (few)" in text
     assert "ratio of staying" in text

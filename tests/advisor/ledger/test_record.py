@@ -13,6 +13,8 @@ import sqlalchemy as sa
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.files import output_imports
+from crewlearn.advisor.ledger.anchors.checkpoints import Anchors, make_checkpoints
+from crewlearn.advisor.ledger.anchors.keys import make_key, public_text, read_key
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.events import FIRST_HASH, RULE_VERSION, canonical, hash_of
 from crewlearn.advisor.ledger.store import Store
@@ -234,3 +236,44 @@ def test_a_policy_that_is_not_installed_is_no_fault_of_the_record(
         message = f"has policy firms_own:Mine, which {message}"
         with other.reading() as connection, pytest.raises(InvalidInput, match=message):
             other.site(connection, "site")
+
+
+def test_a_policy_chosen_later_that_is_not_installed_is_no_fault_of_the_record(
+    store: Store, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "from crewlearn.policies.dr_ucb.policy import DRUCB\nclass Mine(DRUCB): pass\n"
+    (tmp_path / "chosen_later.py").write_text(own)
+    with monkeypatch.context() as installed:
+        installed.syspath_prepend(tmp_path)
+        site_with_proposals(store)
+        output_imports.import_output(store, "site", day(1), b"", ME)
+        commands.change_site(store, "site", {"policy": "chosen_later:Mine"}, ME)
+        output_imports.import_output(store, "site", day(2), b"", ME)
+        whole = verify(store, "site")
+        assert (whole.sound, whole.unchecked) == (True, "")
+    monkeypatch.delitem(sys.modules, "chosen_later")
+    with database.open() as other:
+        checked = verify(other, "site")
+    assert (checked.faults, checked.events, checked.rows) == ((), whole.events, whole.rows)
+    assert checked.unchecked.startswith("policy chosen_later:Mine: cannot be used here")
+
+
+@pytest.mark.parametrize(
+    ("column", "forged"),
+    [(name, b"\xff") for name in ("payload", "at", "actor", "rule_version", "type", "previous", "hash", "number")]
+    + [("number", "abc"), ("number", 1.5)],
+)
+def test_values_of_other_types_are_faults(column: str, forged: Any, tmp_path: Path) -> None:
+    """SQLite keeps bytes or text in any column, and so does whoever can write to the file."""
+    key = tmp_path / "signing.key"
+    make_key(key)
+    with open_store(f"sqlite:///{tmp_path}/s.db") as store:
+        site_with_proposals(store)
+        signed = make_checkpoints(store, ["site"], read_key(key))
+        with store.changing() as connection:
+            last = signed[0].events
+            connection.exec_driver_sql(f"UPDATE events SET {column} = ? WHERE number = ?", (forged, last))
+        checked = verify(store, "site", against=Anchors(tuple(signed), public_text(read_key(key))))
+        assert re.search("was altered|is missing", checked.faults[0])
+        with pytest.raises(InvalidInput, match="is not signed"):
+            make_checkpoints(store, ["site"], read_key(key))

@@ -14,7 +14,13 @@ from crewlearn.advisor.advice.commands import approve_in, record_offer_in
 from crewlearn.advisor.advice.remarks import A_WHILE, Term, check_refusal, turn_down_in
 from crewlearn.advisor.ledger.answers import last_answers
 from crewlearn.advisor.ledger.errors import Conflict, StoreUnavailable
-from crewlearn.advisor.ledger.events import OUTCOMES, OfferRecorded, ProposalApproved, ProposalTurnedDown
+from crewlearn.advisor.ledger.events import (
+    OUTCOMES,
+    OfferRecorded,
+    ProposalApproved,
+    ProposalApprovedFirst,
+    ProposalTurnedDown,
+)
 from crewlearn.advisor.ledger.site import STARTED
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.transaction import SiteTransaction
@@ -134,9 +140,10 @@ def answered_before(
     wanted = list(dict.fromkeys(numbers))
     with store.reading() as connection:
         before = last_answers(connection, store.key(connection, name), wanted)
-    return [
-        Answered(number)
-        if answer.expected(number).is_on_record(before.get(number), actor)
-        else Answered(number, refused=conflict_after(before.get(number), Conflict("proposal", number, "was refused")))
-        for number in wanted
-    ]
+    return [_answered_before(number, answer.expected(number), actor, before.get(number)) for number in wanted]
+
+
+def _answered_before(number: int, expected: Answer, actor: str, before: LastAnswer) -> Answered:
+    if not expected.is_on_record(before, actor):
+        return Answered(number, refused=conflict_after(before, Conflict("proposal", number, "was refused")))
+    return Answered(number, waits=before is not None and isinstance(before[1], ProposalApprovedFirst))

@@ -113,7 +113,7 @@ def _object_in(text: str) -> dict[str, Any]:
     """Parse a stored JSON object; a corrupt one becomes an object that no event or proposal has."""
     try:
         parsed = json.loads(text)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         parsed = None
     return parsed if isinstance(parsed, dict) else {"unreadable": text}
 

@@ -104,7 +104,7 @@ def rebuilt_from(
         has_rows = kind is not None and kind.has_rows
         faults += rebuilt.take(entry, rows_of_event(connection, kept.id, entry.number) if has_rows else [])
         if progress is not None:
-            progress(entry.number, kept.events)
+            progress(rebuilt.number, kept.events)
     if rebuilt.number != kept.events or rebuilt.head != kept.head:
         faults.append(
             f"the record ends at event {rebuilt.number}, the site says {kept.events}: events were added or lost"
@@ -117,7 +117,7 @@ def rebuilt_from(
 def chain_faults(entry: LedgerEntry, number: int, head: str) -> list[str]:
     """Return the faults of an event in the chain of hashes, given the number and the hash of the one before it."""
     faults = []
-    if entry.number != number + 1:
+    if type(entry.number) is not int or entry.number != number + 1:
         faults.append(f"event {number + 1} is missing")
     if entry.previous != head or not entry.is_intact:
         faults.append(f"event {entry.number} ({entry.type}) was altered")
@@ -155,13 +155,16 @@ class Rebuilt:
         """Apply the next event; return its faults."""
         faults = chain_faults(entry, self.number, self.head)
         self._note_time(entry)
-        self.number, self.head = entry.number, entry.hash
+        self.number = entry.number if type(entry.number) is int else self.number + 1
+        self.head = entry.hash
         if not faults:
             try:
                 faults = self._facts_faults(entry, rows)
             except Exception as error:  # the hashes are right but the facts are not: not written by crewlearn
-                self.missing = unusable_policy(error)
-                if self.missing is None:  # else it is no fault of the record
+                missing = unusable_policy(error)
+                if missing is not None:  # no fault of the record
+                    self.missing = missing
+                else:
                     faults = [f"event {entry.number} ({entry.type}) cannot follow from those before it: {error}"]
         self.broken = self.broken or bool(faults)
         return faults
@@ -170,7 +173,7 @@ class Rebuilt:
         """Note a time before that of an earlier event: a clock was set back, or was wrong before."""
         try:
             at = datetime.fromisoformat(entry.at).astimezone(UTC)
-        except (ValueError, OverflowError):
+        except (TypeError, ValueError, OverflowError):
             return
         if self._dated is not None and at < self._dated:
             self.notes.append(

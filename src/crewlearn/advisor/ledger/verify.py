@@ -55,7 +55,7 @@ def verify(store: Store, name: str, progress: Progress | None = None, against: A
         assert kept is not None
         rebuilt, faults = rebuilt_from(connection, kept, store.derive, progress)
         anchored = [] if against is None else against.faults(connection, kept.id)
-        if rebuilt.site is not None and not faults:
+        if rebuilt.site is not None and rebuilt.missing is None and not faults:
             try:
                 faults += _stored_faults(connection, kept, rebuilt, rebuilt.site)
             except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -124,7 +124,7 @@ def impact_command(
             _print_rates(f"{direction.capitalize()}, {stage}:", compared, group_rates)
     _print_tenure(found)
     warn(list(found.warnings))
-    print(impact.NOTE, impact.DOUBT, impact.TENURE_NOTE, sep="\n")
+    print(impact.NOTE, impact.DOUBT.format(small=impact.SMALL), impact.TENURE_NOTE, sep="\n")
 
 
 def _print_rates(title: str, compared: str, rates: "Sequence[GroupRate]") -> None:

@@ -189,3 +189,11 @@ def test_a_line_that_is_no_checkpoint_is_named(key: Any, tmp_path: Path) -> None
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInput, match="cannot be read"):
         checkpoints.read_checkpoints("against", file)
+
+
+def test_a_forged_time_does_not_steer_the_terminal(key: Any) -> None:
+    signed = SignedCheckpoint("site", "0", 1, "0", "\x1b[2J2026", public_text(key)).signed(key)
+    assert signed.signature_fault(public_text(key)) is None
+    told = [replace(signed, signature="").signature_fault(public_text(key)), signed.signature_fault("\x1b[2Jother")]
+    assert all(fault is not None and "2026" in fault for fault in told)
+    assert not any("\x1b[2J2026" in str(fault) for fault in told)

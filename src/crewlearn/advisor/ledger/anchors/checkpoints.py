@@ -55,7 +55,7 @@ class SignedCheckpoint:
     @property
     def told(self) -> str:
         """What to call it in messages."""
-        return f"the checkpoint of {self.at} at event {self.events}"
+        return f"the checkpoint of {_shown(self.at)} at event {self.events}"
 
     @property
     def content(self) -> bytes:
@@ -73,12 +73,17 @@ class SignedCheckpoint:
         from cryptography.exceptions import InvalidSignature
 
         if self.key != trusted:
-            return f"{self.told} was signed by another key ({self.key}) than the trusted one ({trusted})"
+            return f"{self.told} was signed by another key ({_shown(self.key)}) than the trusted one ({trusted})"
         try:
             public_key(trusted).verify(base64.b64decode(self.signature, validate=True), self.content)
         except (InvalidSignature, ValueError, binascii.Error):
             return f"{self.told} was altered or forged: its signature is wrong"
         return None
+
+
+def _shown(text: str) -> str:
+    """Return text for a message; whoever forged it must not steer a terminal."""
+    return text if text.isprintable() else repr(text)
 
 
 _TYPES = {field.name: int if field.name == "events" else str for field in fields(SignedCheckpoint)}
@@ -205,6 +210,8 @@ class Anchors:
         """Return how the checkpoints contradict the record of a site, given its key."""
         table = schema.events
         last = connection.execute(sa.select(sa.func.max(table.c.number)).where(table.c.site == site)).scalar_one() or 0
+        if type(last) is not int:
+            return ["the numbers of the events cannot be read"]
         faults = (self._fault(connection, site, checkpoint, last) for checkpoint in self.checkpoints)
         return [fault for fault in faults if fault is not None]
 

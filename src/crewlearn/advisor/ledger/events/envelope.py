@@ -52,7 +52,7 @@ class LedgerEntry:
         """Whether the entry matches its hash."""
         try:
             again = hash_of(self.number, self.at, self.actor, self.rule_version, self.type, self.payload, self.previous)
-        except (ValueError, RecursionError):  # NaN, half a character, or nested beyond what can be written
+        except (TypeError, ValueError, RecursionError):  # bytes, NaN, half a character, or nested too deep to write
             return False
         return again == self.hash
 
