@@ -109,7 +109,7 @@ _HOME = {
     "Summary": "engine.results",
     "Sweep": "engine.sweep",
     "Cell": "engine.sweep",
-    "Grid": "engine.sweep",
+    "Grid": "engine.sweep.cells",
     "plan_cells": "engine.sweep",
     "run_sweep": "engine.sweep",
     "ReplacementEnv": "engine.gym.scaled",
@@ -149,10 +149,10 @@ if TYPE_CHECKING:
     from crewlearn.engine.results import SimulationResult as SimulationResult
     from crewlearn.engine.results import Summary as Summary
     from crewlearn.engine.sweep import Cell as Cell
-    from crewlearn.engine.sweep import Grid as Grid
     from crewlearn.engine.sweep import Sweep as Sweep
     from crewlearn.engine.sweep import plan_cells as plan_cells
     from crewlearn.engine.sweep import run_sweep as run_sweep
+    from crewlearn.engine.sweep.cells import Grid as Grid
     from crewlearn.engine.trace import trace as trace
     from crewlearn.engine.trace import write_trace as write_trace
     from crewlearn.engine.world import World as World

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
@@ -488,22 +487,6 @@ def test_a_new_site_has_a_policy_and_brakes_that_can_be_set_and_lifted(desk: Cli
     for option, value in (("--least-tenure", "few"), ("--most-a-week", "-1"), ("--least-tenure", "-1")):
         said = desk.run("site", "create", "wrong", *required, f"{option}={value}", code=2).stderr
         assert option.removeprefix("--").replace("-", " ") in said.replace("_", " ")
-
-
-def test_the_commands_of_the_documentation_work(desk: CliWorkspace) -> None:
-    """The block of the first morning runs in order, with files as it describes; comments show alternatives."""
-    text = (Path(__file__).parents[2] / "docs" / "tutorials" / "first-morning.md").read_text(encoding="utf-8")
-    block = text.split("```\n")[1]
-    desk.file("workers.csv", "worker_id,active\n" + "".join(f"{n},{'yes' if n < 10 else 'no'}\n" for n in range(20)))
-    days = [START + timedelta(days=7 * week + day) for week in range(3) for day in range(5)]
-    lines = [f"{day},{n},{(45 if n == 3 else 90) + day.day % (n + 3)}" for day in days for n in range(10)]
-    desk.file("monday.csv", "\n".join(["date,worker_id,units", *lines]) + "\n")
-    for line in block.splitlines():
-        words = shlex.split(line, comments=True)
-        assert words[0] == "crewlearn"
-        if words[1:3] == ["site", "create"]:
-            words += ["--start", str(START)]
-        desk.run(*(str(desk.folder / word) if word.endswith(".csv") else word for word in words[1:]))
 
 
 def test_an_offer_left_open_is_under_way_for_whoever_makes_room(desk: CliWorkspace) -> None:

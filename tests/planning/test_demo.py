@@ -17,6 +17,7 @@ from crewlearn.advisor.files import exports as export
 from crewlearn.advisor.files.output_imports import import_output
 from crewlearn.advisor.files.reading import read_output, read_workers
 from crewlearn.advisor.files.worker_imports import import_workers
+from crewlearn.advisor.ledger import identities
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.events import Event, OfferRecorded, WorkerChanged, WorkersImported
@@ -28,6 +29,7 @@ from crewlearn.planning.demo import FORMER_DAYS, NAMES, make_demo
 from crewlearn.planning.demo_floor import DAYS, PEOPLE, QUITS, TEAM
 from crewlearn.planning.plan import plan
 from crewlearn.problem.arrays import NOBODY
+from support.stores import FIXED_SALT
 
 TODAY = date(2026, 11, 16)
 
@@ -35,7 +37,9 @@ TODAY = date(2026, 11, 16)
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made = open_store(f"sqlite:///{tmp_path_factory.mktemp('demo')}/demo.db")
-    make_demo(made, today=TODAY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identities, "new_salt", lambda: FIXED_SALT)
+        make_demo(made, today=TODAY)
     yield made
     made.engine.dispose()
 

@@ -1298,7 +1298,7 @@ User = TypedDict(
         "disabled": "Required[bool]",
         "created": "Required[str]",
         "tokens": "Required[list[Token]]",
-        "origin": "Required[str | None]",
+        "origin": "NotRequired[str | None]",
     },
 )
 

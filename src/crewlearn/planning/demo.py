@@ -73,7 +73,7 @@ NAMES = (
 def make_demo(store: Store, name: str = "demo", seed: int = 7, today: date | None = None) -> Site:
     """Create a site with half a year of history up to the last working day before `today`; return its state.
 
-    The same seed and day give an identical record.
+    The same seed and day give the same events, whose hashes differ only by the salts of who is who.
     """
     day = store.clock().date() if today is None else today
     calendar = _calendar(day)

@@ -109,10 +109,9 @@ def output_document(site: Site, people: People, event: int, row: RecordedRow) ->
     """Return a recorded row of output as plain data, with the API's columns and the event that recorded it."""
     values = recorded_output(site, people)
     listed = [column for column in OUTPUT_COLUMNS.columns if column.listed]
-    return {
-        **{column.name: cell(row) for column, cell in zip(listed, _cells(listed, values), strict=True)},
-        "event": event,
-    }
+    columns = zip(listed, _cells(listed, values), strict=True)
+    document = {column.name: cell(row) for column, cell in columns}
+    return {**document, "date": site.config.calendar.date_of(row.period).isoformat(), "event": event}
 
 
 def workers_table(store: Store, name: str) -> Rows:

@@ -28,7 +28,8 @@ class UserModel(Model):
     created: str
     tokens: list[TokenModel]
     origin: str | None = Field(
-        description="The issuer of their single sign-on, which sets role and sites at each sign-in; else null."
+        default=None,
+        description="The issuer of their single sign-on, which sets role and sites at each sign-in; else null.",
     )
 
 
