@@ -117,7 +117,7 @@ class Contract:
 
 @contextmanager
 def served(store: Store, *, settings: Settings | None = None, jobs: bool = True) -> Iterator[TestClient]:
-    """A server over a store; without `jobs` it runs no jobs by itself."""
+    """A server over a store; without `jobs` it does nothing by itself."""
     app = make_app(store, Settings() if settings is None else settings)
     with TestClient(app, base_url=BASE, follow_redirects=False) as client:
         if not jobs:
@@ -126,9 +126,10 @@ def served(store: Store, *, settings: Settings | None = None, jobs: bool = True)
 
 
 def stop_jobs(client: TestClient) -> None:
-    """Stop a server from running jobs."""
+    """Stop a server from running jobs, and from writing notices in its rounds."""
     app: Any = client.app
     app.state.jobs.stop()
+    app.state.rounds.stop()
 
 
 def caller(client: TestClient, name: str, role: str, sites: list[str] | None = None) -> Api:

@@ -89,6 +89,7 @@ def test_a_morning(prepared: Any, serve: Serve, visit: Visit, backend: str, scre
     expect(page.get_by_role("heading", name="8 replacements proposed")).to_be_visible()
     assert page.url.partition("#")[0].endswith("/sites/hall")
 
+    page.wait_for_load_state("load")  # keys work once the scripts have run
     page.keyboard.press("j")
     for number in range(4):
         expect(page.locator("[data-proposal]").nth(number)).to_be_focused()
