@@ -127,6 +127,7 @@ def test_the_unit_and_its_page_name_the_same_places() -> None:
     assert service["ExecStart"].startswith("/opt/crewlearn/bin/crewlearn serve --workers ")
     assert service["WorkingDirectory"] == f"/var/lib/{service['StateDirectory']}"
     assert f"sqlite:///{service['WorkingDirectory']}/site.db" in (DEPLOY / "crewlearn.env").read_text()
+    assert service["Environment"] == f"CREWLEARN_CACHE=/var/cache/{service['CacheDirectory']}"
     assert service["ExecReload"] == "/bin/kill -HUP $MAINPID"
     assert service["KillMode"] == "mixed", "only the supervisor is signalled, and stops its workers"
     assert float(service["TimeoutStopSec"]) > STOP_SECONDS

@@ -8,9 +8,11 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from crewlearn.advisor.ledger.store import Store
 from crewlearn.problem.errors import InvalidInput
 from crewlearn.web.rendering import FOLDER
 from crewlearn.web.settings import Settings
+from support.web.app import client as web_client
 from support.web.pages import Browser, crawl, demo_hall
 from support.web.proxy import ELSEWHERE, stripping_proxy
 from support.web.server import Serve, Server
@@ -64,6 +66,13 @@ def test_everything_stays_below_the_path(server: Server, proxy: httpx.Client) ->
     direct = httpx.get(f"{server.url}{ROOT}/sign-in")  # a proxy that leaves the path as it is
     assert direct.status_code == 200
     assert f'href="{ROOT}/static/app.css"' in direct.text
+
+
+def test_redirects_by_slashes_stay_below_the_path(store: Store) -> None:
+    with web_client(store, Settings(root_path=ROOT)) as web:
+        for path in ("/sign-in/", "/users/"):
+            moved = web.get(f"{ROOT}{path}", follow_redirects=False)
+            assert (moved.status_code, moved.headers["location"]) == (307, f"{ROOT}{path.rstrip('/')}")
 
 
 def test_templates_name_addresses_only_where_they_are_put_below_the_path() -> None:

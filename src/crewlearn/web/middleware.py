@@ -186,12 +186,17 @@ class _Answering:
                 headers[name] = value
             headers[ID_HEADER] = REQUEST_ID.get()
             if "location" in headers:
-                headers["Location"] = self._settings.outside(headers["location"])
+                headers["Location"] = self._settings.outside(self._within(headers["location"]))
             if self._settings.secure_cookies:
                 headers["Strict-Transport-Security"] = "max-age=31536000"
             is_file = self._scope["path"].startswith("/static/")
             headers["Cache-Control"] = "no-cache" if is_file else "no-store"
         await self._send(message)
+
+    def _within(self, location: str) -> str:
+        """Return the address of a redirect as a path, if it is one of this server's."""
+        own = f"{self._scope['scheme']}://{Headers(scope=self._scope).get('host', '')}"
+        return location.removeprefix(own) if location.startswith(f"{own}/") else location
 
     def end(self) -> None:
         """Log and count the request, whether or not an answer was sent."""

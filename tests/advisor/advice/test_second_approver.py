@@ -63,10 +63,22 @@ def test_an_approval_of_another_exchange_is_a_first_one_again(store: Store, numb
     assert (first.by, first.into) == ("ben", 5)
     with pytest.raises(SecondApproverNeeded):
         commands.approve(store, "site", number, "ben", into="f")
-    commands.approve(store, "site", number, "ann")
+    with pytest.raises(Conflict, match="was approved first with another exchange"):
+        commands.approve(store, "site", number, "ann")
+    [refused] = answer_many(store, "site", [number], approval(), "ann")
+    assert refused.refused is not None, "it may be unseen"
+    commands.approve(store, "site", number, "ann", into="f")
     approved = state_of(store).proposals[number]
     assert (approved.status, approved.into) == (APPROVED, 5), "the second approves what was approved first"
     sound(store)
+
+
+def test_who_knows_the_version_of_the_record_has_seen_the_first_approval(store: Store, numbers: list[int]) -> None:
+    commands.approve(store, "site", numbers[0], "ben", into="f")
+    with store.reading() as connection:
+        events = store.site(connection, "site")[2]
+    commands.approve(store, "site", numbers[0], "ann", expected=events)
+    assert state_of(store).proposals[numbers[0]].into == 5
 
 
 def test_it_is_taken_back_rejected_or_lifted(store: Store, numbers: list[int]) -> None:

@@ -57,6 +57,17 @@ def test_a_plan_is_simulated_in_a_process_of_its_own(store: Store) -> None:
     assert done.result == json.loads(json.dumps(here))
 
 
+def test_a_simulation_takes_no_module_of_the_folder_that_the_server_was_started_in(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "crewlearn").mkdir()
+    (tmp_path / "crewlearn" / "__init__.py").write_text("raise SystemExit(9)\n")
+    monkeypatch.chdir(tmp_path)
+    job = queued(store)
+    assert JobRunner(store, work.LANES[0]).run_one()
+    assert queue.read(store, job.id).status == DONE
+
+
 @pytest.mark.parametrize(("name", "remedy"), [("SIGSEGV", "deletes the folder `compiled`"), ("SIGKILL", "fewer runs")])
 def test_what_ends_a_simulation_by_a_signal_is_told_with_a_remedy(
     store: Store, monkeypatch: pytest.MonkeyPatch, name: str, remedy: str

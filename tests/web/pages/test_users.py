@@ -49,6 +49,15 @@ def test_a_user_from_the_first_day_to_the_last(store: Store) -> None:
     assert "0 tokens revoked" in admin.post("/users/Ben%20O/revoke", {})
 
 
+def test_a_link_is_told_apart_from_a_token_in_every_language(store: Store) -> None:
+    admin = browser(store, "admin")
+    users.add(store, "Ben", "viewer")
+    for code in ("en", "de", "es", "fr"):
+        admin.client.headers["Accept-Language"] = code
+        assert "Authorization: Bearer" not in admin.post("/users/Ben/link", {}), code
+        assert "Authorization: Bearer" in admin.post("/users/Ben/tokens", {"days": "1", "label": ""}), code
+
+
 def test_what_is_refused_is_told_at_its_field(store: Store) -> None:
     set_up(store, "hall")
     admin = browser(store, "admin")

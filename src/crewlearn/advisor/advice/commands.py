@@ -33,7 +33,18 @@ from crewlearn.advisor.ledger.settings.calendar import WorkCalendar
 from crewlearn.advisor.ledger.settings.changes import changed, differing
 from crewlearn.advisor.ledger.settings.config import SiteConfig
 from crewlearn.advisor.ledger.settings.units import MOST_FEE, Units
-from crewlearn.advisor.ledger.site import BLOCKED, LEFT, POOL, PROPOSED, STARTED, STATUSES, UNDER_WAY, Proposal, Site
+from crewlearn.advisor.ledger.site import (
+    BLOCKED,
+    LEFT,
+    POOL,
+    PROPOSED,
+    STARTED,
+    STATUSES,
+    UNDER_WAY,
+    FirstApproval,
+    Proposal,
+    Site,
+)
 from crewlearn.advisor.ledger.site.advice_record import Reasons
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
@@ -178,15 +189,19 @@ def approve(
     with a second approver, the first approval of an exchange starts nothing, and a different user gives the second.
     """
     with store.writing(name, actor, expected) as work:
-        return approve_in(work, number, out, into)
+        return approve_in(work, number, out, into, seen=expected is not None)
 
 
-def approve_in(work: SiteTransaction, number: int, out: str | None = None, into: str | None = None) -> list[str]:
-    """Approve a proposal within a transaction, as `approve` does."""
+def approve_in(
+    work: SiteTransaction, number: int, out: str | None = None, into: str | None = None, *, seen: bool = False
+) -> list[str]:
+    """Approve a proposal within a transaction, as `approve` does; `seen` says that the caller knows the first one."""
     site = work.site
     proposal = open_proposal(site, number, PROPOSED)
     first = site.first_approval_of(number)
     wanted = proposal if first is None else first
+    if first is not None and first.by != work.actor and not seen:
+        _check_named(work, proposal, first, out, into)
     leaver = wanted.out if out is None else numbered(work, out)
     entrant = wanted.into if into is None else numbered(work, into)
     if into is not None and request_fault(site.roster.arrays, NOBODY, entrant) in _CANNOT_COME:
@@ -207,6 +222,20 @@ def approve_in(work: SiteTransaction, number: int, out: str | None = None, into:
     why = None if entrant == proposal.into else _chosen(work, proposal, (leaver, entrant))
     work.add(ProposalApproved(number, leaver, None if entrant == proposal.into else entrant, why))
     return warnings
+
+
+def _check_named(
+    work: SiteTransaction, proposal: Proposal, first: FirstApproval, out: str | None, into: str | None
+) -> None:
+    """Refuse a second approval that leaves open whom the first one chose: its giver may have seen the proposal only."""
+    if (out is None and first.out != proposal.out) or (into is None and first.into != proposal.into):
+        leaving = "" if first.out == NOBODY else f" in the place of {_called(work, first.out)}"
+        raise SecondApproverNeeded(
+            "proposal",
+            proposal.id,
+            f"was approved first with another exchange: {_called(work, first.into)}{leaving}; "
+            "look at it, then approve it with `in` and `out`",
+        )
 
 
 def _chosen(work: SiteTransaction, proposal: Proposal, pair: Pair) -> Reasons:

@@ -78,7 +78,7 @@ class Retold:
 
 
 class SecondApproverNeeded(Conflict):
-    """Whoever approved first approves again: a different user has to."""
+    """A first approval stands: a different user gives the second one, of the exchange that was approved first."""
 
 
 class Stale(Conflict):

@@ -31,7 +31,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 """Signals of somebody who ends the process on purpose, as service managers do with all processes of a server."""
 
 PROGRESS, RESULT, REFUSED, FAILED = "progress", "result", "refused", "failed"
-_COMMAND = (sys.executable, "-m", "crewlearn.web.jobs.simulating")
+_COMMAND = (sys.executable, "-P", "-m", "crewlearn.web.jobs.simulating")
 _END: None = None
 
 _OUT_OF_MEMORY = "the system ended it, most likely for lack of memory; ask for fewer runs or a shorter horizon"

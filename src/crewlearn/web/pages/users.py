@@ -86,7 +86,7 @@ def add_token(request: Request, caller: Admin, name: str, form: Filled) -> Respo
 
     if form.errors or not _done(form, new):
         return _show(request, name, token_form=form, status=422)
-    return _show(request, name, shown=(_("Token"), made[0]))
+    return _show(request, name, shown=(noted("Token"), made[0]))
 
 
 @router.post("/{name}/tokens/{token}/revoke")
@@ -126,7 +126,7 @@ def add_link(request: Request, caller: Admin, name: str) -> Response:
         return go(request, user_url(name), _("Nothing was done: {fault}.", fault=formats.fault(error)), "bad")
     settings: Settings = request.app.state.settings
     base = settings.url or str(request.base_url).rstrip("/") + settings.root_path
-    return _show(request, name, shown=(_("Link"), f"{base}/sign-in/once?code={code}"))
+    return _show(request, name, shown=(noted("Link"), f"{base}/sign-in/once?code={code}"))
 
 
 @router.post("/{name}/disable")

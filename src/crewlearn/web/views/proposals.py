@@ -167,7 +167,7 @@ class Answerable:
 
     One that is answered, and not `open`, keeps its place on the page. `a_while` is how long a rejection without an end
     holds, `first_end` the earliest day on which one may end. `first_approval` says who approved it first, and who may
-    be second.
+    be second; `first_out` and `first_in` are the ids of those in it who are not the ones proposed.
     """
 
     exchange: Exchange
@@ -180,6 +180,8 @@ class Answerable:
     first_approval: str = ""
     first_approval_at: str = ""
     approved_by_caller: bool = False
+    first_out: str = ""
+    first_in: str = ""
 
 
 def first_approval(reading: Reading, proposal: Proposal, asking: Asking) -> str:
@@ -221,8 +223,21 @@ def answerable(
             first_approval(reading, proposal, asking),
             "" if (first := reading.site.first_approval_of(proposal.id)) is None else reading.moment(first.at),
             asking.has_approved(reading, proposal),
+            *_approved_instead(reading, proposal),
         )
         for place, proposal in enumerate(listed)
+    )
+
+
+def _approved_instead(reading: Reading, proposal: Proposal) -> tuple[str, str]:
+    """Return the ids of who leaves and comes in by the first approval; empty where that is the worker proposed."""
+    first = reading.site.first_approval_of(proposal.id)
+    if first is None:
+        return "", ""
+    ids = reading.people.ids
+    return (
+        "" if first.out == proposal.out else ids.get(first.out) or "",
+        "" if first.into == proposal.into else ids.get(first.into) or "",
     )
 
 
@@ -303,7 +318,11 @@ def rooms(reading: Reading, proposal: Proposal) -> tuple[Choice, ...]:
     first = site.first_approval_of(proposal.id)
     if first is not None and first.out not in (proposal.out, NOBODY):
         return (
-            Choice("", _("{out} (as approved first)", out=reading.label(first.out)), True),
+            Choice(
+                _approved_instead(reading, proposal)[0],
+                _("{out} (as approved first)", out=reading.label(first.out)),
+                True,
+            ),
             *_named(reading, proposal.out, agreed),
             *(Choice(identifier or "", label) for label, identifier in others if label != reading.label(first.out)),
         )
@@ -317,7 +336,11 @@ def _as_it_stands(reading: Reading, proposed: int, approved: int | None) -> tupl
     """List the worker who was approved first, if there is one other than the worker proposed, and the latter."""
     if approved is None or approved == proposed:
         return (Choice("", _("{proposed} (as proposed)", proposed=reading.label(proposed)), True),)
-    first = Choice("", _("{approved} (as approved first)", approved=reading.label(approved)), True)
+    first = Choice(
+        reading.people.ids.get(approved) or "",
+        _("{approved} (as approved first)", approved=reading.label(approved)),
+        True,
+    )
     return (first, *_named(reading, proposed, reading.label(proposed)))
 
 

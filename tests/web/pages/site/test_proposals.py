@@ -227,6 +227,24 @@ def test_two_people_approve_where_the_site_asks_for_it(store: Store) -> None:
     assert "manager 1 approved it" in history
 
 
+def test_nobody_approves_second_an_exchange_that_they_did_not_see(store: Store) -> None:
+    set_up(store, second_approver=True)
+    worker_imports.import_workers(store, "hall", CREW, b"", "test")
+    ann, ben, number = browser(store), browser(store), proposed(store, "hall")[0]
+    old = ben.get("/sites/hall")
+    assert (
+        '<option value="a">Ann (a)</option>' in old.partition(f'<select id="out-{number}"')[2].partition("</select>")[0]
+    )
+    assert '<input type="hidden" name="out"' not in old
+    said = ann.post(f"/sites/hall/proposals/{number}/approve", {"out": "a"})
+    assert "Approved first. A different user" in said, re.findall('class="flash .*', said)
+    refused = ben.post(f"/sites/hall/proposals/{number}/approve", {"out": "", "in": ""})
+    assert "was approved first with another exchange" in refused, re.findall('class="flash .*', refused)
+    assert snapshot(store, "hall").site.proposals[number].status == "proposed"
+    assert '<input type="hidden" name="out" value="a">' in refused
+    assert "can be offered" in ben.post(f"/sites/hall/proposals/{number}/approve", {"out": "a"})
+
+
 def test_one_proposal_has_no_box_to_select_all(store: Store) -> None:
     set_up(store, most_a_week=1)
     worker_imports.import_workers(store, "hall", CREW, b"", "test")

@@ -118,7 +118,8 @@ def approve(
     """Approve a proposal: the offer goes out. Repeating one's own approval changes nothing.
 
     At a site with a second approver, the first approval starts nothing: the proposal stays `proposed` with a
-    `first_approval`, and a different user approves the same exchange. Without `out` and `in`, it is that one.
+    `first_approval`, and a different user approves the same exchange. Without `out` and `in`, it is that one,
+    if that is the exchange proposed or the request has an `If-Match`; else who leaves and comes in must be named.
     """
     out, into = (None, None) if approval is None else (approval.out, approval.into)
     _, shown = _find(here, proposal)
