@@ -1,8 +1,10 @@
 """Several processes that serve one socket: replaced, stopped and killed under load, without a lost request."""
 
+import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +25,7 @@ from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.notices import webhooks
 from crewlearn.cli.main import app
 from crewlearn.client import ApiError, Client
+from crewlearn.web import supervisor
 from crewlearn.web.jobs import queue
 from support.stores import ME, site_with_proposals
 from support.waiting import until
@@ -206,6 +209,25 @@ def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "No such option" in done.stderr
+
+
+def test_a_worker_that_cannot_be_started_holds_up_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any, **options: Any) -> Any:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        running = supervisor.Supervisor(ours, 2, [])
+        running._leaving.append(supervisor._Worker(ended, theirs, time.monotonic()))
+        monkeypatch.setattr(subprocess, "Popen", full)
+        before, begun = len(os.listdir("/proc/self/fd")), time.monotonic()
+        for _ in range(3):
+            running._replace_ended()
+        assert running._leaving == []
+        assert len(os.listdir("/proc/self/fd")) == before - 1, "the link of the one that left is closed"
+        assert running._retry_at > begun, "it is tried again after a pause"
 
 
 @pytest.mark.parametrize("number", ["0", "65"])

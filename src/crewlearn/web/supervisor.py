@@ -39,8 +39,8 @@ START_SECONDS = 120.0
 STOP_SECONDS = 45.0
 """Seconds after which a worker that was asked to stop is killed: more than it gives to requests, jobs and notices."""
 
-PAUSE_SECONDS = 1.0
-"""Seconds before a worker that ended by itself is started again."""
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
+"""Seconds before a worker that could not be started is tried again: twice as many each time, up to the longest."""
 
 READY = b"ready\n"
 
@@ -105,6 +105,8 @@ class Supervisor:
     _renewing: bool = field(default=False, init=False)
     _environment: dict[str, str] = field(default_factory=dict, init=False)
     _bell: socket.socket = field(init=False)
+    _pause: float = field(default=PAUSE_SECONDS, init=False)
+    _retry_at: float = field(default=0.0, init=False)
 
     def run(self, announce: Callable[[], None]) -> bool:
         """Serve until a signal, calling `announce` once all workers are ready; return whether they could be started."""
@@ -126,16 +128,24 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         with theirs:
             numbers = (self.taken.fileno(), theirs.fileno())
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "crewlearn", *self.arguments],
-                env={**os.environ, **self._environment, VARIABLE: ",".join(map(str, numbers))},
-                pass_fds=numbers,
-            )
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "crewlearn", *self.arguments],
+                    env={**os.environ, **self._environment, VARIABLE: ",".join(map(str, numbers))},
+                    pass_fds=numbers,
+                )
+            except OSError:
+                ours.close()
+                raise
         return _Worker(process, ours)
 
     def _add(self) -> bool:
         """Start a worker and wait until it is ready; return whether it is."""
-        worker = self._start()
+        try:
+            worker = self._start()
+        except OSError as error:  # such as too many open files; the others go on
+            LOG.error("a worker could not be started: %s", error)
+            return False
         give_up = time.monotonic() + START_SECONDS
         while not self._ending and time.monotonic() < give_up:
             said = self._wait(worker, 1.0)
@@ -167,9 +177,6 @@ class Supervisor:
             self._workers.remove(worker)
             self._forget(worker)
             LOG.warning("worker %d ended with status %s; another is started", worker.process.pid, worker.process.poll())
-        while len(self._workers) < self.count and not self._ending:
-            if not self._add():
-                self._wait(None, PAUSE_SECONDS)
         for worker in list(self._leaving):
             if worker.process.poll() is None:
                 if time.monotonic() - (worker.stopped_at or 0.0) > STOP_SECONDS:
@@ -177,6 +184,12 @@ class Supervisor:
                 continue
             self._leaving.remove(worker)
             self._forget(worker)
+        if len(self._workers) < self.count and not self._ending and time.monotonic() >= self._retry_at:
+            if self._add():
+                self._pause = PAUSE_SECONDS
+            else:
+                self._retry_at = time.monotonic() + self._pause
+                self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _stop(self) -> None:
         """Stop all workers, and wait for them."""
@@ -202,7 +215,7 @@ class Supervisor:
 
     def _wait(self, worker: _Worker | None, seconds: float) -> bytes | None:
         """Wait for a signal, or for what a worker says: empty if it closed its link, None if it said nothing."""
-        with selectors.DefaultSelector() as selector:
+        with selectors.PollSelector() as selector:  # it opens no file: there may be none left
             selector.register(self._bell, selectors.EVENT_READ)
             if worker is not None:
                 selector.register(worker.link, selectors.EVENT_READ)

@@ -27,6 +27,7 @@ from crewlearn.problem.errors import InvalidInput
 from crewlearn.web import job_words
 from crewlearn.web.errors import problems
 from crewlearn.web.jobs.queue import DONE, FAILED, QUEUED, RUNNING, Job, Unstoppable, read_in
+from crewlearn.web.store_waits import StoreWaits
 
 POLL_SECONDS = 0.5
 BEAT_SECONDS = 2.0
@@ -100,7 +101,7 @@ class JobRunner:
         self._poll, self._beat = poll_seconds, beat_seconds
         self._lost_after, self._pause = lost_seconds, pause_seconds
         self._seen: dict[int, _Sight] = {}
-        self._stopping = threading.Event()
+        self._stopping, self._waits = threading.Event(), StoreWaits("looking for jobs")
         self._thread: threading.Thread | None = None
         self._work: _Work | None = None
 
@@ -150,11 +151,12 @@ class JobRunner:
         while not self._stopping.is_set():
             try:
                 busy = self.run_one()
-            except Exception:  # such as an unavailable store: try again in the next round
-                LOG.exception("looking for jobs failed")
+                self._waits.went_well()
+            except Exception as error:  # such as an unavailable store: try again in the next round
+                self._waits.failed(error)
                 busy = False
             if not busy:
-                self._stopping.wait(self._poll)
+                self._stopping.wait(self._waits.pause(self._poll))
 
     def _claim(self) -> Job | None:
         """Claim the free job whose turn it is; of several runners that try, one gets it.

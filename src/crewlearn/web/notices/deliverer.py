@@ -10,6 +10,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.notices.deliveries import Sight, Turn, claim, due, settle
 from crewlearn.web.notices.posting import MOST_SECONDS, post
 from crewlearn.web.notices.signing import signed_headers
+from crewlearn.web.store_waits import StoreWaits
 
 POLL_SECONDS = 1.0
 LOST_SECONDS = 2 * MOST_SECONDS
@@ -41,6 +42,7 @@ class Deliverer:
         self._poll, self._lost_after, self._seconds = poll_seconds, lost_seconds, post_seconds
         self._at_once, self._seen = at_once, dict[int, tuple[Sight, float]]()
         self._stopping, self._wake, self._lock = threading.Event(), threading.Event(), threading.Lock()
+        self._waits = StoreWaits("looking for deliveries")
         self._running: dict[int, threading.Thread] = {}
         self._thread: threading.Thread | None = None
 
@@ -67,9 +69,10 @@ class Deliverer:
         while not self._stopping.is_set():
             try:
                 self._hand_out()
-            except Exception:  # such as an unavailable store: try again in the next round
-                LOG.exception("looking for deliveries failed")
-            self._wake.wait(self._poll)
+                self._waits.went_well()
+            except Exception as error:  # such as an unavailable store: try again in the next round
+                self._waits.failed(error)
+            self._wake.wait(self._waits.pause(self._poll))
             self._wake.clear()
 
     def _hand_out(self) -> None:
@@ -104,8 +107,8 @@ class Deliverer:
                 if turn is None:
                     return
                 turn = self._attempt(turn, owner, attempt < MOST_IN_A_ROW and not self._stopping.is_set())
-        except Exception:  # such as an unavailable store: the webhook counts as lost and is taken again
-            LOG.exception("webhook %d: delivering failed", sight.webhook)
+        except Exception as error:  # such as an unavailable store: the webhook counts as lost and is taken again
+            StoreWaits(f"webhook {sight.webhook}: delivering").failed(error)
         finally:
             with self._lock:
                 del self._running[sight.webhook]

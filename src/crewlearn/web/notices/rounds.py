@@ -15,6 +15,7 @@ from crewlearn.web.notices.digests import CHAT, MAIL, Due
 from crewlearn.web.notices.mail import send_mail
 from crewlearn.web.notices.posting import Outcome, post
 from crewlearn.web.settings import Settings
+from crewlearn.web.store_waits import StoreWaits
 
 ROUND_SECONDS = 5.0
 PASS_SECONDS = 60.0
@@ -30,7 +31,7 @@ class Rounds:
 
     def __init__(self, store: Store, settings: Settings, *, round_seconds: float = ROUND_SECONDS) -> None:
         self.store, self.settings, self._pause = store, settings, round_seconds
-        self._stopping = threading.Event()
+        self._stopping, self._waits = threading.Event(), StoreWaits("the round over sites and digests")
         self._thread: threading.Thread | None = None
         self._passed = self._pruned = -PRUNE_SECONDS
 
@@ -49,8 +50,9 @@ class Rounds:
         while not self._stopping.wait(self._pause):
             try:
                 self.make()
-            except Exception:  # such as an unavailable store: try again in the next round
-                LOG.exception("the round over sites and digests failed")
+                self._waits.went_well()
+            except Exception as error:  # such as an unavailable store: try again in the next round
+                self._waits.failed(error)
 
     def make(self) -> None:
         """Make one round."""

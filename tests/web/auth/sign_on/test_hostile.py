@@ -16,6 +16,7 @@ from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import COOKIE
 from crewlearn.web.auth.failures import MOST_FAILURES
+from crewlearn.web.auth.sign_on.flow import pending_in
 from crewlearn.web.auth.sign_on.provider import KEYS_SECONDS, REFETCH_SECONDS
 from crewlearn.web.settings import Settings, SignOn
 from support.sign_on.hostile import (
@@ -212,6 +213,12 @@ def test_an_answer_leads_to_a_session_once_even_if_the_provider_takes_its_code_t
 def test_an_answer_with_another_state_is_not_looked_at(door: Door, state: str | None) -> None:
     shut_out(door.web, door.begin().back(state=state), 400)
     assert door.liar.forms == []
+
+
+def test_a_cookie_with_half_a_character_is_none() -> None:
+    kept = {"provider": "company", "state": "\ud800", "nonce": "n", "verifier": "v", "next": "/"}
+    assert pending_in(base64.urlsafe_b64encode(json.dumps(kept).encode()).decode()) is None
+    assert pending_in(base64.urlsafe_b64encode(json.dumps({**kept, "state": "s"}).encode()).decode()) is not None
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "e30=", "W10=", base64.b64encode(b"[" * 2900).decode(), "x" * 5000])

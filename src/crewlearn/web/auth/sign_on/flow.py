@@ -56,7 +56,9 @@ def pending_in(cookie: str | None) -> Pending | None:
         return None
     try:
         data = json.loads(base64.urlsafe_b64decode(cookie.encode()))
-        return Pending(**{name: str(value) for name, value in data.items()})
+        pending = Pending(**{name: str(value) for name, value in data.items()})
+        "".join(asdict(pending).values()).encode()  # half a character is refused
+        return pending
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
 
