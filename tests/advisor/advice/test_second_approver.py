@@ -163,3 +163,12 @@ def test_it_is_off_by_default_and_checked(store: Store) -> None:
     commands.approve(store, "site", proposed(store)[0], "ann")
     assert types_of(store)[-1] == "proposal-approved"
     assert state_of(store).open_proposals(PROPOSED)
+
+
+@pytest.mark.parametrize("spelling", ["ANN", "Ann ", "ann\u200b", "\uff41nn"])
+def test_another_spelling_is_nobody_else(store: Store, numbers: list[int], spelling: str) -> None:
+    commands.approve(store, "site", numbers[0], "ann")
+    with pytest.raises(SecondApproverNeeded, match="approved by you first"):
+        commands.approve(store, "site", numbers[0], spelling)
+    commands.approve(store, "site", numbers[0], "anna")
+    assert state_of(store).proposals[numbers[0]].status == APPROVED

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
@@ -15,11 +16,13 @@ from python_calamine import CalamineWorkbook
 from crewlearn.advisor.advice import commands
 from crewlearn.advisor.advice.opening import open_store
 from crewlearn.advisor.evidence.exports import TABLES, check_table, decisions_as_csv
+from crewlearn.advisor.files import workbooks
 from crewlearn.advisor.files.dry_run import readable_table
 from crewlearn.advisor.files.exports import output_as_csv, workers_as_csv
 from crewlearn.advisor.files.imports import ImportFile, ImportOptions
 from crewlearn.advisor.files.workbooks import write_workbook
 from crewlearn.advisor.ledger.identities import read_people
+from crewlearn.cli.live.ledger import export_command
 from crewlearn.problem.errors import InvalidInput
 from support.stores import proposed, site_with_proposals
 
@@ -90,3 +93,35 @@ def test_an_exported_workbook_can_be_imported_again(url: str) -> None:
         table = readable_table(again)
         assert table is not None
         assert list(table.headers) == next(output_as_csv(store, "site")).strip().split(",")
+
+
+def test_text_that_looks_like_an_escape_stays_as_it_is() -> None:
+    texts = ["A_x0041_", "_x005F_x0041_", "_x000D_", "a\rb", "a\r\nb", "_x12_", "x_xabcd_&_"]
+    assert sheet([["id"], *([text] for text in texts)]) == [["id"], *([text] for text in texts)]
+    file = io.BytesIO()
+    write_workbook(file, "workers", [["worker_id", "name"], ["A_x0041_", "_x005F_"]])
+    table = readable_table(ImportFile("workers", file.getvalue(), ImportOptions(), "workers.xlsx"))
+    assert table is not None
+    assert [cells for _, cells in table.rows()] == [["A_x0041_", "_x005F_"]]
+
+
+def test_more_rows_than_a_sheet_holds_are_refused_and_leave_no_file(
+    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_store(url, lambda: datetime(2024, 1, 1, 9, tzinfo=UTC)) as store:
+        site_with_proposals(store)
+        header_and_workers = len(list(TABLES["workers"](store, "site")))
+    out = tmp_path / "out" / "workers.xlsx"
+    out.parent.mkdir()
+
+    def export() -> None:
+        export_command("site", "workers", out, url)
+
+    monkeypatch.setattr(workbooks, "MOST_ROWS", header_and_workers)
+    export()
+    whole = out.read_bytes()
+    monkeypatch.setattr(workbooks, "MOST_ROWS", header_and_workers - 1)
+    with pytest.raises(typer.Exit):
+        export()
+    assert "rows in a sheet; export CSV" in capsys.readouterr().err
+    assert [file.read_bytes() for file in out.parent.iterdir()] == [whole], "what was there before stays"

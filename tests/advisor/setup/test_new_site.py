@@ -19,7 +19,9 @@ from crewlearn.advisor.ledger.verify import verify
 from crewlearn.advisor.setup.opening import NewSite, open_site, rehearsed
 from crewlearn.advisor.setup.proposals import SiteProposal, propose_site
 from crewlearn.advisor.wording.explain import sentence
+from crewlearn.language import reading_in
 from crewlearn.problem.errors import InvalidInput
+from crewlearn.web import i18n
 from support.exports import SHAPES, Shape, drafted, path_of
 from support.stores import contents, nothing
 
@@ -122,6 +124,16 @@ def test_less_of_errors_is_better_and_a_typing_error_does_not_set_the_range() ->
     values = proposal_of("\n".join(["Badge,Date,Units", *rows]).encode())[0].settings
     assert (values["low"].value, values["high"].value) == (0.0, 60.0)
     assert "1 lies above and counts as this" in values["high"].why
+
+
+def test_more_of_errors_is_worse_in_every_language() -> None:
+    rows = "".join(f"{who},2026-11-0{day},{who + day}\n" for who in (1, 2, 3) for day in range(2, 7))
+    data = f"agent,date,errors\n{rows}".encode()
+    said = {"en": "worse days", "de": "schlechtere Tage", "es": "días peores", "fr": "plus mauvais jours"}
+    for code, words in said.items():
+        with reading_in(i18n.language(code)):
+            proposal, _ = proposal_of(data)
+        assert words in proposal.settings["low"].why
 
 
 def test_the_first_advice_is_what_the_site_then_says_and_nothing_is_written_before(store: Store) -> None:

@@ -83,3 +83,13 @@ def test_the_first_user_is_an_admin_by_a_name_that_can_be_kept(store: Store) -> 
     made = users.add_first(store, "CORP\\me")
     assert made is not None
     assert (made.name, made.role, made.sites) == ("admin", ADMIN, None)
+
+
+def test_another_spelling_of_a_user_is_refused(store: Store) -> None:
+    users.add(store, "Ann Lee", VIEWER)
+    for spelling in ("ann lee", "Ann  Lee", "ANN LEE", "\uff21nn Lee"):
+        with pytest.raises(Conflict, match="is another spelling of Ann Lee, who exists already"):
+            users.add(store, spelling, VIEWER)
+    with pytest.raises(Conflict, match="exists already"):
+        users.add(store, "Ann Lee", VIEWER)
+    users.add(store, "Anna Lee", VIEWER)

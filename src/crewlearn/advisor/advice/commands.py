@@ -47,7 +47,7 @@ from crewlearn.advisor.ledger.site import (
 )
 from crewlearn.advisor.ledger.site.advice_record import Reasons
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of
+from crewlearn.advisor.ledger.text import LONGEST_REASON, checked_text, counted, some_of, spelled_alike
 from crewlearn.advisor.ledger.transaction import SiteTransaction
 from crewlearn.policies.contract import Pair
 from crewlearn.problem.arrays import NOBODY
@@ -214,7 +214,7 @@ def approve_in(
         raise Conflict("proposal", number, "cannot go ahead as it stands; name who makes room with `out`")
     warnings = [*_objections(work, leaver), *([] if entrant == proposal.into else _doubts(work, entrant))]
     joined = first if first is not None and (first.out, first.into) == (leaver, entrant) else None
-    if joined is not None and joined.by == work.actor:
+    if joined is not None and spelled_alike(joined.by) == spelled_alike(work.actor):
         raise SecondApproverNeeded("proposal", number, "was approved by you first; a different user approves it second")
     if site.config.second_approver and joined is None:
         work.add(ProposalApprovedFirst(number, leaver, entrant))

@@ -12,6 +12,8 @@ from numbers import Integral, Real
 from typing import IO
 from xml.sax.saxutils import escape
 
+from crewlearn.problem.errors import InvalidInput
+
 MOST_ROWS = 1_048_576
 """So many rows a sheet holds in Excel, the header among them."""
 
@@ -44,11 +46,16 @@ _DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _FIRST_DAY = date(1899, 12, 30)
 """Day 0 of Excel's calendar, for all days from March 1900 on."""
 
+_LIKE_AN_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+"""Text that readers of workbooks take for one character by its number, unless its first character is written so."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_workbook(file: IO[bytes], name: str, rows: Iterable[Sequence[object]]) -> None:
-    """Write rows, the header first, to a workbook whose sheet has a name; the header stays in sight."""
+    """Write rows, the header first, to a workbook whose sheet has a name; the header stays in sight.
+
+    More rows than a sheet holds are refused, when some are written already.
+    """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package:
         for path, text in _PARTS.items():
             package.writestr(path, _DECLARATION + text.replace("{name}", escape(name, {'"': "&quot;"})))
@@ -57,6 +64,8 @@ def write_workbook(file: IO[bytes], name: str, rows: Iterable[Sequence[object]])
             views = f'<sheetViews><sheetView workbookViewId="0">{pane}</sheetView></sheetViews>'
             sheet.write(f'{_DECLARATION}<worksheet xmlns="{_MAIN}">{views}<sheetData>'.encode())
             for number, row in enumerate(rows):
+                if number >= MOST_ROWS:
+                    raise InvalidInput("format", "xlsx", f"holds at most {MOST_ROWS:,} rows in a sheet; export CSV")
                 cells = "".join(_cell(value, header=number == 0) for value in row)
                 sheet.write(f"<row>{cells}</row>".encode())
             sheet.write(b"</sheetData></worksheet>")
@@ -72,5 +81,5 @@ def _cell(value: object, *, header: bool) -> str:
     if isinstance(value, date):
         return f'<c s="1"><v>{(value - _FIRST_DAY).days}</v></c>'
     style = ' s="2"' if header else ""
-    text = escape(_NOT_IN_XML.sub("", str(value)))
+    text = _LIKE_AN_ESCAPE.sub("_x005F_", escape(_NOT_IN_XML.sub("", str(value)))).replace("\r", "_x000D_")
     return f'<c{style} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'

@@ -76,3 +76,13 @@ def is_worker_id(text: str) -> bool:
     """
     plain = 0 < len(text) <= LONGEST_ID and text.isprintable() and text == text.strip()
     return plain and unicodedata.is_normalized("NFC", text)
+
+
+def spelled_alike(name: str) -> str:
+    """Return what all spellings of a name have in common: without case, blanks around it and invisible characters.
+
+    >>> {spelled_alike(name) for name in ("Ann", "ANN", "ann ", "ann\\u200b")}
+    {'ann'}
+    """
+    seen = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())

@@ -232,22 +232,28 @@ def _range(rows: Sequence[OutputRow], reading: FirstReading, hours: float | None
     ceiling = nice_above(_SPARE * max(top, 0.0)) or 1.0
     beyond = sum(value > ceiling for value in made)
     left = plural(" {n} lies above and counts as this.", " {n} lie above and count as this.", beyond) if beyond else ""
-    reached = _(
-        "99 of 100 outputs are at most {shown} ({words}); a tenth is added for better days.",
-        shown=_shown(top),
-        words=words,
-    )
+    if reading.kind in LESS_IS_BETTER:
+        reached = _(
+            "99 of 100 outputs are at most {shown} ({words}); a tenth is added for worse days.",
+            shown=_shown(top),
+            words=words,
+        )
+    else:
+        reached = _(
+            "99 of 100 outputs are at most {shown} ({words}); a tenth is added for better days.",
+            shown=_shown(top),
+            words=words,
+        )
     floor = 0.0 if made[0] >= 0.0 else -nice_above(_SPARE * -made[0])
     least = _("Output is never below 0.") if floor == 0.0 else _("The least output is {shown}.", shown=_shown(made[0]))
     if reading.kind in LESS_IS_BETTER:
-        worse = reached.replace("for better days", "for worse days")
         return {
             "low": ProposedSetting(
                 ceiling,
                 _(
                     "Less is better, by the words “{measured}”. {worse}{left}",
                     measured=reading.measured,
-                    worse=worse,
+                    worse=reached,
                     left=left,
                 ),
             ),

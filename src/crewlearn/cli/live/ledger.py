@@ -92,8 +92,13 @@ def export_command(
             check_writable("out", out)
         if out is not None and out.suffix.lower() == ".xlsx":
             export.check_table(what)
-            with closing(export.TABLES[what](store, site)) as rows, out.open("wb") as file:
-                write_workbook(file, what, rows)
+            half = out.with_name(f".{out.name}.part")
+            try:
+                with closing(export.TABLES[what](store, site)) as rows, half.open("wb") as file:
+                    write_workbook(file, what, rows)
+                half.replace(out.resolve())
+            finally:
+                half.unlink(missing_ok=True)
             return
         text = "".join(make(store, site))
     if out is None:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.errors import Conflict
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.advisor.ledger.text import checked_text
+from crewlearn.advisor.ledger.text import checked_text, spelled_alike
 from crewlearn.problem.errors import InvalidInput, Unknown, one_of, real
 from crewlearn.web.auth.access import ADMIN, ROLES
 from crewlearn.web.auth.secrets import DAY, TOKEN_PREFIX, new_secret, now_of
@@ -54,10 +54,19 @@ def add(store: Store, name: str, role: str, sites: Sequence[str] | None = None) 
     _checked_name(name)
     one_of("role", role, ROLES)
     with store.changing() as connection:
-        if _row(connection, name) is not None:
-            raise Conflict("user", name, "exists already; choose another name")
+        taken = name_like(connection, name)
+        if taken is not None:
+            same = "exists already" if taken == name else f"is another spelling of {taken}, who exists already"
+            raise Conflict("user", name, f"{same}; choose another name")
         insert(store, connection, name, role, sites)
         return _users(connection, name)[0]
+
+
+def name_like(connection: sa.Connection, name: str) -> str | None:
+    """Return the name of a user which is the same but for its spelling, or None; the very same comes first."""
+    alike = spelled_alike(name)
+    names = connection.execute(sa.select(schema.users.c.name)).scalars().all()
+    return name if name in names else next((other for other in names if spelled_alike(other) == alike), None)
 
 
 def names_with(store: Store, role: str, site: int) -> tuple[str, ...]:

@@ -39,7 +39,19 @@ def test_what_is_no_currency_or_zone_is_refused() -> None:
     for wrong in ("eur", "EURO", "XYZ", "", 978, True, ["EUR"]):
         with pytest.raises(InvalidInput, match="such as EUR"):
             config(currency=wrong)
-    for wrong in ("CET+1", "Europe", "../etc/passwd", "Mars/Olympus", "", 1, "\x00"):
+    for wrong in (
+        "CET+1",
+        "Europe",
+        "../etc/passwd",
+        "Mars/Olympus",
+        "",
+        1,
+        "\x00",
+        ["UTC"],
+        "localtime",
+        "right/UTC",
+        "Factory",
+    ):
         with pytest.raises(InvalidInput, match="such as Europe/Amsterdam"):
             config(time_zone=wrong)
 

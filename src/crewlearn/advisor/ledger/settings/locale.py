@@ -1,5 +1,6 @@
 """Where a site is: its currency by ISO 4217, and its time zone by the IANA database."""
 
+import re
 from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -26,7 +27,10 @@ def _currencies() -> frozenset[str]:
     return frozenset(get_global("all_currencies"))
 
 
-@cache
+_OF_THE_MACHINE = re.compile("(localtime|posixrules|Factory)$|(right|posix)/")
+"""Names beside those of the database, which differ between machines or are no place."""
+
+
 def zone_of(name: Any) -> ZoneInfo:
     """Return a time zone by its name.
 
@@ -34,6 +38,8 @@ def zone_of(name: Any) -> ZoneInfo:
     'Europe/Amsterdam'
     """
     try:
+        if _OF_THE_MACHINE.match(name):
+            raise ZoneInfoNotFoundError(name)
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, TypeError, OSError) as error:
         remedy = "is no time zone; give its name in the IANA database, such as Europe/Amsterdam"

@@ -95,11 +95,12 @@ def _user_of(store: Store, connection: sa.Connection, provider: SignOn, entry: E
             words = "Your account is blocked here. Ask whoever runs this server."
             raise SignOnRefused(words, f"subject {entry.subject!r} is blocked", 403)
         return int(row.id)
-    if connection.execute(sa.select(table.c.id).where(table.c.name == entry.name)).first() is not None:
+    taken = users.name_like(connection, entry.name)
+    if taken is not None:
         raise SignOnRefused(
-            f"There is another user called {entry.name} here, who does not sign in this way. If that is you, an admin "
+            f"There is another user called {taken} here, who does not sign in this way. If that is you, an admin "
             "can join the two with: crewlearn users sign-on",
-            f"subject {entry.subject!r} of {provider.issuer} has the name of the user {entry.name!r}; if they are the "
+            f"subject {entry.subject!r} of {provider.issuer} has the name of the user {taken!r}; if they are the "
             "same person, run: crewlearn users sign-on NAME --issuer ISSUER --subject SUBJECT",
             409,
         )
