@@ -20,6 +20,8 @@ from crewlearn.web import formats, i18n
 from crewlearn.web.job_words import progress_words
 from crewlearn.web.pages.forms import decimal, written
 from crewlearn.web.snapshots import snapshot
+from support.waiting import until
+from support.web.app import client
 from support.web.pages import DEMO, browser, crawl, pages_demo, pages_store
 from support.web.pseudo import PSEUDO, outside
 
@@ -47,6 +49,13 @@ def test_all_text_of_the_pages_is_looked_up(demo: Store, monkeypatch: pytest.Mon
     admin = browser(demo, "admin")
     found = {(line, path) for path, page in crawl(admin).items() for line in outside(page, names)}
     assert not found, sorted(found)
+
+
+def test_a_server_reads_all_catalogues_before_they_are_asked_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(i18n, "language", lambda code: read.append(code) or ENGLISH)  # type: ignore[func-returns-value]  # None
+    with client(store):
+        until(lambda: sorted(read) == sorted(i18n.LANGUAGES))
 
 
 def _forms(message: Message) -> tuple[Sequence[str], Sequence[str]]:

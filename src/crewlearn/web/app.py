@@ -1,6 +1,7 @@
 """The application: API, pages and static files behind the middleware."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 
 from crewlearn.advisor.ledger.store import Store
-from crewlearn.web import api, downloads, pages, threads
+from crewlearn.web import api, downloads, i18n, pages, threads
 from crewlearn.web.api import metrics, openapi
 from crewlearn.web.auth.sign_on.providers import providers_of
 from crewlearn.web.errors import handlers
@@ -62,6 +63,7 @@ def make_app(store: Store, settings: Settings, lanes: Sequence[Mapping[str, Hand
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Run jobs and deliver notices while the server runs."""
+    threading.Thread(target=i18n.load, name="languages", daemon=True).start()
     background = (app.state.jobs, app.state.deliverer, app.state.rounds)
     for part in background:
         part.start()

@@ -81,6 +81,12 @@ def language(code: str) -> Language:
     return Language(code, _messages(code), marks, percentage, day, months)
 
 
+def load() -> None:
+    """Read all catalogues, so that the first page in a language does not wait for that."""
+    for code in LANGUAGES:
+        language(code)
+
+
 def _messages(code: str) -> GNUTranslations:
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po

@@ -108,7 +108,7 @@ class Guard:
 
 def _language_of(request: Request, settings: Settings) -> Language:
     """Return the language of an answer: the reader's for a page, and English for programs."""
-    if request.scope["path"].startswith(("/api/", "/static/")):
+    if request.scope["path"].startswith(("/api/", "/static/", "/metrics")):
         return ENGLISH
     chosen = request.cookies.get(settings.cookie(i18n.LANGUAGE_COOKIE))
     return i18n.language(i18n.wanted(chosen, request.headers.get("accept-language", "")))

@@ -12,10 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from crewlearn.advisor.ledger.errors import StoreBusy
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.auth import users
 from crewlearn.web.auth.access import COOKIE
 from crewlearn.web.auth.failures import MOST_FAILURES
+from crewlearn.web.auth.sign_on import accounts
 from crewlearn.web.auth.sign_on.flow import pending_in
 from crewlearn.web.auth.sign_on.provider import KEYS_SECONDS, REFETCH_SECONDS
 from crewlearn.web.settings import Settings, SignOn
@@ -207,6 +209,24 @@ def test_an_answer_leads_to_a_session_once_even_if_the_provider_takes_its_code_t
         web.headers.update(cookie)
         again = begun.back()
         assert (again.status_code, COOKIE in again.cookies) == (401, False)
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, 303), (2, 503)])
+def test_a_busy_store_is_asked_twice(
+    store: Store, liar: HostileProvider, clock: Clock, monkeypatch: pytest.MonkeyPatch, times: int, status: int
+) -> None:
+    sign_in, asked = accounts.sign_in, list[int]()
+
+    def busy(*arguments: Any) -> Any:
+        asked.append(1)
+        if len(asked) <= times:
+            raise StoreBusy("crew", "another writer was active")
+        return sign_in(*arguments)
+
+    monkeypatch.setattr(accounts, "sign_in", busy)
+    with client(store, settings(liar)) as web:
+        assert begin(web, liar, clock).back().status_code == status
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize("state", ["", "x", "ÿ", None])

@@ -8,9 +8,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+from crewlearn.advisor.ledger.errors import StoreBusy
 from crewlearn.advisor.ledger.store import Store
 from crewlearn.web.auth.access import Caller
 from crewlearn.web.auth.secrets import now_of
@@ -89,7 +91,13 @@ def finish(
             known = _with_userinfo(known, provider.userinfo(tokens.access_token))
     try:
         entry = claims.entry_of(own, known)
-        return accounts.sign_in(store, settings, own, entry, pending.state, tokens.id_token)
+        begin = partial(accounts.sign_in, store, settings, own, entry, pending.state, tokens.id_token)
+        try:
+            return begin()
+        except StoreBusy:  # such as for the same person's first sign-in in another window
+            return begin()
+    except StoreBusy as error:
+        raise unreachable(f"the store is busy: {error}") from error
     except SignOnRefused as error:
         if error.status == 403:
             accounts.end_sessions(store, own, str(known["sub"]))
