@@ -160,6 +160,10 @@ class Report:
     def __post_init__(self) -> None:
         object.__setattr__(self, "output", MappingProxyType(self.output))
 
+    def __reduce__(self) -> tuple[type["Report"], tuple[Any, ...]]:
+        """Copy and pickle the output itself, as views cannot be; a policy may keep reports in its state."""
+        return Report, (self.period, dict(self.output), self.completed, self.failed, self.left)
+
 
 @dataclass(frozen=True)
 class Policy(ABC, Generic[State]):
