@@ -107,6 +107,7 @@ def test_a_morning(prepared: Any, serve: Serve, visit: Visit, backend: str, scre
     assert (statuses.count("approved"), statuses.count("rejected")) == (4, 0)
 
     page.get_by_role("link", name="Import", exact=True).click()
+    page.wait_for_url("**/import")  # a file is taken once the scripts of this page have run
     with page.expect_navigation():
         page.evaluate(DROP, [FILES.format(day=4), "text/csv", list(report(4))])
     expect(page.get_by_role("heading", name="8 rows")).to_be_visible()
