@@ -14,7 +14,8 @@ from typing import Any
 from book.http_api import METHODS, document
 
 TARGET = Path(__file__).parents[1] / "src/crewlearn/client/generated.py"
-HEAD = '''# ruff: noqa
+HEAD = '''# ruff: noqa: E501, UP013
+# Descriptions are as long as the API's own, and fields such as "in" can only be written as keys.
 """Written by `make client` from the API's own description: do not edit."""
 
 from typing import Any, Literal, NotRequired, Required, TypedDict

@@ -1,7 +1,7 @@
 """The reader's language: messages, plural forms, numbers and days as text.
 
-English unless a page is made for somebody who reads another language. What is kept, hashed or read by programs never
-depends on it. The catalogues are the business of who sets the language (`crewlearn.web.i18n`).
+The default is English. Pages set the language of their reader through `crewlearn.web.i18n`, which loads the catalogues.
+Whatever is stored, hashed or read by programs is always English.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
-# ruff: noqa
+# ruff: noqa: E501, UP013
+# Descriptions are as long as the API's own, and fields such as "in" can only be written as keys.
 """Written by `make client` from the API's own description: do not edit."""
 
 from typing import Any, Literal, NotRequired, Required, TypedDict
@@ -2063,7 +2064,7 @@ class Client(Transport):
         return answer
 
     def plan_pilot(self, site: str, body: PilotPlanRequest) -> Job:
-        """Say what a pilot could show, and how long it takes. Nothing is recorded."""
+        """Compute what a pilot of some length could detect. Nothing is recorded."""
         answer: Job = self._send("POST", "/api/v1/sites/{site}/pilot/plan", {"site": site}, body=body)
         return answer
 
@@ -2133,7 +2134,7 @@ class Client(Transport):
         return answer
 
     def rotate_webhook_secret(self, site: str, webhook: int, body: SecretRotation) -> ShownSecret:
-        """Give a webhook a new secret. The old one signs too for some hours, a day by default."""
+        """Replace the secret of a webhook. The old one stays valid for some hours, by default 24."""
         answer: ShownSecret = self._send(
             "POST", "/api/v1/sites/{site}/webhooks/{webhook}/secret", {"site": site, "webhook": webhook}, body=body
         )

@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 @register_jitable(boundscheck=True, **OWN)
 def same_levels(seen: Any) -> float:
     """Claims by its annotation to return a number."""
-    return seen.levels  # type: ignore[no-any-return]
+    return seen.levels  # type: ignore[no-any-return]  # the wrong annotation is what is tested
 
 
 @register_jitable(boundscheck=True, **OWN)
@@ -76,7 +76,7 @@ def lists(seen: Any) -> float:
 
 
 def is_given(seen: Any) -> float:
-    return same_levels(seen)[0] + same_levels(seen)[1]  # type: ignore[index,no-any-return]
+    return same_levels(seen)[0] + same_levels(seen)[1]  # type: ignore[index,no-any-return]  # likewise: these are arrays
 
 
 def is_given_new(seen: Any) -> float:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -182,7 +183,9 @@ def test_hidden_means_show_only_through_output() -> None:
 
 
 def test_a_bad_problem_is_named() -> None:
+    name: Any = "benchmark"
+    number: Any = 3
     with pytest.raises(InvalidInput, match=r"problem = 'benchmark': must be a crewlearn\.Problem"):
-        ReplacementEnv("benchmark")  # type: ignore[arg-type]
+        ReplacementEnv(name)
     with pytest.raises(InvalidInput, match=r"problem = 3: must be a crewlearn\.Problem"):
-        ReplacementVectorEnv(2, 3)  # type: ignore[arg-type]
+        ReplacementVectorEnv(2, number)

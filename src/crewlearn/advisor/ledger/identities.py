@@ -1,7 +1,7 @@
 """Workers' identities, stored apart from the record, so that erasing a person leaves the record intact.
 
 The record has a commitment to each: a hash of number, id, name and a salt. So nobody can exchange two people unnoticed.
-Erasing a person removes the salt too, without which not even somebody who suspects a name can test it.
+Erasing a person removes the salt too. Without it, a guessed name cannot be checked against the commitment.
 """
 
 import hashlib

@@ -68,7 +68,7 @@ def plan_command(
     db: DbOption = DEFAULT_DB,
     json: JsonOption = False,
 ) -> None:
-    """Say what a pilot could show, and how long it takes; nothing is recorded."""
+    """Compute what a pilot of some length could detect; nothing is recorded."""
     with opened(db) as store:
         from crewlearn.planning.pilot.planning import plan_pilot
         from crewlearn.planning.pilot.wording import design_lines, promise_lines

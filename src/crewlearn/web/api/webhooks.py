@@ -52,7 +52,7 @@ def remove_webhook(request: Request, caller: Admin, site: SiteName, webhook: Web
 def rotate_secret(
     request: Request, caller: Admin, site: SiteName, webhook: WebhookNumber, wanted: models.SecretRotation
 ) -> Response:
-    """Give a webhook a new secret. The old one signs too for some hours, a day by default."""
+    """Replace the secret of a webhook. The old one stays valid for some hours, by default 24."""
     return answer({"secret": webhooks.rotate(_store(request), site, webhook, wanted.hours)})
 
 

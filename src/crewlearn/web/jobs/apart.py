@@ -28,7 +28,7 @@ LOOK_SECONDS = 0.5
 """Seconds after which a silent process is looked after: the job may have been cancelled."""
 
 ENDING = (signal.SIGTERM, signal.SIGINT)
-"""Signals of somebody who ends the process on purpose, as service managers do with all processes of a server."""
+"""Signals by which a process is stopped on purpose. Service managers send them to every process of a server."""
 
 PROGRESS, RESULT, REFUSED, FAILED = "progress", "result", "refused", "failed"
 _COMMAND = (sys.executable, "-P", "-m", "crewlearn.web.jobs.simulating")

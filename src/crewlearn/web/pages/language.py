@@ -18,7 +18,7 @@ _A_YEAR = 365 * 24 * 3600
 def choose(
     request: Request, language: Annotated[str, Form()] = "", next: Annotated[str, Form(max_length=2000)] = "/"
 ) -> Response:
-    """Show the pages in a language from now on, beginning with the one it was chosen on; anybody may choose."""
+    """Set the language of the pages and return to the page on which it was chosen. No sign-in is needed."""
     settings: Settings = request.app.state.settings
     response = RedirectResponse(here(next), 303)
     response.set_cookie(

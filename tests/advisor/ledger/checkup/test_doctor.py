@@ -1,7 +1,9 @@
 """`crewlearn doctor`: everything that it looks for, made wrong on purpose."""
 
+import importlib.metadata
 import json
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable
@@ -12,7 +14,6 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-from crewlearn.advisor.ledger.checkup import machine
 from crewlearn.advisor.ledger.checkup.run import CHECKS
 from crewlearn.advisor.ledger.db import schema
 from crewlearn.advisor.ledger.db.backup import back_up
@@ -197,11 +198,11 @@ class TestFiles:
         class Usage(NamedTuple):
             free: int
 
-        monkeypatch.setattr(machine.shutil, "disk_usage", lambda folder: Usage(50_000_000))  # type: ignore[attr-defined]  # the module that the checks use
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(50_000_000))
         assert {status for status, _, _ in look().of("disk")} == {"failure", "warning"}
 
     def test_old_versions(self, look: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(machine.importlib.metadata, "requires", lambda name: ["sqlalchemy>=99.1; extra == 'x'"])  # type: ignore[attr-defined]  # likewise
+        monkeypatch.setattr(importlib.metadata, "requires", lambda name: ["sqlalchemy>=99.1; extra == 'x'"])
         found = look()
         assert found.code == 1
         assert "too old: sqlalchemy 2" in found.of("versions")[0][1]

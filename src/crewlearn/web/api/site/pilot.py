@@ -47,7 +47,7 @@ router = APIRouter(prefix="/sites/{site}/pilot", tags=["pilots"])
     responses=BEGUN | DONE_BEFORE,
 )
 def plan(request: Request, here: Annotated[Here, at(MANAGER)], wanted: models.PilotPlanRequest) -> Response:
-    """Say what a pilot could show, and how long it takes. Nothing is recorded.
+    """Compute what a pilot of some length could detect. Nothing is recorded.
 
     The same request returns the same job for as long as the site has not changed.
     """
